@@ -28,9 +28,9 @@ export const keysRequirements: Requirements = {
     promise: 'Missing, malformed, unknown, revoked and expired keys get one answer; only a hash is stored.',
     source: 'docs/contract.md "Keys"',
     tests: [
-      'missing, malformed, unknown, revoked and expired keys get one and the same answer',
+      'missing, malformed, unknown, revoked and expired keys get the same response',
       'only a hash of a key is stored, and a key prints as a secret',
-      'a rotated key works until the overlap ends, the new one at once, with the same scopes',
+      'a rotated key works until the overlap ends, and the new one works at once with the same scopes',
     ],
   },
   'keys.first': {
@@ -41,7 +41,7 @@ export const keysRequirements: Requirements = {
       '[start] a first start prints the key and the set-up link on a terminal',
       '[start] without a terminal, as in a container or a unit of systemd, a first start names the files only',
       '[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command',
-      'of processes that start at once on one database, one makes the first key',
+      'when several processes start on one database at the same time, one creates the first key',
     ],
   },
   'keys.plugins': {
@@ -66,7 +66,7 @@ export const keysRequirements: Requirements = {
     source: 'docs/contract.md "Keys"',
     tests: [
       'a key that an expiring key creates or rotates ends no later than that key',
-      'revoking a key with its descendants revokes the keys that it created, and those that they created',
+      'revoking a key with its descendants revokes the keys that it created, directly or indirectly',
       'a key that is revoked while it creates another one leaves no usable key behind',
       '[keys] a key names its maker, and the API and the command revoke it with its descendants',
       '[console] revoking a key that may create keys offers to revoke those as well',

@@ -14,8 +14,8 @@ export const secretsRequirements: Requirements = {
       '[profiles] a process that runs without the new key answers 503 and says what to do; rotation warns of it',
       '[profiles] with PostgreSQL a process with another key does not start and says what to do; rotation and a lost key go on from there',
       '[profiles] keys are rotated beside a running service; without a key it needs, the service does not start and says which',
-      'opens nowhere else, and not with another key',
-      'does not open when any byte of it is another',
+      'cannot be decrypted for another context or with another key',
+      'cannot be decrypted when any byte is changed',
     ],
   },
   'secrets.errors': {

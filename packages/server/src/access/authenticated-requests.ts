@@ -1,16 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Whom a guard has let in, by request. */
+/** The callers that a guard has authenticated, by request. */
 export interface AuthenticatedRequests<T> {
   add(request: FastifyRequest, who: T): void;
-  /** Undefined where the guard lets requests pass without asking who it is. */
+  /** Returns undefined when the guard lets requests pass without authentication. */
   find(request: FastifyRequest): T | undefined;
-  /** @throws Error on a route that forgot its guard: a mistake of ours. */
+  /** @throws Error on a route without the guard, which is a defect */
   get(request: FastifyRequest): T;
 }
 
 export function createAuthenticatedRequests<T extends object>(): AuthenticatedRequests<T> {
-  // A WeakMap instead of a decorated request: the type says that only authenticated requests have a caller.
+  // A WeakMap is used instead of a decorated request, because the type then says that only authenticated requests have
+  // a caller.
   const admitted = new WeakMap<FastifyRequest, T>();
   return {
     add: (request, who) => void admitted.set(request, who),

@@ -9,7 +9,10 @@ import type { KeyRing } from './keys/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
-/** The guard of the files address: always a key, or the session of an administrator who chose a project. */
+/**
+ * Creates the guard of the files address. It always requires a key, or the session of an administrator who chose a
+ * project.
+ */
 export function createGuard(keyRing: KeyRing, sessions: SessionCallers): Guard {
   const callers = createAuthenticatedRequests<Caller>();
   return {
@@ -24,25 +27,25 @@ export function createGuard(keyRing: KeyRing, sessions: SessionCallers): Guard {
   };
 }
 
-/** Names the key in the log, also when the request is refused afterwards. */
+/** Authenticates the key of a request. The log contains the key's id, also when the request is refused later. */
 export async function authenticateKey(keyRing: KeyRing, request: FastifyRequest): Promise<Caller> {
   const caller = await keyRing.authenticate(request.headers.authorization);
   identify(request, { project: caller.projectId, key: caller.keyId });
   return caller;
 }
 
-/** The guard of the plugins address: a key where it is asked for; one that is sent is always checked. */
+/** The guard of the plugins address. It requires a key only when configured, but always checks a key that was sent. */
 export interface PluginsGuard extends Guard {
   readonly check: onRequestHookHandler;
-  /** As `check`, for a key of scope `metrics` or `plugins`. */
+  /** Works like `check`, for a key of scope `metrics` or `plugins`. */
   readonly checkMetrics: onRequestHookHandler;
-  /** The project of the key, null without one. */
+  /** Returns the project of the key, or null without a key. */
   projectOf(request: FastifyRequest): string | null;
-  /** The id of the key, null without one. */
+  /** Returns the id of the key, or null without a key. */
   keyOf(request: FastifyRequest): string | null;
 }
 
-/** @param mounted callers of requests that came in by the files address, which has authenticated them. */
+/** @param mounted callers of requests that arrived at the files address, which has authenticated them */
 export function createPluginsGuard(
   keyRing: KeyRing,
   keyRequired: boolean,
@@ -50,7 +53,10 @@ export function createPluginsGuard(
 ): PluginsGuard {
   const callers = createAuthenticatedRequests<Caller>();
 
-  /** @param scope what the key must have, or @param other instead of it. */
+  /**
+   * @param scope the required scope of the key
+   * @param other a scope that is accepted instead
+   */
   async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {
     const caller = mounted.get(request.raw) ?? (await authenticateKey(keyRing, request));
     if (!caller.scopes.has(scope) && !caller.scopes.has(other)) throw scopeMissing(scope);

@@ -6,7 +6,7 @@ import type { KeyRing } from './keys/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
-/** Lets administrators in, and keys of scope `admin`. */
+/** Creates the guard that accepts administrators and keys of scope `admin`. */
 export function createManagerGuard(keyRing: KeyRing, sessions: SessionCallers): ManagerGuard {
   const managers = createAuthenticatedRequests<Manager>();
   return {

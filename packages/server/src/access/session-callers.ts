@@ -8,13 +8,16 @@ import { projectNotChosen } from './administrator/problems.ts';
 import type { OriginCheck } from './administrator/same-origin.ts';
 import type { FoundSession, Sessions } from './administrator/sessions.ts';
 
-/** Requests that come with the cookie of a session instead of a key. */
+/** Authenticates requests that have a session cookie instead of a key. */
 export interface SessionCallers {
-  /** Whether the request is to be judged by its session: it has one and no Authorization header. */
+  /** Returns whether the session decides about the request: it has one and no Authorization header. */
   isMeant(request: FastifyRequest): boolean;
-  /** @throws Problem SESSION_VALIDATION_FAILED; PERMISSION_DENIED when it began at another origin. */
+  /** @throws Problem SESSION_VALIDATION_FAILED, or PERMISSION_DENIED for a request from another origin */
   sessionOf(request: FastifyRequest): Promise<FoundSession>;
-  /** As a key of the chosen project with every scope. @throws Problem REQUEST_VALIDATION_ERROR when none was chosen. */
+  /**
+   * Returns a caller like a key of the chosen project with every scope.
+   * @throws Problem REQUEST_VALIDATION_ERROR when no project is chosen
+   */
   callerOf(request: FastifyRequest): Promise<Caller>;
 }
 
@@ -29,7 +32,7 @@ const everyScope = new Set(scopes);
 
 export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   const { sessions, cookies, origins } = deps;
-  // Projects are never removed: one that was there stays.
+  // Projects are never removed, so a known project stays valid.
   const known = new Set<string>();
 
   async function checkProject(projectId: string): Promise<void> {

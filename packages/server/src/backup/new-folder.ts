@@ -28,7 +28,7 @@ export async function createFolder<Result>(
   await createFolderPath(unfinished, 0o700).catch((error: unknown) => {
     throw folderNotCreated(unfinished, error);
   });
-  if (!(await isOurs(unfinished))) throw notUnfinished(unfinished);
+  if (!(await isUnfinishedFolder(unfinished))) throw notUnfinished(unfinished);
   await chmod(unfinished, 0o700);
   const lock = lockUnfinished(unfinished, lockFolder);
   try {
@@ -72,7 +72,7 @@ async function checkOutsideStores(folder: string): Promise<void> {
  * Returns whether a backup or a restore created the folder: it is empty, has a lock, or has the blobs of an earlier
  * version.
  */
-async function isOurs(unfinished: string): Promise<boolean> {
+async function isUnfinishedFolder(unfinished: string): Promise<boolean> {
   if (!(await lstat(unfinished)).isDirectory()) return false;
   const names = await readdir(unfinished);
   return names.length === 0 || names.includes(lockFile) || names.includes('blobs');

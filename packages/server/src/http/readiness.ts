@@ -7,12 +7,12 @@ import { Problem } from '../kernel/problem.ts';
 export type Parts = Readonly<Record<string, () => Promise<void>>>;
 
 /** The time in milliseconds in which a part must answer. */
-const patience = 5_000;
+const defaultTimeoutMs = 5_000;
 
 /** @throws Problem SERVICE_UNAVAILABLE, which names every part that does not work */
-export async function checkParts(parts: Parts, patienceMs = patience): Promise<void> {
+export async function checkParts(parts: Parts, timeoutMs = defaultTimeoutMs): Promise<void> {
   const names = Object.keys(parts);
-  const ends = await Promise.allSettled(Object.values(parts).map((check) => within(patienceMs, check())));
+  const ends = await Promise.allSettled(Object.values(parts).map((check) => within(timeoutMs, check())));
   const reasons = ends.map((end) => (end.status === 'rejected' ? end.reason : undefined));
   const missing = names.filter((_, index) => ends[index]?.status === 'rejected');
   if (missing.length === 0) return;

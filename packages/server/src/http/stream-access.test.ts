@@ -15,7 +15,7 @@ const intervalMs = 5;
 async function openStream(t: TestContext, findUsable: (check: number) => Promise<ReadonlySet<string>>) {
   const lines: string[] = [];
   const note = (_fields: unknown, message: string) => void lines.push(message);
-  const logger = { info: note, warn: note } as unknown as Logger; // what is called of it
+  const logger = { info: note, warn: note } as unknown as Logger; // the methods that the code calls
   let checks = 0;
   const streams = createStreamAccess({ findUsable: async () => await findUsable(++checks), logger, intervalMs });
   t.after(() => streams.close());

@@ -79,7 +79,7 @@ function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidati
 
 /** For example: `body/purpose must be one of "record_file", "qa_record_file"; received a string ("x").` */
 export function validationProblem(errors: readonly FastifySchemaValidationError[], part = 'body'): Problem {
-  const reported = errors as readonly ReportedError[]; // of the validators above
+  const reported = errors as readonly ReportedError[]; // the validators above report these
   const [error] = describeErrors(reported, {
     schema: reported[0]?.root ?? {},
     // The whole body may be a secret that belongs in one of its members.

@@ -54,7 +54,7 @@ async function openOn(t: TestContext, kind: Kind) {
   return { folder, clock, repository, sessions, makeRoom, newToken };
 }
 
-/** A room with an administrator. */
+/** Opens the module with an administrator. */
 async function openSetUp(t: TestContext, kind: Kind) {
   const opened = await openOn(t, kind);
   const room = opened.makeRoom();
@@ -80,7 +80,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 function setUpTests(kind: Kind): void {
-  test('is made once by the link, which stands in a file that others cannot read', async (t) => {
+  test('is created once with the link, which is in a file that others cannot read', async (t) => {
     const { folder, makeRoom, newToken } = await openOn(t, kind);
     const token = await newToken();
     const file = join(folder, 'setup-link');
@@ -109,12 +109,12 @@ function setUpTests(kind: Kind): void {
     await assert.rejects(makeRoom().setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
   });
 
-  test('is made by one of a hundred who try at once, in every race', async (t) => {
+  test('is created by only one of a hundred concurrent attempts, in every race', async (t) => {
     const { makeRoom, newToken, repository } = await openOn(t, kind);
     for (let race = 0; race < (kind === 'SQLite' ? 100 : 10); race++) {
       await repository.removeAdministrator();
       const token = await newToken();
-      // Hashing is not what is raced for, and 10,000 hashes would take minutes.
+      // The test does not measure hashing, and 10,000 hashes would take minutes.
       const tries = Array.from({ length: 100 }, (_, i) => tryToAdd(repository, token, `racer ${race} ${i}`));
       assert.equal((await Promise.all(tries)).filter(Boolean).length, 1, `race ${race}`);
     }
@@ -127,7 +127,7 @@ function setUpTests(kind: Kind): void {
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
   });
 
-  test('is not made by another link, an older one, or after an hour', async (t) => {
+  test('is not created with another link, with an older one, or after an hour', async (t) => {
     const { clock, makeRoom, newToken } = await openOn(t, kind);
     const room = makeRoom();
     const older = await newToken();
@@ -156,7 +156,7 @@ async function tryToAdd(repository: ReturnType<typeof createAdministratorReposit
 }
 
 function attemptTests(kind: Kind): void {
-  test('is delayed after ten wrong passwords, twice as long each time, and never for longer than the window', async (t) => {
+  test('is delayed after ten wrong passwords, twice as long each time, but never for longer than the window', async (t) => {
     const { clock, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong, address: `10.0.1.${i}` }), isRefused);
     for (const seconds of [1, 2, 4, 8]) {
@@ -168,7 +168,7 @@ function attemptTests(kind: Kind): void {
     await signIn();
   });
 
-  test('is guessed at ten times by two hundred tries at once, from one address or a hundred', async (t) => {
+  test('limits two hundred concurrent attempts to ten, from one address or from a hundred', async (t) => {
     for (const addresses of [1, 100]) {
       const { signIn } = await openSetUp(t, kind);
       const tries = Array.from({ length: 200 }, (_, i) =>
@@ -184,7 +184,7 @@ function attemptTests(kind: Kind): void {
     }
   });
 
-  test('signs in with a browser that signed in before while strangers guess', async (t) => {
+  test('can sign in with a known browser while others guess', async (t) => {
     const { begun, signIn } = await openSetUp(t, kind);
     const mark = createDeviceCookie(begun.administrator);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
@@ -195,7 +195,7 @@ function attemptTests(kind: Kind): void {
     await assert.rejects(signIn({ mark }), isTooMany, 'a mark has a count of its own');
   });
 
-  test('counts thirty tries of an address whatever names it tries, in a count that a restart keeps', async (t) => {
+  test('limits an address to thirty attempts for all names, and a restart keeps the count', async (t) => {
     const { clock, makeRoom, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 30; i++) await assert.rejects(signIn({ name: `nobody ${i}`, password: wrong }), isRefused);
     const again = makeRoom();
@@ -206,7 +206,7 @@ function attemptTests(kind: Kind): void {
     await again.signIn({ name: 'Ada', password }, comer);
   });
 
-  test('is not kept out for longer than the window by a clock that is set back', async (t) => {
+  test('is not delayed for longer than the window when a clock is set back', async (t) => {
     const { clock, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
     clock.time -= 20_000;
@@ -215,7 +215,7 @@ function attemptTests(kind: Kind): void {
     await signIn();
   });
 
-  test('answers unknown names as wrong passwords, after the same work', async (t) => {
+  test('answers unknown names like wrong passwords, after the same work', async (t) => {
     const { signIn } = await openSetUp(t, kind);
     const messages = new Set<string>();
     const times: Record<'Ada' | 'Eve', number[]> = { Ada: [], Eve: [] };
@@ -229,7 +229,8 @@ function attemptTests(kind: Kind): void {
     }
     assert.equal(messages.size, 1);
     const median = (values: number[]) => values.toSorted((a, b) => a - b)[4] ?? 0;
-    // The hash takes 20 ms and more, all else a few: without the decoy an unknown name is five times as fast.
+    // A hash takes 20 ms or more, and the rest a few ms. Without the decoy, an unknown name would be five times as
+    // fast.
     assert.ok(median(times.Eve) > median(times.Ada) / 2, JSON.stringify(times));
   });
 }
@@ -239,7 +240,7 @@ function retryAfter(error: unknown): number {
 }
 
 function sessionTests(kind: Kind): void {
-  test('has sessions of 256 random bits of which only a hash is stored', async (t) => {
+  test('has sessions with 256 random bits, of which only a hash is stored', async (t) => {
     const { begun, repository } = await openSetUp(t, kind);
     const token = begun.token.reveal();
     assert.equal(Buffer.from(token, 'base64url').length, 32);
@@ -249,7 +250,7 @@ function sessionTests(kind: Kind): void {
     assert.ok((await repository.findSession(begun.session.hash)) !== undefined);
   });
 
-  test('has sessions that end after half an hour without use, and after twelve hours with', async (t) => {
+  test('has sessions that end after half an hour without use, and after twelve hours in any case', async (t) => {
     const { begun, clock, sessions, signIn } = await openSetUp(t, kind);
     clock.time += idleMs - 1;
     await sessions.use(tokensOf(begun));
@@ -266,7 +267,7 @@ function sessionTests(kind: Kind): void {
     await assert.rejects(sessions.use(tokens), isRefused);
   });
 
-  test('has sessions that only both of their tokens open', async (t) => {
+  test('has sessions that need both of their tokens', async (t) => {
     const { begun, clock, repository, sessions, signIn } = await openSetUp(t, kind);
     const good = tokensOf(begun);
     const other = tokensOf(await signIn());
@@ -277,7 +278,7 @@ function sessionTests(kind: Kind): void {
       await assert.rejects(sessions.use({ ...good, cookie: bad }), isRefused);
     }
     await sessions.use(good);
-    // As a process of an earlier version begins it.
+    // Creates the session as a process of an earlier version does.
     const earlier = { ...begun.session, hash: hashToken('earlier'), consoleHash: '' };
     await repository.addSession(earlier, begun.administrator, { ...timesAt(clock.now()), most: maxSessions });
     for (const bad of [undefined, '', 'x']) {
@@ -285,7 +286,7 @@ function sessionTests(kind: Kind): void {
     }
   });
 
-  test('ends a session by signing out, and all of them everywhere or with a new password', async (t) => {
+  test('ends one session at a sign-out, and all at a sign-out everywhere or with a new password', async (t) => {
     const { begun, sessions, signIn, room } = await openSetUp(t, kind);
     const others = [await signIn(), await signIn(), await signIn()];
     const alive = async () => {
@@ -315,7 +316,7 @@ function tokensOf({ token, consoleToken }: NewSession): SentTokens {
   return { cookie: token.reveal(), console: consoleToken.reveal() };
 }
 
-/** What else happened, for whoever reads of the failure. */
+/** Describes the other outcomes for the message of a failed test. */
 function describeOthers(ends: ReadonlyArray<PromiseSettledResult<unknown>>): string {
   const others = ends.filter((end) => end.status === 'fulfilled' || !(isRefused(end.reason) || isTooMany(end.reason)));
   return others.map((end) => (end.status === 'fulfilled' ? 'let in' : String(end.reason))).join('; ');

@@ -16,23 +16,26 @@ import { setUpLinkRefused, setUpOver, signInRefused } from './problems.ts';
 import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
 import { createSignInThrottle } from './sign-in-throttle.ts';
 
-/** Where a request came from, as far as it counts for the number of attempts and for the session that begins. */
+/** The origin of a request, for the attempt counters and for the new session. */
 export interface Comer extends SessionOrigin {
   /** The device cookie that the browser sent. */
   readonly mark: string | undefined;
-  /** For the log. */
+  /** The id of the request for the log. */
   readonly requestId?: string;
 }
 
-/** The administrator: made once, signs in, changes the password. */
+/** Creates the administrator once, signs the administrator in, and changes the password. */
 export interface Administrators {
-  /** @throws Problem OBJECT_NOT_FOUND once there is an administrator. */
+  /** @throws Problem OBJECT_NOT_FOUND when there is an administrator */
   getSetUp(): Promise<{ readonly expiresAt: number }>;
-  /** Makes the administrator and a session. @throws Problem as getSetUp, PERMISSION_DENIED for another or an old link. */
+  /**
+   * Creates the administrator and a session.
+   * @throws Problem as getSetUp, PERMISSION_DENIED for another or an expired link
+   */
   setUp(wish: SetUp, comer: Comer): Promise<NewSession>;
   /** @throws Problem SESSION_VALIDATION_FAILED, TOO_MANY_REQUESTS */
   signIn(wish: SignIn, comer: Comer): Promise<NewSession>;
-  /** Ends every session and begins a new one. */
+  /** Ends every session and creates a new one. */
   changePassword(found: FoundSession, change: PasswordChange, comer: Comer): Promise<NewSession>;
 }
 
@@ -53,7 +56,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   const semaphore = createPasswordSemaphore();
   const refusals = createBoundedLog(logger, mostRefusalsInMinute);
   const hash = (password: string) => semaphore.run(() => hashPassword(password));
-  // Compared with when there is no such administrator, so that the answer takes as long.
+  // The password is compared with this hash when the administrator does not exist, so that the response takes as long.
   let decoy: Promise<string> | undefined;
 
   async function compare(password: string, administrator: Administrator | undefined): Promise<boolean> {
@@ -68,7 +71,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     return { expiresAt: token.expiresAt };
   }
 
-  /** Counts the attempt, compares, and forgets the count when the password was right. */
+  /** Counts the attempt, compares the password, and reverts the count when it is correct. */
   async function authenticate(wish: SignIn, comer: Comer): Promise<Administrator> {
     const only = await repository.findAdministrator();
     const named = only !== undefined && isSameName(only.name, wish.name) ? only : undefined;
@@ -91,7 +94,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     if (!isOutdated(administrator.passwordHash)) return administrator;
     const passwordHash = await hash(password);
     if (await repository.renewPasswordHash(administrator, passwordHash)) return { ...administrator, passwordHash };
-    // Another sign-in renewed the hash, or the password was changed.
+    // Another sign-in has renewed the hash, or the password was changed.
     const current = await repository.findAdministrator();
     if (!(await compare(password, current)) || current === undefined) throw signInRefused();
     return current;
@@ -141,7 +144,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   };
 }
 
-/** Begins a session, and logs which others end by that. */
+/** Creates a session and logs the sessions that end because of it. */
 async function beginSession(deps: AdministratorsDeps, administrator: Administrator, comer: Comer): Promise<NewSession> {
   const begun = await deps.sessions.begin(administrator, comer);
   const { replaced, leastUsed } = begun.ended;
@@ -155,7 +158,7 @@ async function beginSession(deps: AdministratorsDeps, administrator: Administrat
   return begun;
 }
 
-/** A name that is not the administrator's is left out: people type passwords into the wrong field. */
+/** The log omits a name that is not the administrator's, because people type passwords into the wrong field. */
 function lineOf(event: string, comer: Comer, administrator: Administrator | undefined, reason?: string) {
   return {
     event,

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { consoleTokenHeader, sessionCookie } from '@quartermaster/contract';
 import type { SentTokens } from './sessions.ts';
 
-/** How the cookies of this service are named and sent. */
+/** Reads and writes the cookies of this service. */
 export interface Cookies {
   readSession(header: string | undefined): string | undefined;
-  /** Both tokens of a session. */
+  /** Returns both tokens of a session. */
   readTokens(headers: IncomingHttpHeaders): SentTokens;
   readBrowser(header: string | undefined): string | undefined;
   /** Values of `Set-Cookie`. */
@@ -17,8 +17,8 @@ export interface Cookies {
 const browserSeconds = 90 * 86_400;
 
 /**
- * @param https whether people reach the console over HTTPS. Then the cookies have the prefix `__Host-` and `Secure`;
- *   over plain HTTP browsers refuse both, so a service on a local network has neither.
+ * @param https whether clients reach the console over HTTPS. Cookies then have the prefix `__Host-` and `Secure`.
+ * Browsers refuse both over plain HTTP, so a service on a local network uses neither.
  */
 export function createCookies(https: boolean): Cookies {
   const prefix = https ? '__Host-' : '';
@@ -41,7 +41,7 @@ function readConsoleToken(headers: IncomingHttpHeaders): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** @returns the only cookie with this name; undefined if there are several, because another site may have set one */
+/** @returns the only cookie with this name; undefined for several, because another site may have set one */
 function readCookie(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '')
     .split(';')

@@ -2,15 +2,16 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Administrator } from './administrator-repository.ts';
 
 /**
- * A browser that signed in gets a mark: a random name and a signature made with the administrator's secret. It opens
- * nothing; it only gives the browser a count of attempts of its own. A new password makes every mark void.
+ * Creates the device cookie of a browser that signed in: a random name and a signature with the administrator's secret.
+ * It grants no access and only gives the browser a separate attempt counter. A new password invalidates every device
+ * cookie.
  */
 export function createDeviceCookie(administrator: Administrator): string {
   const name = randomBytes(16).toString('base64url');
   return `${name}.${sign(administrator, name)}`;
 }
 
-/** The name in a mark of this administrator; null for everything else. */
+/** Returns the name in a valid device cookie of this administrator, otherwise null. */
 export function readDeviceCookie(mark: string | undefined, administrator: Administrator | undefined): string | null {
   const [name = '', signature = ''] = (mark ?? '').split('.', 2);
   if (administrator === undefined || !/^[\w-]{22}$/.test(name)) return null;

@@ -4,10 +4,10 @@ import * as common from '@zxcvbn-ts/language-common';
 import * as english from '@zxcvbn-ts/language-en';
 import type { GuessesQuestion } from './password-guesses.ts';
 
-/** Phrases that became known as examples of good passwords. */
+/** Phrases that are known as examples of good passwords. */
 const examples = ['correcthorsebatterystaple', 'thequickbrownfoxjumpsoverthelazydog', 'tobeornottobethatisthequestion'];
 
-const { passwords, words } = workerData as GuessesQuestion; // given by guessesOf
+const { passwords, words } = workerData as GuessesQuestion; // sent by guessesOf
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary, examples },
   graphs: common.adjacencyGraphs,

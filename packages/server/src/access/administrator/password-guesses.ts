@@ -2,22 +2,24 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { passwordNotChecked } from './problems.ts';
 
-/** What the thread gets. */
+/** The input of the thread. */
 export interface GuessesQuestion {
   readonly passwords: readonly string[];
-  /** Words that an attacker tries first here. */
+  /** Words that an attacker tries first in this installation. */
   readonly words: readonly string[];
 }
 
-/** The time for an estimate grows with the square of the length; a password that is good so far is good. */
+/**
+ * The time for an estimate grows with the square of the length. A password whose first characters are strong is strong.
+ */
 const longest = 64;
 const memoryMb = 256;
-/** A password of 64 characters takes 1 to 2.5 s, and up to 10 s on a machine that does much else. */
+/** A password of 64 characters takes 1 to 2.5 s, and up to 10 s on a busy machine. */
 const timeLimitMs = 60_000;
 
 /**
- * How many guesses zxcvbn expects that a password takes. It runs in a thread that ends afterwards: the lists take 80 MB
- * and a second to load, and passwords are chosen rarely.
+ * Returns the number of guesses that zxcvbn expects for a password. It runs in a thread that ends afterwards: the lists
+ * take 80 MB and a second to load, and passwords are chosen rarely.
  * @param limitMs milliseconds after which the thread ends
  * @throws Problem SERVICE_UNAVAILABLE when it takes longer
  */

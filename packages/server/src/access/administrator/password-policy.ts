@@ -3,8 +3,8 @@ import { guessesOf } from './password-guesses.ts';
 import { passwordRefused } from './problems.ts';
 
 /**
- * Words that lists of leaked passwords are made of. What remains of a password when digits, signs and doubled letters
- * are taken away must be more than one or two of them: that is the test against such a list, without the list.
+ * Words of which leaked passwords consist. Digits, signs and doubled letters are removed from a password. The rest must
+ * be more than one or two of these words. This test replaces the list of leaked passwords itself.
  */
 const commonWords = new Set(
   `admin administrator root password passwort passwd motdepasse contrasena senha parola login welcome willkommen hello
@@ -19,7 +19,7 @@ const commonWords = new Set(
   november december monday tuesday wednesday thursday friday saturday sunday abc abcd abcde abcdef iamthebest please
   me my the is a i you no yes go new old big user pass word key keys`.split(/\s+/),
 );
-/** An attacker with a stolen hash makes more guesses than these in a day. */
+/** An attacker with a stolen hash makes more than this number of guesses per day. */
 const leastGuesses = 1e10;
 const rows = [
   'abcdefghijklmnopqrstuvwxyz',
@@ -33,10 +33,10 @@ const rows = [
 ];
 
 /**
- * Long enough, not endless, and none that is guessed early: neither by the rules above nor by the lists of leaked passwords,
- * words and names of zxcvbn. No rule about kinds of characters, nothing is cut off.
- * @param field where it stands in the body.
- * @throws Problem REQUEST_VALIDATION_ERROR that never repeats the password.
+ * Checks the length of a password and refuses passwords that are guessed early. The rules above and zxcvbn's lists of
+ * leaked passwords, words and names decide. There is no rule about kinds of characters, and nothing is truncated.
+ * @param field the position in the body
+ * @throws Problem REQUEST_VALIDATION_ERROR, which never contains the password
  */
 export async function checkPassword(password: string, name: string, field = 'password'): Promise<void> {
   const { least, most, advised } = passwordBounds;
@@ -70,7 +70,7 @@ function isMadeOfCommonWords(letters: string): boolean {
   return [...leftOver(letters)].length < 4;
 }
 
-/** Runs along the alphabet or the keyboard, forwards or backwards, and repeats count for nothing. */
+/** Removes runs along the alphabet or the keyboard in either direction, and repeats. */
 function withoutRuns(text: string): string {
   let rest = text;
   for (const row of rows.flatMap((line) => [line, [...line].reverse().join('')])) {
@@ -83,7 +83,7 @@ function withoutRuns(text: string): string {
   return withoutRepeatedHalf(rest.replace(/(.{1,6}?)\1{2,}/gu, '$1'));
 }
 
-/** `daviddavid` as `david`. */
+/** Reduces `daviddavid` to `david`. */
 function withoutRepeatedHalf(text: string): string {
   const half = text.slice(0, text.length / 2);
   return [...half].length >= 4 && half + half === text ? half : text;

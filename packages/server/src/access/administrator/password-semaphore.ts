@@ -2,8 +2,8 @@ import { createSemaphore, type Semaphore } from '../../kernel/concurrency/semaph
 import { tooManySignIns } from './problems.ts';
 
 /**
- * Limits how many password hashes are computed at the same time, because each takes memory. Of those that would wait
- * behind `queued` others, each is refused with TOO_MANY_REQUESTS.
+ * Limits the number of concurrent password hashes, because each needs memory. When `queued` requests wait already, a
+ * further one is refused with TOO_MANY_REQUESTS.
  */
 export function createPasswordSemaphore(permits = 2, queued = 32): Semaphore {
   return createSemaphore({ permits, queue: { length: queued, refuse: () => tooManySignIns(1) } });

@@ -7,7 +7,7 @@ import { guessesOf } from './password-guesses.ts';
 import { checkPassword } from './password-policy.ts';
 import { createPasswordSemaphore } from './password-semaphore.ts';
 
-test('a password is kept as argon2id with the parameters of OWASP, salted, and compared whole', async () => {
+test('a password is stored as salted argon2id with the parameters of OWASP, and compared completely', async () => {
   const password = `correct ${'long '.repeat(40)}horse`;
   const [stored, other] = await Promise.all([hashPassword(password), hashPassword(password)]);
   assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
@@ -18,7 +18,7 @@ test('a password is kept as argon2id with the parameters of OWASP, salted, and c
   assert.ok(await isPassword('\u00e9t\u00e9 indien au jardin', await hashPassword('e\u0301te\u0301 indien au jardin')));
 });
 
-test('a hash with other parameters still opens, and is found outdated', async () => {
+test('a hash with other parameters still verifies, and is reported as outdated', async () => {
   const options = { message: 'old password', nonce: Buffer.alloc(16, 1), parallelism: 1, tagLength: 32 };
   const tag = argon2Sync('argon2id', { ...options, memory: 8192, passes: 1 });
   const plain = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
@@ -29,7 +29,7 @@ test('a hash with other parameters still opens, and is found outdated', async ()
   await assert.rejects(isPassword('x', 'plain text'));
 });
 
-test('at most two hashes are made at once, and what would wait too long is refused', async () => {
+test('at most two hashes are computed at the same time, and requests beyond the queue are refused', async () => {
   const semaphore = createPasswordSemaphore(2, 3);
   let working = 0;
   let most = 0;
@@ -64,7 +64,7 @@ const good = [
   '7hq2-bv0p-xx31',
 ];
 for (const password of good) {
-  test(`takes ${JSON.stringify(password.slice(0, 40))} of ${password.length} characters as a password`, async () => {
+  test(`accepts ${JSON.stringify(password.slice(0, 40))} of ${password.length} characters as a password`, async () => {
     await checkPassword(password, 'Ada');
   });
 }
@@ -100,7 +100,7 @@ for (const [what, password, name = 'Ada'] of bad) {
   });
 }
 
-test('the check of a password that takes too long ends with 503', async () => {
+test('a password check beyond the time limit results in 503', async () => {
   await assert.rejects(guessesOf('several words that do not belong together', 'root', 1), (error) => {
     assert.ok(error instanceof Problem);
     assert.equal(error.code, 'SERVICE_UNAVAILABLE');

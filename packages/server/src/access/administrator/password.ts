@@ -1,7 +1,7 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** Memory in KiB, passes and lanes: the row of OWASP's table that ASVS 5.0 names for argon2id. */
+/** Memory in KiB, passes and lanes: the row of OWASP's table that ASVS 5.0 requires for argon2id. */
 const wanted = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const saltBytes = 16;
 const hashBytes = 32;
@@ -20,7 +20,7 @@ const derive = promisify(
     argon2('argon2id', parameters, done),
 );
 
-/** The hash of a password in the PHC form, with a salt of its own. Takes 26 ms of a thread and 19 MiB. */
+/** Returns the hash of a password in PHC string format, with a new salt. It takes 26 ms of a thread and 19 MiB. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await compute(password, { ...wanted, salt, length: hashBytes });
@@ -28,14 +28,14 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** @throws Error when the stored text is no hash that this version reads. */
+/** @throws Error when the stored text is no hash that this version reads */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const parsed = parse(stored);
   const hash = await compute(password, { ...parsed, length: parsed.hash.length });
   return timingSafeEqual(hash, parsed.hash);
 }
 
-/** Whether the hash has outdated parameters. The next sign-in replaces it, because it has the password. */
+/** Returns whether the hash has outdated parameters. The next sign-in replaces it, because it has the password. */
 export function isOutdated(stored: string): boolean {
   const { memory, passes, parallelism, hash } = parse(stored);
   return (
@@ -54,7 +54,7 @@ interface Wish {
   readonly length: number;
 }
 
-/** The same password typed on two keyboards may be composed differently: NFKC, as NIST SP 800-63B §5.1.1.2 says. */
+/** Normalizes to NFKC, because two keyboards may compose the same password differently (NIST SP 800-63B §5.1.1.2). */
 function compute(password: string, wish: Wish): Promise<Buffer> {
   return derive({
     message: Buffer.from(password.normalize('NFKC')),

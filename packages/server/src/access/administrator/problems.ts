@@ -1,13 +1,13 @@
 import { fieldInvalid, fieldMissing, Problem, pathNotFound } from '../../kernel/problem.ts';
 
-/** The same response for an unknown name and a wrong password. */
+/** The response is the same for an unknown name and a wrong password. */
 export function signInRefused(): Problem {
   return new Problem('SESSION_VALIDATION_FAILED', 'The name or the password is wrong. Check both and sign in again.', {
     isLogged: true,
   });
 }
 
-/** The same response for a session that never existed, has expired or was ended. */
+/** The response is the same for a session that never existed, has expired or was ended. */
 export function sessionRejected(): Problem {
   return new Problem('SESSION_VALIDATION_FAILED', 'The session does not exist or has ended. Sign in again.');
 }
@@ -36,7 +36,7 @@ export function setUpLinkRefused(): Problem {
   );
 }
 
-/** After the setup, its path answers like a path that does not exist. */
+/** After the setup, its path responds like a path that does not exist. */
 export function setUpOver(): Problem {
   return pathNotFound();
 }

@@ -34,7 +34,10 @@ function outdatedHash(password: string): string {
   return `$argon2id$v=19$m=8192,t=1,p=1$${plain(nonce)}$${plain(tag)}`;
 }
 
-/** An administrator with an outdated hash. `between` runs after a sign-in computed the new hash, before it stores it. */
+/**
+ * Opens an administrator with an outdated hash. `between` runs after a sign-in has computed the new hash and before it
+ * stores it.
+ */
 async function open(t: TestContext, kind: Kind, between: (repository: AdministratorRepository) => Promise<unknown>) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-renew-'));
   const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;

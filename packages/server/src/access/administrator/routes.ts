@@ -30,7 +30,7 @@ export interface AdministratorRoutesDeps {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly origins: OriginCheck;
-  /** The client's address, behind trusted proxies too. */
+  /** Returns the client's address, also behind trusted proxies. */
   readonly addressOf: (request: FastifyRequest) => string;
 }
 
@@ -39,7 +39,7 @@ const response = { 200: Success(Session) };
 const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
 const begunResponse = { 200: Success(BegunSession) };
 
-/** Set-up, sign-in and sign-out over HTTP. Source: ADR 0038. */
+/** Registers set-up, sign-in and sign-out. Source: ADR 0038. */
 export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): void {
   setUpRoutes(app, deps);
   signInRoute(app, deps);
@@ -93,7 +93,7 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      // Signing in again ends the session that was there: its id is never used for another one.
+      // A new sign-in ends the previous session. Its id is never reused.
       const replaces = deps.cookies.readSession(request.headers.cookie);
       return answerBegun(
         deps,
@@ -203,7 +203,7 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
   );
 }
 
-/** Nobody is signed in, or out, by a page of another origin. */
+/** Prevents pages of another origin from signing a user in or out. */
 function beginHook({ origins }: AdministratorRoutesDeps) {
   return async (request: FastifyRequest) => origins.checkOrigin({ method: request.method, headers: request.headers });
 }
@@ -216,7 +216,7 @@ function foundFor(found: FoundSessions, request: FastifyRequest): FoundSession {
   return session;
 }
 
-/** Before the body is read: a request without a session learns nothing about its body. */
+/** Runs before the body is read, so that a request without a session learns nothing about its body. */
 function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found: FoundSessions) {
   return async (request: FastifyRequest) => {
     origins.check({ method: request.method, headers: request.headers });

@@ -12,17 +12,20 @@ export interface Sent {
 
 export interface OriginCheck {
   /**
-   * Whether a request may use the cookies it came with. Browsers say where a request began in `Sec-Fetch-Site` and
-   * `Origin`, which pages cannot set; programs send neither. What changes something needs a header besides, which a
-   * page of another origin could add only if this service allowed it, which it never does.
+   * Checks whether a request may use its cookies. Browsers send the origin of a request in `Sec-Fetch-Site` and
+   * `Origin`, which pages cannot set; programs send neither. A request that changes data also needs a header. A page of
+   * another origin could send that only with this service's permission, which it never gives.
    * @throws Problem PERMISSION_DENIED
    */
   check(sent: Sent): void;
-  /** The same without the header: for requests that begin a session. */
+  /** Performs the same check without the header, for requests that create a session. */
   checkOrigin(sent: Sent): void;
 }
 
-/** @param publicOrigin where a proxy serves this address; null: requests name the host they reached. */
+/**
+ * @param publicOrigin the origin under which a proxy serves this address; null when requests name the host that they
+ * reached
+ */
 export function createOriginCheck(publicOrigin: string | null): OriginCheck {
   function checkOrigin({ method, headers }: Sent): void {
     const site = headers['sec-fetch-site'];

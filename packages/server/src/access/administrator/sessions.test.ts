@@ -32,7 +32,7 @@ async function open(t: TestContext, kind: Kind) {
   const repository = createAdministratorRepository(database);
   const newId = createNewId(clock);
   const sessions = createSessions({ repository, clock, newId });
-  /** There is one through the API; the tables could hold more. */
+  /** The API allows one administrator, but the tables can store more. */
   const addAdministrator = async (name: string): Promise<Administrator> => {
     const administrator = {
       ...{ id: newId('administrator'), name, passwordHash: '', browserSecret: name },
@@ -89,7 +89,7 @@ function boundTests(kind: Kind): void {
     for (const session of [first, ...others, last]) await sessions.use(use(session));
   });
 
-  test('sessions that begin at once at the limit each end one other', async (t) => {
+  test('concurrent sessions at the limit each end one other session', async (t) => {
     const { begin, fill, listIds } = await open(t, kind);
     const begun = await fill();
     const together = await Promise.all(Array.from({ length: 10 }, () => begin()));
@@ -100,7 +100,7 @@ function boundTests(kind: Kind): void {
     assert.equal(expected.length, maxSessions);
   });
 
-  test('a session that is replaced leaves room for its successor', async (t) => {
+  test('a replaced session frees a place for its successor', async (t) => {
     const { begin, fill, listIds } = await open(t, kind);
     const begun = await fill();
     const [replaced, ...others] = begun;
@@ -109,7 +109,7 @@ function boundTests(kind: Kind): void {
     assert.deepEqual(await listIds(), idsOf([...others, last]));
   });
 
-  test('sessions that are over are not listed, do not count, and are removed', async (t) => {
+  test('sessions that have ended are not listed, do not count, and are removed', async (t) => {
     const { begin, clock, countRows, fill, listIds, repository, sessions } = await open(t, kind);
     const [first] = await fill();
     assert.ok(first !== undefined);
@@ -127,7 +127,7 @@ function boundTests(kind: Kind): void {
     assert.equal(await countRows(), 1);
   });
 
-  test('a password that changes during a sign-in leaves no session of the sign-in', async (t) => {
+  test('a password change during a sign-in leaves no session of that sign-in', async (t) => {
     const { ada, begin, listIds, repository } = await open(t, kind);
     await begin();
     await repository.setPassword({ ...ada, passwordHash: 'new', browserSecret: 'new' });
@@ -137,7 +137,7 @@ function boundTests(kind: Kind): void {
 }
 
 function listTests(kind: Kind): void {
-  test('a session is ended by its id, which opens nothing, and not by another administrator', async (t) => {
+  test('a session is ended by its id, which grants no access, and not by another administrator', async (t) => {
     const { addAdministrator, ada, begin, listIds, sessions } = await open(t, kind);
     const [mine, other] = [await begin(), await begin()];
     const eve = await addAdministrator('Eve');

@@ -16,23 +16,23 @@ import { sessionRejected, signInRefused } from './problems.ts';
 const minute = 60_000;
 export const idleMs = 30 * minute;
 export const absoluteMs = 12 * 60 * minute;
-/** The last use is written at most this often. */
+/** The last use is stored at most once in this time. */
 const noteEveryMs = minute;
-/** Characters that are stored of what a browser says of itself. */
+/** The maximum number of stored characters of the User-Agent. */
 export const longestUserAgent = 256;
-/** An IPv6 address with a zone may be longer. */
+/** The maximum length, because an IPv6 address with a zone may be longer. */
 const longestAddress = 64;
 
-/** Who begins a session. */
+/** The client that creates a session. */
 export interface SessionOrigin {
   readonly address: string;
   /** The header `User-Agent`. */
   readonly userAgent?: string | undefined;
-  /** The token in the session cookie that came with the request: that session ends. */
+  /** The token in the session cookie of the request. That session ends. */
   readonly replaces?: string | undefined;
 }
 
-/** The session data of a request. */
+/** The session tokens of a request. */
 export interface SentTokens {
   /** The token in the cookie, which the browser sends to every port of this host. */
   readonly cookie: string | undefined;
@@ -40,7 +40,7 @@ export interface SentTokens {
   readonly console: string | undefined;
 }
 
-/** A session just begun: the only time its tokens exist here. */
+/** A new session. Its tokens exist in clear only here. */
 export interface NewSession {
   readonly token: Secret;
   readonly consoleToken: Secret;
@@ -54,16 +54,23 @@ export interface FoundSession {
   readonly administrator: Administrator;
 }
 
-/** Sessions of the console: two tokens of 256 random bits, kept as hashes; 30 minutes without use, 12 hours with. */
+/**
+ * The sessions of the console. Each has two tokens of 256 random bits, stored as hashes. A session ends after 30
+ * minutes without use, and after 12 hours in any case.
+ */
 export interface Sessions {
   /**
-   * Begins a session. The one it replaces ends; of more than `maxSessions`, so do those that were used least recently.
+   * Creates a session and ends the one that it replaces. Beyond `maxSessions`, the sessions that were used least
+   * recently end.
    * @throws Problem SESSION_VALIDATION_FAILED when the password has changed since `administrator` was read
    */
   begin(administrator: Administrator, origin: SessionOrigin): Promise<NewSession>;
-  /** Notes the use. @throws Problem SESSION_VALIDATION_FAILED, the same for every session that cannot be used. */
+  /**
+   * Returns the session and records the use.
+   * @throws Problem SESSION_VALIDATION_FAILED, the same for every unusable session
+   */
   use(sent: SentTokens): Promise<FoundSession>;
-  /** The usable sessions of an administrator, in the order in which they began. */
+  /** Returns the usable sessions of an administrator, in the order in which they began. */
   list(administratorId: string): Promise<StoredSession[]>;
   end(session: StoredSession): Promise<void>;
   /** @throws Problem OBJECT_NOT_FOUND when the administrator has no session with that id */
@@ -121,17 +128,17 @@ export function createSessions({ repository, clock, newId }: SessionsDeps): Sess
   };
 }
 
-/** The times that decide which sessions can be used at `now`. */
+/** Returns the times that decide which sessions are usable at `now`. */
 export function timesAt(now: number): SessionTimes {
   return { now, idleSince: now - idleMs };
 }
 
-/** The client chooses the text, so it is cut, and without characters that a terminal or a page may interpret. */
+/** Truncates the text, which the client chooses, and replaces characters that a terminal or a page may interpret. */
 function printable(text: string, most: number): string {
   return text.slice(0, most).replace(/[^\x20-\x7e]/g, '?');
 }
 
-/** When a session ends unless it is used before. */
+/** Returns when a session ends unless it is used before. */
 export function endOf(session: StoredSession): number {
   return Math.min(session.expiresAt, session.lastUsedAt + idleMs);
 }
@@ -142,7 +149,7 @@ function isTokenOf(token: string, hash: string): boolean {
   return found.length === expected.length && timingSafeEqual(found, expected);
 }
 
-/** Enough without salt or stretching: a token has 256 random bits. */
+/** A token has 256 random bits, so neither salt nor stretching is needed. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

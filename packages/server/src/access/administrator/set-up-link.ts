@@ -10,7 +10,7 @@ const validMs = 3_600_000;
 
 export interface SetUpLink {
   readonly link: Secret;
-  /** Where it was written, mode 0600. */
+  /** The file that contains the link, with mode 0600. */
   readonly file: string;
 }
 
@@ -18,14 +18,14 @@ export interface SetUpLinkDeps {
   readonly repository: AdministratorRepository;
   readonly clock: Clock;
   readonly dataFolder: string;
-  /** Where people reach the console, such as `http://127.0.0.1:8080`. */
+  /** The URL under which people reach the console, for example `http://127.0.0.1:8080`. */
   readonly consoleUrl: string;
 }
 
 /**
- * Makes the link that makes the administrator: 256 random bits, for one use within an hour. The token stands behind
- * the `#`, so that no log of a proxy has it. The link before it is void.
- * @returns undefined when there is an administrator; a link left in the data folder is removed then.
+ * Creates the setup link of the administrator: 256 random bits, valid once within an hour. The token follows the `#`,
+ * so that no proxy logs it. The previous link becomes void.
+ * @returns undefined when there is an administrator; a link in the data folder is then removed
  */
 export async function createSetUpLink(deps: SetUpLinkDeps): Promise<SetUpLink | undefined> {
   const file = join(deps.dataFolder, 'setup-link');

@@ -2,26 +2,32 @@ import type { AdministratorRepository, AttemptCounter } from './administrator-re
 import { tooManySignIns } from './problems.ts';
 
 const second = 1000;
-/** Attempts are counted in windows of this length; no delay is longer than what is left of one. */
+/** Attempts are counted in windows of this length. No delay is longer than the rest of a window. */
 export const windowMs = 15 * 60 * second;
-/** So far the clocks of processes may differ. A window that begins later than that is of a clock that was set back. */
+/**
+ * The tolerated difference between the clocks of processes. A window that begins later was created before a clock was
+ * set back.
+ */
 const skewMs = 60 * second;
 const freeForAccount = 10;
 const freeForAddress = 30;
 
-/** The source of an attempt. A browser that signed in before is counted separately, so that others cannot lock its owner out. */
+/**
+ * The source of an attempt. A browser that has signed in before is counted separately, so that others cannot lock its
+ * owner out.
+ */
 export interface Attempt {
   readonly name: string;
-  /** Address of the client. `X-Forwarded-For` counts only from proxies that the operator trusts. */
+  /** The address of the client. `X-Forwarded-For` is used only from proxies that the operator trusts. */
   readonly address: string;
-  /** The verified device cookie of the browser; null: it sent none. */
+  /** The name in the verified device cookie of the browser; null when it sent none. */
   readonly browser: string | null;
 }
 
 export interface SignInThrottle {
   /**
-   * Counts an attempt before its password is looked at, so that many at once are counted too.
-   * @throws Problem TOO_MANY_REQUESTS with the seconds to wait; nothing is counted then.
+   * Counts an attempt before its password is checked, so that concurrent attempts are counted too.
+   * @throws Problem TOO_MANY_REQUESTS with the seconds to wait, without counting the attempt
    */
   admit(attempt: Attempt): Promise<void>;
   /** Records a successful attempt: reverts its count and resets the count of the account. */
@@ -30,12 +36,12 @@ export interface SignInThrottle {
 
 type Delay = (failures: number, leftOfWindow: number) => number;
 
-/** 1, 2, 4, … seconds from the tenth failure on. */
+/** Returns 1, 2, 4, … seconds from the tenth failure on. */
 const accountDelay: Delay = (failures, left) =>
   failures < freeForAccount ? 0 : Math.min(left, second * 2 ** (failures - freeForAccount));
 const addressDelay: Delay = (failures, left) => (failures < freeForAddress ? 0 : left);
 
-/** The counts are in the database: processes share them, and a restart does not forget them. */
+/** Stores the counts in the database, so that processes share them and a restart keeps them. */
 export function createSignInThrottle(repository: AdministratorRepository, now: () => number): SignInThrottle {
   return {
     admit: async (attempt) => {
@@ -76,7 +82,7 @@ function bucketsOf({ name, address, browser }: Attempt): Array<{ name: string; d
   ];
 }
 
-/** Whoever has one IPv6 address has the 2^64 of its network. */
+/** Returns the network of an address. A client with one IPv6 address controls the 2^64 addresses of its network. */
 function networkOf(address: string): string {
   const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1);
   if (!plain.includes(':')) return plain;

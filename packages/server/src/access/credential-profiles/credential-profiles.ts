@@ -32,7 +32,7 @@ import { createStoredRefreshToken, splitSuperseded } from './stored-refresh-toke
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
-  /** null: the operator has given no key, so there are no profiles. */
+  /** Null when the operator has configured no key. Profiles are unavailable then. */
   readonly encrypter: Encrypter | null;
   readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
   readonly clock: Clock;
@@ -41,12 +41,12 @@ export interface CredentialProfilesDeps {
   readonly countExceeded?: CountExceeded;
 }
 
-/** Of one project. */
+/** The maximum number of profiles in one project. */
 export const maxProfiles = 1_000;
 
 type Named = Record<string, unknown>;
 
-/** Credentials that a project keeps encrypted under a name. Whatever is another project's is not there. */
+/** Credentials that a project stores encrypted under a name. Profiles of other projects are treated as missing. */
 export interface CredentialProfiles {
   create(projectId: string, body: CredentialProfileCreate): Promise<CredentialProfile>;
   update(projectId: string, name: string, credentials: Named): Promise<CredentialProfile>;
@@ -70,7 +70,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return found;
   }
 
-  /** Refuses credentials that break the schema of the bundle, because every run with them would fail. */
+  /** Refuses credentials that violate the schema of the bundle, because every run with them would fail. */
   function check(bundleId: string, given: Named): string {
     const bundle = deps.catalogue().findBundle(bundleId);
     if (bundle === undefined) throw bundleNotFound(bundleId);
@@ -85,7 +85,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     const plain = encrypter().open(profile.sealed, placeOf(profile));
     if (plain === null && !encrypter().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
-    // Encrypted from what `check` gave above: an object.
+    // The text was encrypted from the result of `check`, which is an object.
     return parseJson(plain) as Named;
   }
 
@@ -154,7 +154,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   };
 }
 
-/** Where a profile's encrypted text belongs: rows that are swapped cannot be decrypted. */
+/** Returns the context of a profile's encrypted text, so that swapped rows cannot be decrypted. */
 export function placeOf({ projectId, bundleId, name }: Pick<StoredProfile, 'projectId' | 'bundleId' | 'name'>) {
   return ['credential_profile', projectId, bundleId, name];
 }

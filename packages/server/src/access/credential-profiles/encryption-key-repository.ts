@@ -1,8 +1,11 @@
-/** Which key encrypts the credentials of the store, by its id, which is a hash of the key. */
+/** Stores the id of the key that encrypts the credentials of the store. The id is a hash of the key. */
 export interface EncryptionKeyRepository {
-  /** null: no process has had a key yet. */
+  /** Returns null when no process had a key yet. */
   encryptionKeyId(): Promise<string | null>;
-  /** Records a key if none is recorded. @returns the recorded one */
+  /**
+   * Records a key if none is recorded.
+   * @returns the recorded key id
+   */
   recordEncryptionKey(keyId: string): Promise<string>;
   replaceEncryptionKey(keyId: string | null): Promise<void>;
 }

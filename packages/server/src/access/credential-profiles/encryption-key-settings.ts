@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import type { Secret } from '../../kernel/secret.ts';
 import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';
 
-/** Where the operator keeps the keys: in the environment or in a file, the one to seal with first. */
+/** The keys from the environment or from a file. The first one encrypts. */
 export interface EncryptionKeySettings {
   readonly sealingKeys: readonly Secret[];
   readonly sealingKeyFile: string | null;
 }
 
 /**
- * The encrypter of the settings.
- * @param storeFile a further file with keys, that of the data folder; they come after those of the settings
+ * Opens the encrypter of the settings.
+ * @param storeFile a further file with keys, that of the data folder; its keys follow those of the settings
  * @returns null when there is no key
- * @throws Error that names the setting or the file and the line, never the key
+ * @throws Error that names the setting, or the file and the line, but never the key
  */
 export function openEncrypter(
   { sealingKeys, sealingKeyFile }: EncryptionKeySettings,
@@ -46,7 +46,7 @@ function parseKeys(source: string, texts: readonly string[]): EncryptionKey[] {
   });
 }
 
-/** One key a line; empty lines and those that begin with `#` are left out. */
+/** Reads one key per line. Empty lines and lines that begin with `#` are ignored. */
 function readKeyFile(source: string, path: string): EncryptionKey[] {
   let text: string;
   try {

@@ -9,18 +9,18 @@ import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
 import { type EncryptionKeySettings, openEncrypter } from './encryption-key-settings.ts';
 import { checkEncryptionKeys } from './profile-maintenance.ts';
 
-/** In the data folder of a store in SQLite: its keys, one a line, the one that encrypts first. */
+/** The key file in the data folder of a store in SQLite: one key per line, of which the first encrypts. */
 export const encryptionKeyFile = 'encryption-key';
 
 export interface EncryptionSettings extends EncryptionKeySettings {
   readonly dataFolder: string;
-  /** SQLite: only one process uses the store, so the key may be in its folder. */
+  /** True for SQLite. Only one process uses the store then, so the key may be in its folder. */
   readonly isDatabaseInFolder: boolean;
 }
 
 /**
- * The keys of the settings, then those of the data folder.
- * @returns null when there is neither
+ * Opens the keys of the settings, followed by those of the data folder.
+ * @returns null when there are none
  */
 export async function openStoreEncrypter(settings: EncryptionSettings): Promise<Encrypter | null> {
   const file = join(settings.dataFolder, encryptionKeyFile);
@@ -35,8 +35,8 @@ export interface EncryptionDeps {
 }
 
 /**
- * Opens the encryption of the store for a service. With SQLite a missing key is created; with PostgreSQL the settings must
- * give it, because several processes share the database. Source: ADR 0068.
+ * Opens the encryption of the store for a service. With SQLite a missing key is created. With PostgreSQL the settings
+ * must contain it, because several processes share the database. Source: ADR 0068.
  * @throws Error when stored credentials need a missing key, or another process has recorded another key
  */
 export async function openEncryption(
@@ -54,13 +54,13 @@ export async function openEncryption(
   if (encrypter === null) return null;
   const recorded = await store.recordEncryptionKey(encrypter.currentKeyId);
   if (encrypter.knows(recorded)) return encrypter;
-  // Nothing is encrypted with the recorded key, and no other process can have it.
+  // The recorded key encrypts nothing, and no other process can have it.
   if (!settings.isDatabaseInFolder || !isUnused) throw otherEncryptionKey(recorded, encrypter.currentKeyId);
   await store.replaceEncryptionKey(encrypter.currentKeyId);
   return encrypter;
 }
 
-/** A copy or a restore may have changed the mode that the key file was created with. */
+/** Warns because a copy or a restore may have changed the mode of the key file. */
 async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']): Promise<void> {
   if (!(await exists(file))) return;
   const mode = (await stat(file)).mode & 0o777;
@@ -89,7 +89,7 @@ async function createKeyFile(folder: string): Promise<void> {
   } finally {
     await file.close();
   }
-  // Another process may have created a key meanwhile; that one is used.
+  // Another process may have created a key meanwhile. That key is used.
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

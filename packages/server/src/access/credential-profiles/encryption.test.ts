@@ -10,7 +10,7 @@ import { openEncrypter } from './encryption-key-settings.ts';
 
 const newKey = () => readEncryptionKey(createEncryptionKey()) ?? assert.fail('a new key can be read');
 const place = ['credential_profile', 'project-1', 'weather', 'one'];
-/** A sealed text with its parts as bytes. */
+/** Returns an encrypted text with its parts as bytes. */
 const meaning = (text: string) =>
   text
     .split('.')
@@ -19,7 +19,7 @@ const meaning = (text: string) =>
 const plain = '{"KEY":"canary-0123456789 ü"}';
 
 describe('a seal', () => {
-  it('opens for the place it was made for, and shows nothing of what is in it', () => {
+  it('can be decrypted for its context, and reveals nothing of its content', () => {
     const encrypter = createEncrypter(newKey());
     const { text, keyId } = encrypter.seal(plain, place);
     assert.equal(encrypter.open(text, place), plain);
@@ -29,7 +29,7 @@ describe('a seal', () => {
     for (const form of ['canary', 'KEY', '0123']) assert.equal(text.includes(form) || bytes.includes(form), false);
   });
 
-  it('opens nowhere else, and not with another key', () => {
+  it('cannot be decrypted for another context or with another key', () => {
     const encrypter = createEncrypter(newKey());
     const { text } = encrypter.seal(plain, place);
     for (const part of place) {
@@ -38,31 +38,31 @@ describe('a seal', () => {
     }
     assert.equal(encrypter.open(text, place.slice(0, 3)), null);
     assert.equal(encrypter.open(text, [...place, '']), null);
-    // Two names that only look the same when they are put together.
+    // The two contexts look the same only when their names are joined.
     assert.equal(encrypter.open(encrypter.seal(plain, ['a', 'b,c']).text, ['a,b', 'c']), null);
     assert.equal(createEncrypter(newKey()).open(text, place), null);
   });
 
-  it('does not open when any byte of it is another', () => {
+  it('cannot be decrypted when any byte is changed', () => {
     const encrypter = createEncrypter(newKey());
     const { text } = encrypter.seal(plain, place);
     for (let index = 0; index < text.length; index += 1) {
       for (const other of ['A', 'z', '.', '']) {
         const changed = text.slice(0, index) + other + text.slice(index + 1);
-        // The last character of base64 has bits that say nothing.
+        // Some bits of the last base64 character have no meaning.
         if (meaning(changed) === meaning(text)) continue;
         assert.equal(encrypter.open(changed, place), null, `${index} ${other}`);
       }
     }
   });
 
-  it('is never made twice alike', () => {
+  it('is different each time', () => {
     const encrypter = createEncrypter(newKey());
     const nonces = Array.from({ length: 20_000 }, () => encrypter.seal('', place).text.split('.')[2]);
     assert.equal(new Set(nonces).size, nonces.length);
   });
 
-  it('of an older key opens as long as the settings have that key', () => {
+  it('of an older key can be decrypted while the settings contain that key', () => {
     const [older, newer] = [newKey(), newKey()];
     const { text } = createEncrypter(older).seal(plain, place);
     const both = createEncrypter(newer, [older]);
@@ -73,14 +73,14 @@ describe('a seal', () => {
 });
 
 describe('sealing keys', () => {
-  it('print as secrets, whatever prints them', () => {
+  it('are printed as secrets in every form of output', () => {
     const text = createEncryptionKey();
     const key = readEncryptionKey(text);
     assert.ok(!inspect(key, { depth: 9, showHidden: true }).includes(text.slice(0, 20)));
     assert.ok(!JSON.stringify(key).includes(text.slice(0, 20)));
   });
 
-  it('come from the environment or from a file, the one to seal with first', async (t) => {
+  it('are read from the environment or from a file, of which the first key encrypts', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sealing-'));
     t.after(() => rm(folder, { recursive: true }));
     const [first, second] = [createEncryptionKey(), createEncryptionKey()];
@@ -99,7 +99,7 @@ describe('sealing keys', () => {
     assert.equal(openEncrypter({ sealingKeys: [], sealingKeyFile: null }), null);
   });
 
-  it('that are wrong are told by setting and number, without showing them', async (t) => {
+  it('with errors are reported by setting and number, without showing them', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sealing-'));
     t.after(() => rm(folder, { recursive: true }));
     const file = join(folder, 'keys');

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { Secret } from '../../kernel/secret.ts';
 
-/** A key that seals, 32 bytes. Its id tells keys apart and tells nothing about them. */
+/** An encryption key of 32 bytes. Its id identifies the key and reveals nothing about it. */
 export interface EncryptionKey {
   readonly id: string;
   readonly bytes: Secret;
@@ -16,14 +16,14 @@ export interface EncryptedText {
   readonly keyId: string;
 }
 
-/** Seals texts with the first of its keys and opens what any of them has sealed. */
+/** Encrypts texts with the first of its keys, and decrypts texts of all its keys. */
 export interface Encrypter {
   readonly currentKeyId: string;
   knows(keyId: string): boolean;
   seal(plain: string, place: EncryptionContext): EncryptedText;
-  /** @returns null when it was sealed with another key, for another place, or was changed since. */
+  /** @returns null when the text was encrypted with another key, for another context, or was changed */
   open(sealed: string, place: EncryptionContext): string | null;
-  /** Keyed hashes under each of its keys, the current one first. */
+  /** Returns keyed hashes with each of its keys, the current one first. */
   hashes(text: string): readonly string[];
 }
 
@@ -32,12 +32,15 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** A new key, as it stands in settings. */
+/** Returns a new key in the form used in settings. */
 export function createEncryptionKey(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** @param text base64 or base64url of 32 bytes. @returns null when it is not. */
+/**
+ * @param text base64 or base64url of 32 bytes
+ * @returns null for other texts
+ */
 export function readEncryptionKey(text: string): EncryptionKey | null {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64');
@@ -46,8 +49,8 @@ export function readEncryptionKey(text: string): EncryptionKey | null {
 }
 
 /**
- * AES-256-GCM with a random nonce of 96 bits for each seal: good for four billion seals a key. A sealed text is
- * `v1.<key id>.<nonce>.<ciphertext and tag>`; its key id and its place are authenticated with it.
+ * AES-256-GCM with a random nonce of 96 bits per text, safe for four billion texts per key. An encrypted text is
+ * `v1.<key id>.<nonce>.<ciphertext and tag>`. Its key id and its context are authenticated with it.
  */
 export function createEncrypter(current: EncryptionKey, others: readonly EncryptionKey[] = []): Encrypter {
   const keys = new Map([...others, current].map((key) => [key.id, key.bytes]));
@@ -79,7 +82,7 @@ export function createEncrypter(current: EncryptionKey, others: readonly Encrypt
         decipher.setAAD(boundTo(keyId, place)).setAuthTag(bytes.subarray(-tagBytes));
         return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]).toString('utf8');
       } catch {
-        // The one reason is that it does not belong here.
+        // The text was changed or belongs to another context.
         return null;
       }
     },

@@ -4,28 +4,29 @@ import type { Encrypter } from './encryption.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
 import { encryptionNotConfigured } from './problems.ts';
 
-/** Operations of the command line on the profiles of all projects. */
+/** The operations of the command line on the profiles of all projects. */
 export interface ProfileMaintenance {
   /**
-   * Encrypts everything with the first key that another one has encrypted, and records the first key as that of the store. May be stopped and begun again, and run beside the
-   * service: a profile that is changed meanwhile is left to whoever changed it; `keys` tells what is left to do.
+   * Encrypts all profiles of other keys with the first key, and records the first key as that of the store. An
+   * interrupted rotation can be repeated, and it may run beside the service. It skips a profile that is changed
+   * meanwhile; `keys` shows the remaining work.
    * @throws Problem when the settings have no key
    */
   rotate(): Promise<Rotation>;
   /**
-   * Removes the profiles that no key decrypts, and replaces the recorded key by the first available one.
-   * @returns them, as `project/name`
+   * Removes the profiles that no key decrypts, and replaces the recorded key with the first available one.
+   * @returns the removed profiles, as `project/name`
    */
   forgetUnreadable(): Promise<readonly string[]>;
 }
 
 export interface Rotation {
-  /** Id of the key that encrypts. */
+  /** The id of the key that encrypts. */
   readonly keyId: string;
   readonly resealed: number;
-  /** Profiles that no key of the settings opens, as `project/name`. */
+  /** Profiles that no key of the settings decrypts, as `project/name`. */
   readonly unreadable: readonly string[];
-  /** Keys that encrypt something, by id, with how much. */
+  /** Maps the id of each key in use to the number of profiles that it encrypts. */
   readonly keys: ReadonlyMap<string, number>;
 }
 
@@ -73,7 +74,7 @@ export function createProfileMaintenance({
     async forgetUnreadable() {
       const encrypter = await openEncrypter();
       const forgotten: string[] = [];
-      // No key has an empty id: every profile is looked at.
+      // No key has an empty id, so this reads every profile.
       for await (const profile of sealedByOthers('')) {
         if (encrypter !== null && encrypter.open(profile.sealed, placeOf(profile)) !== null) continue;
         if (await repository.remove(profile.projectId, profile.name)) forgotten.push(nameOf(profile));
@@ -89,8 +90,8 @@ function nameOf({ projectId, name }: StoredProfile): string {
 }
 
 /**
- * Makes sure that every profile there is can be opened by a key of the settings.
- * @throws Error that names the keys that are missing, for whoever starts the service
+ * Checks that a key of the settings decrypts every profile.
+ * @throws Error that names the missing keys for the operator
  */
 export async function checkEncryptionKeys(
   repository: CredentialProfileRepository,

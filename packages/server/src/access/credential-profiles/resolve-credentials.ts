@@ -1,14 +1,14 @@
 type Named = Record<string, unknown>;
 
 /**
- * Stands between a request and a run: `{"$profile": "name"}` becomes the credentials of that profile. Others are given
- * back as they are, at once.
- * @param projectId of the key that was sent; `-` without one
- * @throws Problem when there is no key, no such profile, or it is another bundle's
+ * Resolves the credentials of a request before a run: `{"$profile": "name"}` becomes the credentials of that profile.
+ * Other credentials are returned unchanged and synchronously.
+ * @param projectId the project of the key; `-` without one
+ * @throws Problem when there is no encryption key, no such profile, or the profile belongs to another bundle
  */
 export type ResolveCredentials = (projectId: string, bundleId: string, credentials: Named) => Named | Promise<Named>;
 
-/** The same request, with credentials in the place of a profile's name. */
+/** Returns the same request with credentials instead of a profile's name. */
 export async function resolveRequest<Request extends { readonly bundle_id: string; readonly credentials: Named }>(
   resolve: ResolveCredentials,
   projectId: string,
@@ -19,17 +19,17 @@ export async function resolveRequest<Request extends { readonly bundle_id: strin
 }
 
 /**
- * The refresh token of stored credentials. Providers that rotate refresh tokens accept each once, so only one process may use it at
- * a time, and the new one must be stored before anything else happens.
+ * The refresh token of stored credentials. Providers that rotate refresh tokens accept each token once. Only one
+ * process may therefore use it at a time, and the new token must be stored before any other step.
  */
 export interface StoredRefreshToken {
-  /** Another text when the project has replaced the credentials. */
+  /** Changes when the project replaces the credentials. */
   readonly version: string;
-  /** Replaced refresh tokens: never sent again, and redacted from answers. */
+  /** Replaced refresh tokens. They are never sent again, and are redacted from responses. */
   readonly superseded: readonly string[];
   /**
-   * Calls `ask` with the newest value of the credential `name`, while no other process does, and stores the new value, encrypted,
-   * before it resolves.
+   * Calls `ask` with the newest value of the credential `name` while no other process does. It stores the new value,
+   * encrypted, before it resolves.
    * @throws Error when the claim is not free in time or the new value cannot be stored
    */
   refresh<Answer extends { readonly rotated: string | undefined }>(
@@ -40,7 +40,7 @@ export interface StoredRefreshToken {
 
 const stored = new WeakMap<object, StoredRefreshToken>();
 
-/** Credentials that come from a profile remember where; those that a request carries have nothing that could be stored. */
+/** Links credentials of a profile to their stored token. Credentials in a request have no such link. */
 export function rememberStored(credentials: Named, token: StoredRefreshToken): Named {
   stored.set(credentials, token);
   return credentials;

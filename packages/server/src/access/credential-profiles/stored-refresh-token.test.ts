@@ -18,7 +18,7 @@ import { storedRefreshTokenOf } from './resolve-credentials.ts';
 
 const bundle = { checkCredentials: () => [], credentialNames: new Set(['CLIENT', 'REFRESH']) };
 
-/** A store with one profile, as several processes see it. */
+/** Opens a store with one profile for several processes. */
 async function open(t: TestContext) {
   const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-rotation-'));
   const database = await openDatabase({ url: null, dataFolder, logger: createLogger('silent') });
@@ -36,7 +36,7 @@ async function open(t: TestContext) {
   const repository = createCredentialProfileRepository(database);
   const lines: string[] = [];
   const logger = createLogger('warn', { write: (line) => lines.push(JSON.parse(line).msg) });
-  /** As another process, or after a restart. */
+  /** Simulates another process, or a restart. */
   const process = (changes: Partial<CredentialProfileRepository> = {}) => {
     const catalogue = () => ({ findBundle: () => bundle }) as never;
     const seen = { ...repository, ...changes };
@@ -54,7 +54,7 @@ async function open(t: TestContext) {
   return { process, profiles, projectId, repository, resolve, lines };
 }
 
-/** A provider that takes each refresh token once. */
+/** Simulates a provider that accepts each refresh token once. */
 function rotatingProvider() {
   let valid = 1;
   let [asked, atOnce, mostAtOnce] = [0, 0, 0];
@@ -71,7 +71,7 @@ function rotatingProvider() {
   return { ask, counts: () => ({ asked, mostAtOnce }) };
 }
 
-test('a rotated refresh token is stored, encrypted, before anybody gets the access token, and survives a restart', async (t) => {
+test('a rotated refresh token is stored, encrypted, before any caller gets the access token, and survives a restart', async (t) => {
   const { process, projectId, repository, resolve } = await open(t);
   const { ask } = rotatingProvider();
   await (await resolve()).token.refresh('REFRESH', ask);
@@ -83,7 +83,7 @@ test('a rotated refresh token is stored, encrypted, before anybody gets the acce
   assert.equal((await resolve(process())).resolved.REFRESH, 'refresh-3');
 });
 
-test('processes that refresh the same profile at the same time take turns, each with the newest token', async (t) => {
+test('concurrent refreshes of a profile by several processes run one at a time, each with the newest token', async (t) => {
   const { process, resolve } = await open(t);
   const { ask, counts } = rotatingProvider();
   const tokens = await Promise.all([process(), process(), process(), process()].map(resolve));
@@ -92,7 +92,7 @@ test('processes that refresh the same profile at the same time take turns, each 
   assert.equal((await resolve()).resolved.REFRESH, 'refresh-5');
 });
 
-test('a refresh that ends while the project replaces the credentials leaves the new credentials', async (t) => {
+test('a refresh that ends while the project replaces the credentials keeps the new credentials', async (t) => {
   const { profiles, projectId, resolve, lines } = await open(t);
   const replaced = { CLIENT: 'other', REFRESH: 'given' };
   const { token } = await resolve();
@@ -105,7 +105,7 @@ test('a refresh that ends while the project replaces the credentials leaves the 
   assert.match(lines.join(), /dropped/);
 });
 
-test('a refresh whose process ended before it stored the token is logged as in doubt by the next one', async (t) => {
+test('when a process ends before it stores the token, the next refresh logs that the token is in doubt', async (t) => {
   const { projectId, repository, resolve, lines } = await open(t);
   const profile = await repository.find(projectId, 'mine');
   await repository.claimRefresh(profile?.id ?? '', 'of a process that was killed', -1);
@@ -114,7 +114,7 @@ test('a refresh whose process ended before it stored the token is logged as in d
   assert.equal((await resolve()).resolved.REFRESH, 'refresh-2');
 });
 
-test('a new refresh token that the database does not take fails the refresh and is stored by the next one', async (t) => {
+test('a new refresh token that the database refuses fails the refresh, and the next refresh stores it', async (t) => {
   const { process, repository, resolve, lines } = await open(t);
   let isAway = true;
   const broken = process({

@@ -8,7 +8,7 @@ import type { StoredRefreshToken } from './resolve-credentials.ts';
 export interface StoredRefreshTokenDeps {
   readonly repository: Pick<CredentialProfileRepository, 'find' | 'claimRefresh' | 'releaseRefresh' | 'replace'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
-  /** The credentials of a profile; throws when they cannot be decrypted. */
+  /** Decrypts the credentials of a profile. Throws when that fails. */
   readonly open: (profile: StoredProfile) => Record<string, unknown>;
   readonly seal: (text: string, profile: StoredProfile) => Pick<StoredProfile, 'sealed' | 'keyId'>;
   /** New refresh tokens that could not be stored, by profile id. The next refresh stores them first. */
@@ -16,15 +16,15 @@ export interface StoredRefreshTokenDeps {
 }
 
 interface Rotation {
-  /** Of the credential. */
+  /** The name of the credential. */
   readonly name: string;
   readonly used: string;
   readonly token: string;
 }
 
-/** Member of the stored credentials with the refresh tokens that were replaced. No credential has such a name. */
+/** The member of the stored credentials that contains the replaced refresh tokens. No credential has this name. */
 const supersededMember = '$superseded';
-/** Keeps the refresh token from the user and the last replaced ones. */
+/** Enough for the refresh token from the user and those replaced last. */
 const mostSuperseded = 4;
 
 /** Splits the stored value of a profile into its credentials and the replaced refresh tokens. */
@@ -43,7 +43,7 @@ function joinSuperseded(credentials: Record<string, unknown>, superseded: readon
 /** Longer than the timeout of a token request. */
 const claimMs = 30_000;
 const retryMs = 200;
-/** Number of times that a refresh waits for another process. */
+/** The number of times that a refresh waits for another process. */
 const maxWaits = 75;
 const maxStoreTries = 4;
 
@@ -73,7 +73,7 @@ export function createStoredRefreshToken(
     return found;
   }
 
-  /** @returns whether it is stored; not when the project has replaced the credentials meanwhile */
+  /** @returns whether the token is stored; false when the project has replaced the credentials meanwhile */
   async function storeOnce({ name, used, token }: Rotation): Promise<boolean> {
     for (;;) {
       const current = await newest();
@@ -81,7 +81,7 @@ export function createStoredRefreshToken(
       if (credentials[name] !== used) return false;
       const text = joinSuperseded({ ...credentials, [name]: token }, [...superseded, used]);
       const seal = deps.seal(text, current);
-      // It fails only when another writer, such as a rotation of the encryption key, succeeded.
+      // The call fails only when another writer, for example a rotation of the encryption key, succeeds.
       if (await repository.replace(current, { ...seal, updatedAt: current.updatedAt })) return true;
     }
   }

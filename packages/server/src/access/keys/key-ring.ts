@@ -7,14 +7,17 @@ import { apiKeyRejected } from '../projects/problems.ts';
 import type { ProjectRepository, StoredKey } from '../projects/project-repository.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 
-/** The usable keys, in memory: a request with a good key asks no database. Each look loads only the keys that changed. */
+/**
+ * Keeps the usable keys in memory, so that a request with a valid key needs no query. Each load reads only the keys
+ * that changed.
+ */
 export interface KeyRing {
   /**
-   * @param authorization the Authorization header.
-   * @throws Problem APIKEY_VALIDATION_FAILED, the same after the same work for unknown, revoked and expired keys.
+   * @param authorization the Authorization header
+   * @throws Problem APIKEY_VALIDATION_FAILED, the same after the same work for unknown, revoked and expired keys
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Sees everything committed before the call, so a revoked key is refused at once. */
+  /** Loads every change that was committed before the call, so a revoked key is refused at once. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,7 +26,7 @@ export interface KeyRingDeps {
   readonly repository: ProjectRepository;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long a key that another process revoked may still work. */
+  /** The time for which a key that another process revoked may still work. */
   readonly refreshMs?: number;
 }
 
@@ -33,12 +36,12 @@ interface Entry {
 }
 
 /**
- * A miss looks at the database, for the key may just have been made; one look in this time serves all of them. It
- * begins after the miss, so that it sees what was committed before.
+ * A key that is not found may be new, so it causes a load. One load in this time serves all of them. It starts after
+ * the miss, so that it includes every earlier commit.
  */
-const missLookMs = 200;
+const missLoadMs = 200;
 const forgetEveryMs = 60_000;
-/** The last use of a key is written at most this often. */
+/** The last use of a key is stored at most once in this time. */
 const noteEveryMs = 60_000;
 
 export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
@@ -47,25 +50,28 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   const noted = new Map<string, number>();
   let entries = new Map<string, Entry>();
   let startedAt = Number.NEGATIVE_INFINITY;
-  /** The change up to which `entries` are known; null before the first look. */
+  /** The number of the last change that `entries` contains; null before the first load. */
   let known: number | null = null;
-  /** A look that has not begun: it will see whatever is committed now. */
-  let nextLook: Promise<void> | undefined;
+  /** The next load, which has not started and therefore includes all commits up to now. */
+  let nextLoad: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  /** One look after another, so that an older one never undoes a newer one; those that wait for the next share it. */
+  /**
+   * Runs loads one after another, so that an older one never overwrites a newer one. Waiting callers share the next
+   * load.
+   */
   function load(): Promise<void> {
     queued ??= running
       .catch(() => undefined)
       .then(async () => {
         queued = undefined;
-        await look();
+        await loadChanges();
       });
     running = queued;
     return queued;
   }
-  async function look(): Promise<void> {
+  async function loadChanges(): Promise<void> {
     startedAt = performance.now();
     const now = clock.now();
     const { number, isWhole, keys } = await repository.changedKeys(known, now);
@@ -81,13 +87,13 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     const now = clock.now();
     for (const [hash, { expiresAt }] of entries) if (expiresAt <= now) entries.delete(hash);
   }
-  function lookAgain(): Promise<void> {
-    nextLook ??= (async () => {
-      await setTimeout(Math.max(0, startedAt + missLookMs - performance.now()));
-      nextLook = undefined;
+  function loadAfterMiss(): Promise<void> {
+    nextLoad ??= (async () => {
+      await setTimeout(Math.max(0, startedAt + missLoadMs - performance.now()));
+      nextLoad = undefined;
       await load();
     })();
-    return nextLook;
+    return nextLoad;
   }
   async function noteUses(leastAgeMs: number): Promise<void> {
     const due = [...uses].filter(([keyId, at]) => at - (noted.get(keyId) ?? Number.NEGATIVE_INFINITY) >= leastAgeMs);
@@ -117,7 +123,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       const hash = hashApiKey(key);
       let caller = findUsable(hash);
       if (caller === undefined) {
-        await lookAgain();
+        await loadAfterMiss();
         caller = findUsable(hash);
       }
       if (caller === undefined) throw apiKeyRejected();
@@ -128,7 +134,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     close: async () => {
       clearInterval(timer);
       clearInterval(forgetting);
-      await nextLook?.catch(() => undefined);
+      await nextLoad?.catch(() => undefined);
       await running.catch(() => undefined);
       await noteUses(1);
     },
@@ -142,7 +148,7 @@ function entryOf(key: StoredKey): Entry {
   };
 }
 
-/** `admin` includes `metrics`: keys that were created before `metrics` existed keep reading the metrics. */
+/** `admin` includes `metrics`, so that keys from before `metrics` existed can still read the metrics. */
 function scopesOf({ scopes }: StoredKey): ReadonlySet<Scope> {
   return new Set(scopes.includes('admin') ? [...scopes, 'metrics'] : scopes);
 }

@@ -1,7 +1,7 @@
 import type { ApiKey } from '@quartermaster/contract';
 import type { StoredKey } from '../projects/project-repository.ts';
 
-/** A key as lists show it: nothing of the key but its end. */
+/** Converts a key for lists, which show only the last characters of its text. */
 export function keyToWire(key: StoredKey, now: number): ApiKey {
   const isOver = key.expiresAt !== null && key.expiresAt <= now;
   return {

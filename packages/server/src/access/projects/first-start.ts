@@ -4,13 +4,14 @@ import { scopes } from '@quartermaster/contract';
 import type { Secret } from '../../kernel/secret.ts';
 import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
 
-/** Name of the project that a fresh installation has. */
+/** The name of the project of a new installation. */
 const firstProjectName = 'default';
 
 /**
- * On a fresh installation makes one project and one key, which is written to `first-key` in the data folder (mode
- * 0600) before the key becomes valid, so that it cannot be lost.
- * @returns the key and its file, or undefined when there is a project already. Of processes that start at once one wins.
+ * Creates one project and one key in a new installation. The key is written to `first-key` in the data folder (mode
+ * 0600) before it becomes valid, so that it cannot be lost. When several processes start at the same time, one creates
+ * the key.
+ * @returns the key and its file, or undefined when there is a project already
  */
 export async function createFirstKey(
   deps: ProjectsDeps,

@@ -1,7 +1,7 @@
 import type { Scope } from '@quartermaster/contract';
 import { fieldInvalid, Problem } from '../../kernel/problem.ts';
 
-/** The same response for a missing, malformed, unknown, revoked or expired key. */
+/** The response is the same for a missing, malformed, unknown, revoked or expired key. */
 export function apiKeyRejected(): Problem {
   return new Problem(
     'APIKEY_VALIDATION_FAILED',
@@ -56,7 +56,7 @@ export function tooManyKeys(most: number): Problem {
   );
 }
 
-/** A key that expires must not create keys that outlive it. */
+/** A key that expires must not create keys that are valid for longer. */
 export function keyOutlivesItsMaker(endsAt: number): Problem {
   return fieldInvalid(
     'body/expires_timestamp',

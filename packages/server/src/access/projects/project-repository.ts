@@ -7,10 +7,10 @@ export interface Project {
   readonly createdAt: number;
 }
 
-/** Whether the records of runs keep their inputs: `drop` by default, or `keep`. */
+/** Whether the records of runs contain their inputs: `drop` (the default) or `keep`. */
 export type RunInputs = 'drop' | 'keep';
 
-/** A key as it is stored: never the key itself. Times in milliseconds. */
+/** A key as stored, without its text. Times are in milliseconds. */
 export interface StoredKey {
   readonly id: string;
   readonly projectId: string;
@@ -22,62 +22,65 @@ export interface StoredKey {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
-  /** The key that created it; null: an administrator or a command. */
+  /** The key that created it; null when an administrator or a command did. */
   readonly makerId: string | null;
 }
 
-/** The keys that have changed since the last look. */
+/** The keys that have changed since the last load. */
 export interface KeyChanges {
-  /** Of the last change: the next look begins there. */
+  /** The number of the last change, where the next load starts. */
   readonly number: number;
-  /** These are all keys that may be used, not only changed ones. */
+  /** True when these are all usable keys, and not only changed ones. */
   readonly isWhole: boolean;
-  /** Changed ones may be revoked or expired. */
+  /** Changed keys may be revoked or expired. */
   readonly keys: readonly StoredKey[];
 }
 
 export interface KeyBound {
   readonly now: number;
-  /** Usable keys of one project. */
+  /** The maximum number of usable keys of one project. */
   readonly most: number;
 }
 
 export interface NewProjectOptions {
-  /** Projects of the installation. */
+  /** The maximum number of projects of the installation. */
   readonly most: number;
   readonly key?: StoredKey;
-  /** Runs when the project and its key are written and not yet committed. */
+  /** Runs after the project and its key are written and before the commit. */
   readonly beforeCommit?: () => Promise<void>;
 }
 
-/** Projects and their keys. */
+/** Stores projects and their keys. */
 export interface ProjectRepository {
   listProjects(): Promise<Project[]>;
   findProject(projectId: string): Promise<Project | undefined>;
   /**
-   * Adds a project, together with the key of the options. Nothing is changed unless it is added.
+   * Adds a project and the key of the options, or changes nothing.
    * @returns `taken` when a project of that name exists, otherwise `full` when there are `most` projects
    */
   addProject(project: Project, options: NewProjectOptions): Promise<'added' | 'taken' | 'full'>;
-  /** Whether the run records of a project hold inputs. @returns false when there is no such project. */
+  /**
+   * Sets whether the run records of a project contain inputs.
+   * @returns false when there is no such project
+   */
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<boolean>;
   projectsThatKeepInputs(): Promise<string[]>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
-  /** Ordered by id. The caller checks that the cursors exist. */
+  /** Returns keys ordered by id. The caller checks that the cursors exist. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
-  /** @returns false when the project has as many usable keys as it may have */
+  /** @returns false when the project already has the maximum number of usable keys */
   addKey(key: StoredKey, bound: KeyBound): Promise<boolean>;
   /**
-   * Revokes a key, with descendants also the keys that it created, directly or by way of others.
-   * @returns ids of the keys that were not revoked before.
+   * Revokes a key and, if requested, its descendants: the keys that it created, directly or indirectly.
+   * @returns ids of the keys that were not revoked before
    */
   revokeKey(keyId: string, at: number, withDescendants: boolean): Promise<string[]>;
-  /** How many descendants of a key may be used at `now`. */
+  /** Counts the descendants of a key that are usable at `now`. */
   countDescendants(keyId: string, now: number): Promise<number>;
   /**
-   * The old key ends at `oldEndsAt` (sooner if it did already) and the new one is added: both or neither.
-   * @returns `ended` when the old one is revoked by then, `full` when the project would have too many usable keys
+   * Ends the old key at `oldEndsAt`, unless it ends sooner, and adds the new one: both or neither.
+   * @returns `ended` when the old key is already revoked, `full` when the project would have too many usable keys
    */
   replaceKey(
     oldKey: StoredKey,
@@ -85,12 +88,12 @@ export interface ProjectRepository {
     bound: KeyBound & { readonly oldEndsAt: number },
   ): Promise<'replaced' | 'ended' | 'full'>;
   /**
-   * What other processes and this one have committed since a change, without reading other keys.
-   * @param after the number of the last look; null: all keys that may be used at `now`
+   * Returns the changes that any process has committed since a change, without reading other keys.
+   * @param after the number of the last load; null returns all keys that are usable at `now`
    */
   changedKeys(after: number | null, now: number): Promise<KeyChanges>;
-  /** Those of the keys that may be used at `now`. */
+  /** Returns those of the keys that are usable at `now`. */
   findUsable(keyIds: readonly string[], now: number): Promise<string[]>;
-  /** Notes when keys were used last; never moves a time back. */
+  /** Records when keys were used last. A stored time never decreases. */
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
 }

@@ -44,7 +44,7 @@ async function openOn(t: TestContext, kind: Kind) {
   return { folder, database, clock, deps, repository, openRing, projects: createProjects(deps) };
 }
 
-/** Writes keys without the use case, which commits each one by itself. */
+/** Inserts keys directly, because the use case commits each one separately. */
 async function addKeys({ write }: Database, { projectId }: StoredKey, count: number): Promise<void> {
   const row = (id: string) => ({
     ...{ id, project_id: projectId, name: id, hash: id, hint: '1234', scopes: '["files"]', created_at: 1 },
@@ -56,7 +56,7 @@ async function addKeys({ write }: Database, { projectId }: StoredKey, count: num
 
 const isRejected = (error: unknown) => error instanceof Problem && error.code === 'APIKEY_VALIDATION_FAILED';
 
-test('a key has a prefix and a checksum that finds every single wrong character', () => {
+test('a key has a prefix and a checksum that detects every single wrong character', () => {
   const key = createApiKey();
   assert.match(key, /^qmk_[0-9A-Za-z]{36}$/);
   assert.ok(looksLikeApiKey(key));
@@ -70,7 +70,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   describe(`projects and keys in ${kind}`, () => {
     const open = (t: TestContext) => openOn(t, kind);
 
-    test('a fresh installation gets one project and one key, in a file that only its owner reads', async (t) => {
+    test('a new installation gets one project and one key, in a file that only its owner can read', async (t) => {
       const { deps, folder, projects, openRing } = await open(t);
       const first = await createFirstKey(deps, folder);
       assert.ok(first);
@@ -82,7 +82,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(await createFirstKey(deps, folder), undefined);
     });
 
-    test('of processes that start at once on one database, one makes the first key', async (t) => {
+    test('when several processes start on one database at the same time, one creates the first key', async (t) => {
       const { deps, folder, projects } = await open(t);
       const made = await Promise.all(Array.from({ length: 8 }, () => createFirstKey(deps, folder)));
       const winners = made.filter((one) => one !== undefined);
@@ -100,7 +100,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.ok(!inspect(made, { depth: 9 }).includes(text.slice(0, -4)));
     });
 
-    test('missing, malformed, unknown, revoked and expired keys get one and the same answer', async (t) => {
+    test('missing, malformed, unknown, revoked and expired keys get the same response', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const };
@@ -135,7 +135,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(answers.size, 1);
     });
 
-    test('names that are nothing, too long, or hold what a terminal acts on are refused', async (t) => {
+    test('names that are empty, too long, or contain control characters are refused', async (t) => {
       const { projects } = await open(t);
       const { id: projectId } = await projects.createProject('x'.repeat(127));
       for (const name of ['', ' ', 'x'.repeat(128), 'a\u001b[31m', 'a\u009b31m', 'a\nb', 'a\0', '\ud83d']) {
@@ -151,7 +151,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.createProject('Ärger & Söhne 😀')).name, 'Ärger & Söhne 😀');
     });
 
-    test('a rotated key works until the overlap ends, the new one at once, with the same scopes', async (t) => {
+    test('a rotated key works until the overlap ends, and the new one works at once with the same scopes', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const old = await projects.createKey({
@@ -187,7 +187,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.rotateKey(lasting.stored.id, 0, makerId)).stored.expiresAt, endsAt);
     });
 
-    test('revoking a key with its descendants revokes the keys that it created, and those that they created', async (t) => {
+    test('revoking a key with its descendants revokes the keys that it created, directly or indirectly', async (t) => {
       const { projects, repository, clock } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
@@ -236,7 +236,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await assert.rejects(projects.createProject('p1'), { code: 'DUPLICATE_OBJECT' });
     });
 
-    test('a project has at most 1,000 usable keys; revoking one makes room', async (t) => {
+    test('a project has at most 1,000 usable keys, and revoking one allows another', async (t) => {
       const { projects, database } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -254,7 +254,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await projects.createKey({ ...wish, projectId: other.id });
     });
 
-    test('a ring loads all keys once, and then those that changed', async (t) => {
+    test('a ring loads all keys once, and later only changed keys', async (t) => {
       const { projects, repository, database, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -275,7 +275,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await ring.refresh();
       await repository.touchKeys(new Map([[revoked.stored.id, clock.time]]));
       await ring.refresh();
-      // Another process does it, so that the ring is not told.
+      // Another process revokes the key, so the ring gets no notification.
       await repository.revokeKey(revoked.stored.id, clock.time, false);
       await ring.refresh();
       await assert.rejects(ring.authenticate(caller), isRejected);
@@ -291,7 +291,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       );
     });
 
-    test('a ring that looks while keys are created and revoked at the same time misses no change', async (t) => {
+    test('a ring that loads during concurrent changes of keys misses no change', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -314,7 +314,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       }
     });
 
-    test('a page of keys reads its rows and one more', async (t) => {
+    test('a page of keys reads only its rows and one more', async (t) => {
       const { projects, database, clock, deps } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -347,12 +347,12 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await assert.rejects(counted.findKey(stranger.id, second), { code: 'OBJECT_NOT_FOUND' });
     });
 
-    test('a key that is revoked while it is rotated gets no successor', async (t) => {
+    test('a key that is revoked during its rotation gets no successor', async (t) => {
       const { projects, repository, deps } = await open(t);
       const project = await projects.createProject('one');
       const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
       const old = await projects.createKey(wish);
-      // Between the look at the key and the writing of its successor.
+      // Runs after the key is read and before its successor is written.
       const findKey: typeof repository.findKey = async (keyId) => {
         const found = await repository.findKey(keyId);
         await repository.revokeKey(keyId, deps.clock.now(), false);
@@ -363,7 +363,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.listKeys(project.id)).length, 1);
     });
 
-    test('a key that was just made is known at once, however lately the ring has looked', async (t) => {
+    test('a new key is accepted at once, however recently the ring has loaded', async (t) => {
       const { projects, openRing } = await open(t);
       const project = await projects.createProject('one');
       const ring = await openRing();
@@ -375,7 +375,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       }
     });
 
-    test('the time of the last use is kept', async (t) => {
+    test('the time of the last use is stored', async (t) => {
       const { projects, clock, repository, openRing } = await open(t);
       const project = await projects.createProject('one');
       const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
@@ -385,7 +385,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await repository.findKey(made.stored.id))?.lastUsedAt, clock.time);
     });
 
-    test('a name of a project is taken once', async (t) => {
+    test('each name of a project can be used once', async (t) => {
       const { projects } = await open(t);
       await projects.createProject('one');
       await assert.rejects(

@@ -10,7 +10,7 @@ import { createApiKey, hashApiKey } from '../keys/api-key.ts';
 import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys, tooManyProjects } from './problems.ts';
 import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
-/** A key that was just made: the only time its text exists. */
+/** A new key. Its text exists only here. */
 export interface NewKey {
   readonly stored: StoredKey;
   readonly key: Secret;
@@ -20,29 +20,32 @@ export interface KeyRequest {
   readonly projectId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Milliseconds; null: does not expire. */
+  /** Milliseconds; null when the key does not expire. */
   readonly expiresAt: number | null;
-  /** The key that creates it, which it does not outlive; null or absent: an administrator or the command line. */
+  /** The key that creates it and limits its expiry; null or absent for an administrator or the command line. */
   readonly makerId?: string | null;
 }
 
-/** Managing projects and keys. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
+/** Manages projects and keys. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
 export interface Projects {
   createProject(name: string): Promise<Project>;
   listProjects(): Promise<Project[]>;
-  /** Whether the records of its runs hold inputs, from a few seconds later on. */
+  /** Sets whether the records of its runs contain inputs. The change takes effect within a few seconds. */
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
   createKey(wish: KeyRequest): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
-  /** One page of the keys of a project. */
+  /** Returns one page of the keys of a project. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
-  /** A key of that project. */
+  /** Returns a key of that project. */
   findKey(projectId: string, keyId: string): Promise<StoredKey>;
-  /** With descendants also the keys that it created, directly or by way of others. @returns ids of the revoked keys. */
+  /**
+   * Revokes a key and, with `withDescendants`, the keys that it created, directly or indirectly.
+   * @returns ids of the revoked keys
+   */
   revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }): Promise<string[]>;
-  /** How many usable keys the key created, directly or by way of others. */
+  /** Counts the usable keys that the key created, directly or indirectly. */
   countDescendants(keyId: string): Promise<number>;
-  /** A new key with the same name, scopes and expiry; the old one works for `overlapMs` more. */
+  /** Creates a key with the same name, scopes and expiry. The old key works for `overlapMs` longer. */
   rotateKey(keyId: string, overlapMs: number, makerId?: string | null): Promise<NewKey>;
 }
 
@@ -73,11 +76,14 @@ export function createProjects(deps: ProjectsDeps): Projects {
     return key;
   }
 
-  /** When the key that creates another one ends; null: never. */
+  /** Returns when the creating key ends; null means never. */
   async function endOf(makerId: string | null | undefined): Promise<number | null> {
     return typeof makerId === 'string' ? (await getKey(makerId)).expiresAt : null;
   }
-  /** A maker that was revoked while it created the key: its descendants may have been revoked before the key existed. */
+  /**
+   * Revokes a key whose creator was revoked meanwhile, because the creator's descendants may have been revoked before
+   * the key existed.
+   */
   async function withdrawOrphan({ id, makerId }: StoredKey): Promise<void> {
     if (makerId === null || (await getKey(makerId)).revokedAt === null) return;
     await repository.revokeKey(id, clock.now(), false);
@@ -134,7 +140,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
       const ends = [old.expiresAt, await endOf(makerId)].filter((end) => end !== null);
-      // Without another maker it stays a descendant of the key that created the old one.
+      // Without another creator, the new key stays a descendant of the key that created the old one.
       const wish = { ...old, makerId: makerId ?? old.makerId };
       const made = newKey(deps, { ...wish, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
       const now = clock.now();
@@ -149,12 +155,12 @@ export function createProjects(deps: ProjectsDeps): Projects {
 }
 
 const longestName = 127;
-/** Of one installation. */
+/** The maximum number in one installation. */
 export const maxProjects = 10_000;
-/** Of one project. Source: docs/contract.md "Keys". */
+/** The maximum number in one project. Source: docs/contract.md "Keys". */
 export const maxUsableKeys = 1_000;
 
-/** Makes a key; storing it is the caller's part. */
+/** Creates a key without storing it. */
 export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyRequest): NewKey {
   const key = createApiKey();
   const stored: StoredKey = {

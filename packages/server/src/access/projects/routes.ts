@@ -40,7 +40,10 @@ const ProjectParams = Type.Object({ project_id: Id });
 const KeyParams = Type.Object({ project_id: Id, key_id: Id });
 const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
 
-/** Projects and their keys over HTTP: for administrators, and for keys of scope `admin`. Source: docs/contract.md "Keys". */
+/**
+ * Registers the routes of projects and keys, for administrators and for keys of scope `admin`. Source: docs/contract.md
+ * "Keys".
+ */
 export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
   projectListRoutes(app, deps);
   keyListRoutes(app, deps);
@@ -184,7 +187,7 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
   );
 }
 
-/** Names the key that was managed (`key_id`) beside the one that manages it (`key`). Never the keys themselves. */
+/** Names the managed key (`key_id`) and the managing key (`key`) by their ids only. */
 function keyEvent(event: string, request: FastifyRequest, { id, projectId, scopes, expiresAt }: StoredKey) {
   const fields = { key_id: id, project: projectId, scopes, expires_timestamp: expiresAt };
   return { ...accessEvent(event, request), ...fields };
@@ -194,7 +197,7 @@ function mayManage(manager: Manager, projectId: string): boolean {
   return manager.projectId === null || manager.projectId === projectId;
 }
 
-/** Another project's answer is that of one that does not exist. */
+/** Returns the same error for another project as for a missing one. */
 function managedProject(manager: Manager, request: FastifyRequest): string {
   const { project_id } = request.params as { project_id: string }; // every route here has it in its schema
   if (!mayManage(manager, project_id)) throw objectNotFound('project', project_id);

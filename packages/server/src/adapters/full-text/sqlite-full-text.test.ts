@@ -84,7 +84,7 @@ test("a migration moves every word of a collection's own index to the shared ind
   const expected = await searchAll();
   assert.ok(expected.every((found) => found.length === 30));
 
-  await makeOld([...corpora.map(({ id }) => id), empty]);
+  await createOldSchema([...corpora.map(({ id }) => id), empty]);
   await database.write.transaction().execute((trx) => createSharedFullTextMigration('sqlite').up(trx));
   assert.deepEqual(await searchAll(), expected);
   const left = await readOne(
@@ -97,7 +97,7 @@ test("a migration moves every word of a collection's own index to the shared ind
 });
 
 /** Creates the schema from before the migration: an index and a list of terms for each collection, without tags. */
-async function makeOld(collectionIds: readonly string[]): Promise<void> {
+async function createOldSchema(collectionIds: readonly string[]): Promise<void> {
   const run = (statement: string) => sql.raw(statement).execute(database.write);
   const options = `content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'`;
   for (const id of collectionIds) {

@@ -27,10 +27,10 @@ export interface Terms {
 
 /** Returns the terms of a chunk's words. */
 export function toTerms(words: string): Terms {
-  return readTerms(words) ?? makeTerms(words);
+  return readTerms(words) ?? encodeTerms(words);
 }
 
-function makeTerms(words: string): Terms {
+function encodeTerms(words: string): Terms {
   const { counts, length } = readWords(words);
   const terms = [...counts].map(([word, times]) => encodeWord(word) + frequencySeparator + times);
   return { terms: terms.join(' '), length };

@@ -23,7 +23,7 @@ export async function addFiles(
   limits: FileLimits,
   isStored: IsStored,
 ): Promise<readonly AddOutcome[]> {
-  const room = await takeRoom(transaction, files, limits);
+  const room = await addUsage(transaction, files, limits);
   const refused = new Map<string, AddOutcome>();
   const kept: StoredFile[] = [];
   for (const { file, claim } of files) {
@@ -48,7 +48,7 @@ export async function addFiles(
 }
 
 /** Adds all files to the sums first, which locks them, and then subtracts the refused files. Refusals are rare. */
-async function takeRoom(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
+async function addUsage(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
   const { maxProjectBytes, maxFiles } = limits;
   const refusals = new Map<StoredFile, 'no_room' | 'too_many_files'>();
   const unused = new Map<string, ProjectUsage>();

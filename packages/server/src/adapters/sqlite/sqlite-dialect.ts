@@ -53,7 +53,7 @@ function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
   const queue: Array<(connection: ThreadConnection) => void> = [];
   let threadsLeft = more?.most ?? 0;
 
-  function giveBack(connection: ThreadConnection): void {
+  function release(connection: ThreadConnection): void {
     const next = queue.shift();
     if (next === undefined) free.push(connection);
     else next(connection);
@@ -63,7 +63,7 @@ function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
     threadsLeft--;
     // When the connection cannot be opened, waiting requests use the others. The next shortage tries to open it again.
     more.open().then(
-      (thread) => giveBack(createConnection(thread)),
+      (thread) => release(createConnection(thread)),
       () => threadsLeft++,
     );
   }
@@ -74,31 +74,31 @@ function createPool(threads: readonly SqliteThread[], more?: MoreThreads) {
       openAnother();
       return new Promise((resolve) => queue.push(resolve));
     },
-    giveBack,
+    release,
   };
 }
 
 function createDriver(threads: readonly SqliteThread[], more?: MoreThreads): Driver {
   const pool = createPool(threads, more);
   // Kysely passes the value that acquireConnection returned.
-  const ours = (connection: DatabaseConnection) => connection as ThreadConnection;
+  const asThreadConnection = (connection: DatabaseConnection) => connection as ThreadConnection;
   return {
     async init() {},
     acquireConnection: () => pool.take(),
     async releaseConnection(connection) {
-      pool.giveBack(ours(connection));
+      pool.release(asThreadConnection(connection));
     },
     async beginTransaction(connection) {
-      ours(connection).transaction = 'asked';
+      asThreadConnection(connection).transaction = 'asked';
     },
     async commitTransaction(connection) {
-      const { thread, transaction } = ours(connection);
+      const { thread, transaction } = asThreadConnection(connection);
       if (transaction === 'open') await thread.send('commit');
-      ours(connection).transaction = 'none';
+      asThreadConnection(connection).transaction = 'none';
     },
     async rollbackTransaction(connection) {
-      const { thread, transaction } = ours(connection);
-      ours(connection).transaction = 'none';
+      const { thread, transaction } = asThreadConnection(connection);
+      asThreadConnection(connection).transaction = 'none';
       if (transaction === 'open') await thread.send('rollback');
     },
     async destroy() {

@@ -18,7 +18,7 @@ export function isThreadQuery(query: CompiledQuery): query is ThreadQuery {
 export async function askThread<Row>(db: Kysely<Tables>, request: Request): Promise<Row> {
   const query: ThreadQuery = { ...CompiledQuery.raw(request.sql), request };
   const { rows } = await db.executeQuery<Row>(query);
-  return rows[0] as Row; // such an answer has one
+  return rows[0] as Row; // the answer has one row
 }
 
 /** Builds an insert of one row, with a parameter for each column. */

@@ -9,7 +9,7 @@ import { openSqliteDatabase } from './sqlite-database.ts';
 import { takeSqliteSnapshot } from './sqlite-snapshot.ts';
 
 test('a copy is one file and includes the changes of the log, and the original stays in use', async (t) => {
-  const { data, copy } = await makeFolders(t);
+  const { data, copy } = await createFolders(t);
   const database = await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') });
   t.after(() => database.close());
   const writer = new DatabaseSync(join(data, 'quartermaster.db'));
@@ -31,7 +31,7 @@ test('a copy is one file and includes the changes of the log, and the original s
 });
 
 test('the tables of another version are copied unchanged', async (t) => {
-  const { data, copy } = await makeFolders(t);
+  const { data, copy } = await createFolders(t);
   await (await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') })).close();
   const newer = new DatabaseSync(join(data, 'quartermaster.db'));
   newer.exec(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
@@ -44,7 +44,7 @@ test('the tables of another version are copied unchanged', async (t) => {
 });
 
 test('a copy of a damaged database is refused', async (t) => {
-  const { data, copy } = await makeFolders(t);
+  const { data, copy } = await createFolders(t);
   await (await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') })).close();
   const log = new DatabaseSync(join(data, 'quartermaster.db'));
   log.exec('pragma wal_checkpoint(truncate)');
@@ -66,7 +66,7 @@ function addBlob(db: DatabaseSync, id: string, state: string): void {
   );
 }
 
-async function makeFolders(t: TestContext): Promise<{ data: string; copy: string }> {
+async function createFolders(t: TestContext): Promise<{ data: string; copy: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-snapshot-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const [data, copy] = [join(folder, 'data'), join(folder, 'copy')];

@@ -126,7 +126,7 @@ async function receiveAgain(deps: UploadsDeps, admission: Admission, body: Reada
     sha256: hash.digest('hex'),
   });
   if (admission.claim?.kind !== 'answered') throw new Error('only an answered request can be replayed');
-  return (await admission.claim.replay([fingerprint])) as File; // what `addRow` completed the claim with
+  return (await admission.claim.replay([fingerprint])) as File; // `addRow` stored it with the claim
 }
 
 async function readForm(

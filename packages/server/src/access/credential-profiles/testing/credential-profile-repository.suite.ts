@@ -5,7 +5,7 @@ import type { CredentialProfileRepository, StoredProfile } from '../credential-p
 
 export interface OpenedProfiles {
   readonly repository: CredentialProfileRepository;
-  /** A project that exists. */
+  /** Returns the id of a new project. */
   newProject(): Promise<string>;
 }
 
@@ -19,9 +19,9 @@ function profileOf(projectId: string, name: string, changes: Partial<StoredProfi
 
 const add = (repository: CredentialProfileRepository, profile: StoredProfile) => repository.add(profile, 1_000);
 
-/** What every repository of credential profiles promises. */
+/** Tests the behaviour of every repository of credential profiles. */
 export function testCredentialProfileRepository(opened: () => OpenedProfiles): void {
-  test('a profile is found by project and name, and gone when it is removed', async () => {
+  test('a profile is found by project and name until it is removed', async () => {
     const { repository, newProject } = opened();
     const [mine, other] = [await newProject(), await newProject()];
     const profile = profileOf(mine, 'One.a-b_c');
@@ -36,7 +36,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     assert.equal(await repository.find(mine, 'One.a-b_c'), undefined);
   });
 
-  test('a name is one profile in a project, whoever comes first, and another one elsewhere', async () => {
+  test('a name identifies one profile in a project, and another profile in another project', async () => {
     const { repository, newProject } = opened();
     const [mine, other] = [await newProject(), await newProject()];
     const many = Array.from({ length: 10 }, () => profileOf(mine, 'same'));
@@ -46,7 +46,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     assert.equal(await add(repository, profileOf(other, 'same')), 'added');
   });
 
-  test('of two profiles at once one is added when there is room for one', async () => {
+  test('one of two concurrent profiles is added when only one more is allowed', async () => {
     const { repository, newProject } = opened();
     const mine = await newProject();
     const addOne = (name: string) => repository.add(profileOf(mine, name), 3);
@@ -76,7 +76,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     assert.deepEqual(await namesOf({ order: 'asc', after: third }), ['de', false]);
   });
 
-  test('a seal takes the place of the one it was made from, and of no other', async () => {
+  test('an encrypted text replaces only the one that was read before', async () => {
     const { repository, newProject } = opened();
     const profile = profileOf(await newProject(), 'one');
     await add(repository, profile);
@@ -88,7 +88,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     assert.equal(await repository.replace(profile, { sealed: 'late', keyId: 'key-3', updatedAt: 10 }), false);
   });
 
-  test('what each key seals is counted, and what others seal is found in parts', async () => {
+  test('the profiles of each key are counted, and those of other keys are returned in parts', async () => {
     const { repository, newProject } = opened();
     const mine = await newProject();
     const before = await repository.countByKey();
@@ -109,7 +109,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     assert.ok(found.includes('count-b') && !found.includes('count-a'));
   });
 
-  test('one claim of a refresh is in force at a time; a claim that was not released expires', async () => {
+  test('one claim of a refresh is valid at a time; a claim that was not released expires', async () => {
     const { repository, newProject } = opened();
     const profile = profileOf(await newProject(), 'rotating');
     await add(repository, profile);
@@ -119,7 +119,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     await repository.releaseRefresh(profile.id, 'another');
     assert.equal(await repository.claimRefresh(profile.id, 'd', 60_000), 'busy');
     await repository.releaseRefresh(profile.id, winner);
-    // It is over as soon as it begins.
+    // The claim expires immediately.
     assert.equal(await repository.claimRefresh(profile.id, 'd', -1), 'claimed');
     assert.equal(await repository.claimRefresh(profile.id, 'e', 60_000), 'expired');
     assert.equal(await repository.claimRefresh(profile.id, 'f', 60_000), 'busy');

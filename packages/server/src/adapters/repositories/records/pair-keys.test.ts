@@ -30,7 +30,7 @@ const databases = {
 };
 
 /** Restores the schema from before the migration. */
-async function makeOld({ write }: Database): Promise<void> {
+async function createOldSchema({ write }: Database): Promise<void> {
   const statements = [
     'drop table pair_key',
     'alter table record drop column keyed_to',
@@ -40,7 +40,7 @@ async function makeOld({ write }: Database): Promise<void> {
 }
 
 /** Creates a record with these keys in the collection. Its chunks are written but not yet visible. */
-async function makePairs(database: Database, collection: ReturnType<typeof newCollection>, keys: readonly string[]) {
+async function createPairs(database: Database, collection: ReturnType<typeof newCollection>, keys: readonly string[]) {
   const jobs = createRecordJobRepository(database);
   await createRecordRepository(database).add(newRecord(collection));
   const job = await jobs.claim(claimAt(start));
@@ -59,14 +59,14 @@ for (const [name, open] of Object.entries(databases)) {
     });
     const [mine, other] = [newCollection(), newCollection()];
     for (const each of [mine, other]) await createCollectionRepository(database).add(each, 10);
-    const first = await makePairs(database, mine, ['abcdefghijklmnopqrstuv', 'short']);
+    const first = await createPairs(database, mine, ['abcdefghijklmnopqrstuv', 'short']);
     await first.jobs.publish(first.job, first.publication);
-    const strange = await makePairs(database, other, ['of another collection']);
+    const strange = await createPairs(database, other, ['of another collection']);
     await strange.jobs.publish(strange.job, strange.publication);
-    const second = await makePairs(database, mine, ['unfinished']);
+    const second = await createPairs(database, mine, ['unfinished']);
     await second.jobs.saveCheckpoint(second.job, second.publication);
 
-    await makeOld(database);
+    await createOldSchema(database);
     await database.write.transaction().execute((trx) => createPairKeysMigration(database.dialect).up(trx));
     const keys = ['abcdefghijklmnopqrstuv', 'abcdef', 'short', 'of another collection', 'unfinished'];
     const taken = async () =>

@@ -53,7 +53,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
     countByStatus: async () => {
       const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
       const rows = await counted.groupBy('status').execute();
-      return new Map(rows.map(({ status, records }) => [status as RecordStatus, Number(records)])); // we write no other
+      return new Map(rows.map(({ status, records }) => [status as RecordStatus, Number(records)])); // only these are written
     },
     hurry: async (key, now) => {
       await write
@@ -153,7 +153,7 @@ interface Condition {
 function comparisons(source: RecordSource) {
   const { eb } = expressionBuilder<Tables, 'record'>();
   const columns = sourceColumns(source);
-  const names = Object.keys(columns) as Array<keyof typeof columns>; // those that it has just been given
+  const names = Object.keys(columns) as Array<keyof typeof columns>; // `columns` has only its own members
   return names.map((name) => eb(name, 'is not distinct from', columns[name]));
 }
 
@@ -255,7 +255,7 @@ function toRecord(row: Selectable<RecordTable>): StoredRecord {
     collectionId: row.collection_id,
     ...toSource(row),
     metadata: parseJson(row.metadata) as Record<string, string>, // written by toRow
-    status: row.status as RecordStatus, // written by us
+    status: row.status as RecordStatus, // written by this module
     stage: row.stage,
     percent: row.percent,
     attempt: row.attempt,
