@@ -18,16 +18,16 @@ export interface BackfillDeps {
   readonly logger: Logger;
   readonly leaseMs: number;
   readonly pollMs: number;
-  /** Milliseconds before the second attempt; twice as long before each further one, up to five minutes. */
+  /** The delay before the second attempt, in milliseconds. It doubles with each further attempt, up to five minutes. */
   readonly backoffMs: number;
 }
 
 export interface Backfill extends Pick<Worker, 'wake' | 'close'> {
-  /** Whether, since the start, every collection was marked for the backfill. */
+  /** Whether every collection has been marked for the backfill since the start. */
   isReady(): boolean;
 }
 
-/** `confirm`: only checks whether a vector is missing. `embed`: creates the missing ones. */
+/** `confirm` only checks whether a vector is missing. `embed` creates the missing vectors. */
 interface ClaimedBackfill extends BackfillJob {
   readonly kind: 'confirm' | 'embed';
 }
@@ -35,11 +35,11 @@ interface ClaimedBackfill extends BackfillJob {
 const longestBackoffMs = 5 * 60_000;
 
 /**
- * Embeds visible chunks that have no vector: chunks created or changed directly, records that were published before their
- * vectors, and collections older than the embedder. One collection after another; each is repeated until it succeeds.
- *
- * After a start every collection is marked, and answered by words. Those with all vectors are confirmed before the first
- * text is embedded, so that they do not wait for an unavailable embedder.
+ * Embeds visible chunks that have no vector: chunks created or changed directly, records published before their
+ * vectors, and collections older than the embedder. It processes one collection at a time and repeats it until it
+ * succeeds.
+ * After a start, every collection is marked and queries use full-text search only. Collections that have all their
+ * vectors are confirmed before the first text is embedded, so that they do not wait for an unavailable embedder.
  */
 export function openBackfill(deps: BackfillDeps): Backfill {
   const { vectors, embedder, space, leaseMs, pollMs, clock, newId, logger } = deps;
@@ -94,7 +94,7 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     perform: job.kind === 'confirm' ? confirm : embed,
     renew: (leaseUntil) => vectors.renewBackfill(job, leaseUntil),
     async settle(reason) {
-      // Zero is due at once, whatever the clock says.
+      // A time of zero is always due, even if the clock was changed.
       if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { done: false, runAfter: 0 });
       logger.error({ err: reason, collection_id: job.id, pause: backoffMs }, 'backfill requeued: attempt failed');
       await requeue(backoffMs);

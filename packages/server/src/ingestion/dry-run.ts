@@ -18,7 +18,7 @@ export interface DryRunDeps {
   readonly files: FileAccess;
   readonly pages: PageFetcher;
   readonly extractor: Extractor;
-  /** More are refused: each keeps a request and a reader busy. */
+  /** The maximum number of concurrent dry runs. Each occupies a request and an extraction process. */
   readonly mostAtOnce: number;
 }
 

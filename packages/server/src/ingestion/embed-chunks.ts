@@ -4,30 +4,30 @@ import type { MissingOf, MissingVector, NewVector, VectorRepository } from '../s
 
 export type EmbeddingEnd =
   | { readonly kind: 'done' }
-  /** It takes longer than it may. */
+  /** The embedding exceeded its time limit. */
   | { readonly kind: 'late' }
-  /** The message is for people. */
+  /** The embedder is unavailable. The message is for people. */
   | { readonly kind: 'unavailable'; readonly message: string }
-  /** The collection's vectors are of another model. */
+  /** The collection's vectors belong to another model. */
   | { readonly kind: 'other_model' };
 
 export interface EmbedDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
-  /** Vectors wait while the disk is nearly full. Default: always room. */
+  /** Embedding pauses while the disk is nearly full. Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
 }
 
 export interface EmbeddingWork {
   readonly of: MissingOf;
   readonly signal: AbortSignal;
-  /** Called after each round with the number of chunks it did; false ends the work. */
+  /** Called after each round with the number of chunks it embedded. Returning false ends the work. */
   readonly onRound: (chunks: number) => Promise<boolean> | boolean;
 }
 
 /**
- * Embeds the chunks that have no vector, some at a time, until none is left. Whatever cuts it off, what is done stays
- * done, and the next one goes on from there.
+ * Embeds the chunks that have no vector, in batches, until none is left. Each batch is stored when it is finished, so
+ * an interrupted call loses nothing and the next call continues from there.
  */
 export async function embedMissing(
   { embedder, vectors, space }: EmbedDeps,

@@ -13,24 +13,27 @@ export interface RecordEmbeddingDeps {
   readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds that a record waits for its vectors; then it is ready without, and they follow. */
+  /**
+   * The maximum time a record waits for its vectors, in milliseconds. Afterwards it becomes ready without them; the
+   * backfill adds them.
+   */
   readonly patienceMs: number;
 }
 
-/** As it stands in the report of a record. */
+/** The embedding section in the report of a record. */
 export interface EmbeddingReport {
   readonly model: string;
   /** Chunks that have a vector. */
   readonly chunks: number;
   /** Chunks that wait for their vector. */
   readonly pending: number;
-  /** Chunks whose text the model refuses: they are found by their words only until the collection is re-embedded. */
+  /** Chunks whose text the model refuses. Until the collection is re-embedded, only full-text search finds them. */
   readonly refused: number;
 }
 
 export interface RecordEmbedding {
   readonly report: EmbeddingReport;
-  /** Sentences for people; none when every chunk has its vector. */
+  /** Warnings for people; empty when every chunk has its vector. */
   readonly warnings: readonly string[];
 }
 
@@ -42,8 +45,8 @@ export interface RecordWork {
 export const defaultRetryMs = 5 * 60_000;
 
 /**
- * The stage `embedding` of a record: vectors for the chunks of its next generation. An embedder that fails does not
- * fail the record: its words are found at once, and its vectors follow. Source: ADR 0031.
+ * Runs the stage `embedding` of a record: creates vectors for the chunks of its next generation. A failing embedder
+ * does not fail the record: full-text search finds it at once, and its vectors follow. Source: ADR 0031.
  */
 export async function embedRecord(
   deps: RecordEmbeddingDeps,

@@ -24,11 +24,11 @@ export interface ProcessDeps {
   readonly pages: PageFetcher;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** Milliseconds that a lease holds. */
+  /** The duration of a lease in milliseconds. */
   readonly leaseMs: number;
-  /** Absent: nobody reads them. */
+  /** Default: no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
-  /** Absent: there are no vectors. */
+  /** Default: no vectors are created. */
   readonly embedding?: RecordEmbeddingDeps;
 }
 
@@ -36,7 +36,7 @@ export interface Work {
   /** Aborted when the claim is lost, the deadline passes or the service stops. */
   readonly signal: AbortSignal;
   readonly onProgress: (stage: RecordStage, percent: number) => void;
-  /** Waits while the disk is nearly full, before a batch is written. Default: always room. */
+  /** Waits while the disk is nearly full. Called before a batch is written. Default: the disk is never full. */
   readonly untilRoom?: () => Promise<void>;
 }
 
@@ -48,13 +48,13 @@ export interface Extraction {
 
 export interface Extracted {
   readonly outcome: ExtractionOutcome;
-  /** Chunks that were stored. */
+  /** The number of chunks stored. */
   readonly numChunks: number;
-  /** Pairs left out because the collection has them. */
+  /** Pairs left out because the collection already has them. */
   readonly skipped: number;
 }
 
-/** The part of an extraction's task that the record itself says. */
+/** Returns the part of an extraction task that depends on the record alone. */
 export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 'title' | 'kind' | 'onDuplicate'> {
   return {
     splitter: record.textSplitter,
@@ -64,12 +64,10 @@ export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 
   };
 }
 
-/**
- * Reads the source and stores its chunks, as the next generation. Throws LeaseLost, or what the reader threw.
- */
+/** Reads the source and stores its chunks as the next generation. Throws LeaseLost, or the error of the extractor. */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
   const { job, source, room } = extraction;
-  // An extractor need not pass on what a callback throws: it is kept here.
+  // An extractor may not propagate what a callback throws, so the error is stored here.
   const stop = new AbortController();
   let failure: unknown;
   let writing = Promise.resolve();
@@ -98,12 +96,12 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   } catch (error) {
     throw failure ?? error;
   } finally {
-    // A cancelled extraction does not wait for the batch that it handed over last.
+    // A cancelled extraction does not wait for its last batch, so this waits for it.
     await writing;
   }
 }
 
-/** Rows in one transaction. */
+/** The maximum number of rows written in one transaction. */
 const rowsAtOnce = 200;
 
 function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilRoom }: Work) {
@@ -145,7 +143,7 @@ function rowKeyOf(chunk: ExtractedChunk): string {
 
 const excerptLength = 200;
 
-/** A pair that another record of the collection has. */
+/** Returns the report entry of a pair that another record of the collection already has. */
 export function toTakenRow(chunk: ExtractedChunk): ReportedRow {
   const { question, answer, metadata, locator } = chunk;
   return {

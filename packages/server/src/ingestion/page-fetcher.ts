@@ -1,4 +1,4 @@
-/** Fetches the page of a web record. It decides which addresses may be reached, how long and how much. */
+/** Fetches the page of a web record. It enforces the allowed addresses, the time limit and the size limit. */
 export interface PageFetcher {
   fetch(url: string, signal: AbortSignal): Promise<FetchedPage | FailedPage>;
 }
@@ -6,7 +6,7 @@ export interface PageFetcher {
 export interface FetchedPage {
   readonly kind: 'page';
   readonly bytes: Uint8Array;
-  /** The format, as the answer's Content-Type says. */
+  /** The format, according to the Content-Type header of the response. */
   readonly extension: 'html' | 'txt' | 'md' | 'pdf';
   /** The charset of the Content-Type header. */
   readonly charset?: string;

@@ -25,7 +25,7 @@ const chunksPerSweep = 500;
  * cannot be read, in `error`. Throws LeaseLost, the reason of the signal, or an error after which an attempt may succeed.
  */
 export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
-  // An earlier attempt has read the source to its end.
+  // A checkpoint means that an earlier attempt has read the whole source.
   const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
   if (ingested === undefined) return;
   work.signal.throwIfAborted();
@@ -70,7 +70,7 @@ async function publishRecord(
   if (publication.kind === 'full') return fail(deps, job, capacityExceeded, ingested.report);
 }
 
-/** The reader of the sheet does not know what the collection has. */
+/** Adds the skipped pairs to the report. The extractor cannot count them, because it does not know the collection. */
 function withSkipped(report: ExtractionReport | null, skipped: number): ExtractionReport | null {
   if (report?.rows === undefined || skipped === 0) return report;
   const { total, accepted, rejected, duplicate } = report.rows;
@@ -100,7 +100,7 @@ async function fail(
   if (!(await deps.jobs.fail(job, { code, message }, { report, now: deps.clock.now() }))) throw new LeaseLost();
 }
 
-/** What an earlier try wrote before it was cut off: without this its chunks would be there twice. */
+/** Removes what an interrupted attempt wrote. Otherwise the chunks would be stored twice. */
 async function removeLeftovers({ jobs, clock, leaseMs }: ProcessDeps, job: RecordJob, { signal }: Work): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
@@ -110,7 +110,7 @@ async function removeLeftovers({ jobs, clock, leaseMs }: ProcessDeps, job: Recor
   }
 }
 
-/** What the record is created from, ready to be read; a failure when it is not there any more. */
+/** Opens the source of a record for reading. Returns a failure when the source no longer exists. */
 export async function openSource(
   deps: Pick<ProcessDeps, 'files' | 'pages'>,
   job: RecordSource & { readonly projectId: string },

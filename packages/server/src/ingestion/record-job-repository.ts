@@ -5,8 +5,8 @@ import type { NewRow } from '../collections/records/record-row-repository.ts';
 import type { Held, Job, Lease } from '../jobs/job.ts';
 
 /**
- * `ingest`: create the chunks of a record in status `creating`. `sweep`: remove what nobody sees any more: a deleted
- * record, or the chunks of a generation that was replaced or never finished.
+ * `ingest` creates the chunks of a record in status `creating`. `sweep` removes rows that are no longer visible: a
+ * deleted record, or the chunks of a generation that was replaced or never finished.
  */
 export type RecordJobKind = 'ingest' | 'sweep';
 
@@ -15,7 +15,7 @@ export const smallRecordBytes = 64 * 1024;
 
 export interface RecordClaim extends Lease {
   readonly kind: RecordJobKind;
-  /** Only a small record of a project that has no record in progress. Absent: any record. */
+  /** Restricts the claim to small records of projects that have no record in progress. Default: any record. */
   readonly reserved?: boolean;
 }
 
@@ -23,13 +23,16 @@ export interface RecordClaim extends Lease {
 export interface RecordJob extends Job, RecordSource {
   readonly projectId: string;
   readonly collectionId: string;
-  /** Latest time of its first claim. */
+  /** The latest time of its first claim. */
   readonly deadlineAt: number;
-  /** Milliseconds that earlier attempts have worked on it. */
+  /** Milliseconds that earlier attempts have spent on it. */
   readonly workedMs: number;
-  /** The generation that is visible now; the job writes the next one. */
+  /** The generation that is visible now. The job writes the next one. */
   readonly generation: number;
-  /** An earlier attempt has read the source and written all of the next generation: the work continues after that. */
+  /**
+   * Set when an earlier attempt has read the source and written all of the next generation. The work continues after
+   * that point.
+   */
   readonly checkpoint: IngestedRecord | null;
 }
 
@@ -37,14 +40,14 @@ export interface WorkProgress {
   readonly stage: RecordStage;
   readonly percent: number;
   readonly leaseUntil: number;
-  /** Milliseconds that all attempts together have worked on it. */
+  /** Milliseconds that all attempts together have spent on it. */
   readonly workedMs: number;
 }
 
 export type Publication =
   | { readonly kind: 'published'; readonly sweep: boolean }
   | { readonly kind: 'full' }
-  /** Another record has become visible since, and has pairs that this one should not have: ingest it again. */
+  /** Another record with the same pairs has become visible since. The record must be ingested again. */
   | { readonly kind: 'overtaken' }
   | { readonly kind: 'lost' };
 
@@ -52,17 +55,19 @@ export interface IngestedRecord {
   readonly status: 'ready' | 'partial';
   readonly numChunks: number;
   readonly report: Readonly<Record<string, unknown>>;
-  /** When it became visible. */
+  /** The time at which the record becomes visible. */
   readonly now: number;
-  /** When the work began: whatever was published since was not looked at. Matters where `onDuplicate` is `skip`. */
+  /**
+   * The start of the work. Records published later were not checked for duplicates. Used when `onDuplicate` is `skip`.
+   */
   readonly since?: number;
-  /** Some chunks have no vector: the collection is behind from here on, if it has vectors at all. */
+  /** Some chunks have no vector. If the collection has vectors, it now needs the backfill. */
   readonly lacksVectors?: boolean;
 }
 
 /**
- * The jobs of records. The holder of a lease may write until the record is claimed again, replaced or deleted: each call
- * proves the lease in the same transaction, so a late call changes nothing.
+ * Stores the jobs of records. The holder of a lease may write until the record is claimed again, replaced or deleted.
+ * Each call checks the lease in its transaction, so a late call changes nothing.
  */
 export interface RecordJobRepository {
   /**
@@ -70,38 +75,44 @@ export interface RecordJobRepository {
    * a project small records come before large ones that were queued at the same time. Only one caller gets a record.
    */
   claim(claim: RecordClaim): Promise<RecordJob | undefined>;
-  /** Ends every lease of records in status `creating`: only for a process that knows it is the only one. */
+  /** Ends every lease of records in status `creating`. Only a process that knows it is the only one may call this. */
   endLeases(): Promise<void>;
-  /** Prolongs the lease and stores the progress. @returns false when the lease is lost. */
+  /** Extends the lease and stores the progress. @returns false when the lease is lost. */
   renew(held: Held, progress: WorkProgress): Promise<boolean>;
   /**
-   * Writes chunks of the next generation, in order, with their words. Queries return them after the publication.
+   * Writes chunks of the next generation, in order, with their terms. Queries return them after the publication.
    * @returns false when the lease is lost
    */
   addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
-  /** Writes rows of the next generation that became no chunk. @returns false when the lease is lost. */
+  /** Writes rows of the next generation that did not become a chunk. @returns false when the lease is lost. */
   addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;
-  /** All of the next generation is written: a later attempt continues from here. @returns false when the lease is lost. */
+  /**
+   * Marks the next generation as completely written. A later attempt continues from here. @returns false when the lease
+   * is lost.
+   */
   saveCheckpoint(job: RecordJob, ingested: IngestedRecord): Promise<boolean>;
-  /** Which of the keys a visible chunk of another record of the collection has. */
+  /** Returns the keys that a visible chunk of another record of the collection already has. */
   findExistingKeys(
     of: { readonly collectionId: string; readonly id: string | null },
     rowKeys: readonly string[],
   ): Promise<Set<string>>;
-  /** Chunks the collection may still take when those of this record are replaced. */
+  /** Returns how many chunks the collection can still hold once those of this record are replaced. */
   remainingCapacity(job: RecordJob): Promise<number>;
   /**
-   * The switch: from here on the new chunks are the visible ones and the record is done. Where the record replaces
-   * duplicates, the pairs of other records with the same keys are gone from here on, too.
+   * Makes the new chunks visible and completes the record. If the record replaces duplicates, this also removes the
+   * pairs of other records with the same keys.
    */
   publish(job: RecordJob, ingested: IngestedRecord): Promise<Publication>;
-  /** The record ends in `error`; the chunks it had before stay. @returns false when the lease is lost. */
+  /** Ends the record in `error` and keeps its previous chunks. @returns false when the lease is lost. */
   fail(job: RecordJob, failure: RecordFailure, more: { report: object | null; now: number }): Promise<boolean>;
-  /** Ends the lease. The record can be claimed again from `runAfter` on; `attempt` attempts then count. */
+  /**
+   * Ends the lease. The record can be claimed again from `runAfter` on, with `attempt` as the number of attempts so
+   * far.
+   */
   requeue(held: Held, again: { runAfter: number; attempt: number; workedMs?: number }): Promise<void>;
   /**
-   * Removes up to `limit` chunks of the record that are not visible and prolongs the lease. When none is left, a record
-   * that is being deleted is removed too, and the lease ends unless the record is being ingested.
+   * Removes up to `limit` invisible chunks of the record and extends the lease. When none is left, a record that is
+   * being deleted is removed too. The lease then ends unless the record is being ingested.
    */
   sweep(held: Held, part: { limit: number; leaseUntil: number }): Promise<'more' | 'done' | 'lost'>;
 }

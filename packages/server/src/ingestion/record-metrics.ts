@@ -1,28 +1,28 @@
 import { type RecordStage, type RecordStatus, recordStatuses } from '@quartermaster/contract';
 import { Counter, Gauge, Histogram, type Registry } from '../kernel/metrics.ts';
 
-/** What the work on records counts. */
+/** Metrics of record ingestion. */
 export interface RecordMetrics {
-  /** Follows one try through its stages. */
+  /** Starts measuring the stages of one attempt. */
   follow(): StageWatch;
   chunksWritten(count: number): void;
-  /** Removing a deleted record or collection failed; it is tried again. */
+  /** Counts a failed removal of a deleted record or collection. The removal is retried. */
   sweepFailed(): void;
 }
 
 export interface StageWatch {
-  /** The work is in this stage from now on, or still. */
+  /** Reports the current stage. Repeated calls with the same stage are allowed. */
   at(stage: RecordStage): void;
   end(): void;
 }
 
 export interface RecordMetricsDeps {
   readonly registry: Registry;
-  /** Of all projects, by status; asked when somebody reads the metrics. */
+  /** Counts the records of all projects by status. Called when the metrics are read. */
   readonly countRecords: () => Promise<ReadonlyMap<RecordStatus, number>>;
 }
 
-/** Upper bounds in seconds: from a note to a sheet of a million rows. */
+/** Upper bounds in seconds, from a short note to a sheet of a million rows. */
 const bounds = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600];
 
 export function createRecordMetrics({ registry, countRecords }: RecordMetricsDeps): RecordMetrics {

@@ -16,25 +16,31 @@ import { startDeadline } from './work-deadline.ts';
 
 export interface RecordWorkerDeps extends ProcessDeps {
   readonly logger: Logger;
-  /** Records ingested at the same time, plus one by the reserved worker for projects without any in progress. */
+  /**
+   * The maximum number of records ingested concurrently. One reserved worker is added for projects without a record in
+   * progress.
+   */
   readonly concurrency: number;
-  /** Milliseconds that the work on one record may take, all attempts together; the time between them does not count. */
+  /** The time limit for one record in milliseconds, over all attempts. Pauses between attempts do not count. */
   readonly deadlineMs: number;
-  /** Milliseconds that a record may wait for its first attempt while the service and its database are available. */
+  /**
+   * The maximum wait of a record for its first attempt in milliseconds. Only time in which the service and its database
+   * are available counts.
+   */
   readonly maxWaitMs: number;
-  /** Attempts that may fail for a reason of the service; then the record fails. */
+  /** The number of attempts that may fail for a reason of the service. Then the record fails. */
   readonly maxAttempts: number;
-  /** Milliseconds before the second attempt; twice as long before each further one. */
+  /** The delay before the second attempt, in milliseconds. It doubles with each further attempt. */
   readonly backoffMs: number;
-  /** No other process works on this database: what is leased when this one starts was left by a crash. */
+  /** No other process uses this database. Leases found at the start were therefore left by a crash. */
   readonly alone: boolean;
-  /** Milliseconds between searches for records that nobody told about. */
+  /** The interval between searches for records, in milliseconds. It finds records that triggered no notification. */
   readonly pollMs: number;
   /** While the disk is nearly full, no record is claimed and records in progress wait. Default: never full. */
   readonly space?: DiskSpace | undefined;
-  /** Status, stage or percent of a record changed. */
+  /** Called when the status, stage or percentage of a record has changed. */
   readonly onChanged: (recordId: string) => void;
-  /** A record ended and may have left something to sweep. */
+  /** Called when a record has ended and may have left rows to sweep. */
   readonly onEnded: () => void;
 }
 
@@ -58,7 +64,7 @@ interface ClaimedRecord extends RecordJob {
 
 class DeadlinePassed extends Error {}
 
-/** Ingests records, several at a time, until closed. */
+/** Ingests records concurrently until it is closed. */
 export function openRecordWorker(deps: RecordWorkerDeps): Worker {
   const { leaseMs, pollMs, clock, newId, logger, space, onChanged, onEnded } = deps;
   return openWorker<ClaimedRecord>({
@@ -149,7 +155,7 @@ async function settle(deps: RecordWorkerDeps, job: RecordJob, { reason, workedMs
   if (reason instanceof StoredContentDamaged) {
     logger.error(about, 'record failed: its stored file is damaged');
     await jobs.fail(job, contentDamaged, { report: null, now });
-    // A read that failed may succeed, but not for ever: it counts as an attempt.
+    // A failed read may succeed later, but must not repeat for ever, so it counts as an attempt.
   } else if (isTemporary(reason) && !(reason instanceof BlobUnreadable)) {
     logger.warn(about, 'record requeued: the database or its disk is not available');
     const runAfter = now + pauseAfter(deps, reason);

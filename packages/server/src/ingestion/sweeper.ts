@@ -15,12 +15,12 @@ export interface SweeperDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
-  /** Milliseconds that a lease holds. */
+  /** The duration of a lease in milliseconds. */
   readonly leaseMs: number;
   readonly pollMs: number;
 }
 
-/** A collection that is deleted has no lease: several processes may sweep it, which does no harm. */
+/** A deleted collection has no lease. Several processes may sweep it at once, which is harmless. */
 interface SweepJob extends Job {
   readonly kind: 'record' | 'collection';
 }
@@ -32,8 +32,8 @@ const collectionRetries: RetryPolicy = { firstMs: 5_000, longestMs: 5 * 60_000 }
 const mostPostponed = 100;
 
 /**
- * Removes what nobody sees any more: deleted collections, deleted records, and chunks that a record has replaced. One
- * after another, in small transactions; what a crash leaves is found at the next start.
+ * Removes rows that are no longer visible: deleted collections, deleted records, and replaced chunks. It works
+ * sequentially, in small transactions. What a crash leaves is found at the next start.
  */
 export function openSweeper(deps: SweeperDeps): Worker {
   const { jobs, collections, leaseMs, pollMs, clock, newId, logger } = deps;
@@ -78,7 +78,7 @@ function sweepRecord(deps: SweeperDeps, job: SweepJob, { signal }: JobControl): 
     async perform() {
       for (let swept = 'more'; swept === 'more'; ) {
         signal.throwIfAborted();
-        // Prolongs the lease as well.
+        // The sweep also extends the lease.
         swept = await jobs.sweep(job, { limit: rowsAtOnce, leaseUntil: clock.now() + leaseMs });
       }
     },
@@ -93,7 +93,7 @@ function sweepRecord(deps: SweeperDeps, job: SweepJob, { signal }: JobControl): 
 
 interface Postponed {
   readonly failures: number;
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly until: number;
 }
 

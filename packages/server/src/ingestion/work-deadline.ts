@@ -1,7 +1,7 @@
 import { type DiskSpace, unlimitedSpace } from '../kernel/disk/disk-space.ts';
 
 export interface DeadlineOptions {
-  /** Time that the work may take. */
+  /** The time limit of the work. */
   readonly milliseconds: number;
   readonly space: DiskSpace | undefined;
   readonly signal: AbortSignal;
@@ -11,12 +11,12 @@ export interface DeadlineOptions {
 export interface WorkDeadline {
   /** Waits while the disk is nearly full. That time does not count. */
   untilRoom(): Promise<void>;
-  /** Milliseconds of work since the start, without the time spent waiting for room. */
+  /** Milliseconds of work since the start, without the time spent waiting for disk space. */
   workedMs(): number;
   stop(): void;
 }
 
-/** The time limit of one try to create a record. */
+/** Enforces the time limit of one attempt to ingest a record. */
 export function startDeadline({
   milliseconds,
   space = unlimitedSpace,

@@ -3,22 +3,22 @@ export interface Heartbeat {
   beat(): void;
   /** Renews the lease now, or half a second after the last renewal; calls until then share one renewal. */
   beatSoon(): void;
-  /** Waits for the renewal under way; none follows. */
+  /** Waits for the renewal in progress. No further renewal starts. */
   close(): Promise<void>;
 }
 
 export interface HeartbeatOptions {
   readonly leaseMs: number;
-  /** Prolongs the lease. @returns false when it is lost */
+  /** Extends the lease. @returns false when it is lost */
   readonly renew: () => Promise<boolean>;
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Milliseconds between two renewals that were asked for. */
+/** The minimum time between two requested renewals, in milliseconds. */
 const leastMsBetween = 500;
 
-/** Renews a lease three times as often as needed, one renewal at a time: it outlives two that fail. */
+/** Renews a lease three times as often as needed, one renewal at a time. The lease survives two failed renewals. */
 export function startHeartbeat({ leaseMs, renew, onLost, onError }: HeartbeatOptions): Heartbeat {
   let renewing = Promise.resolve();
   let resting: NodeJS.Timeout | undefined;

@@ -11,7 +11,7 @@
 
 /** What a claim writes. Times are milliseconds since 1970. */
 export interface Lease {
-  /** Names this one claim; never used twice. */
+  /** Identifies this claim. A token is never reused. */
   readonly token: string;
   readonly now: number;
   readonly leaseUntil: number;
@@ -24,12 +24,12 @@ export interface Held {
 }
 
 export interface Job extends Held {
-  /** From 1; counts the claim that holds it. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
 }
 
-/** Another worker has claimed the job, or the job was replaced or deleted: nothing is left to do for it here. */
+/** Thrown when another worker has claimed the job, or the job was replaced or deleted. The holder must stop. */
 export class LeaseLost extends Error {}
 
-/** The worker stops: the job is requeued, so that another one can claim it at once. */
+/** Thrown when the worker stops. The job is requeued, so that another worker can claim it at once. */
 export class WorkerStopping extends Error {}

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Pauses between attempts: the first one, then twice as long each time, up to the longest. Milliseconds. */
+/** Pauses between attempts in milliseconds. Each pause is twice as long as the one before, up to `longestMs`. */
 export interface RetryPolicy {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** @param attempt that has failed, from 1 */
+/** @param attempt the number of the failed attempt, from 1 */
 export function retryDelayMs({ firstMs, longestMs }: RetryPolicy, attempt: number): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(Math.max(0, attempt - 1), 30));
 }
 
 export interface RetryOptions {
   readonly policy: RetryPolicy;
-  /** When it is aborted, one last attempt follows at once. */
+  /** When the signal is aborted, one last attempt follows at once. */
   readonly signal: AbortSignal;
   /** Default: every error. */
   readonly isRetryable?: (error: unknown) => boolean;

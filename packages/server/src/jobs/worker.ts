@@ -7,40 +7,40 @@ import { startHeartbeat } from './heartbeat.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';
 import { retryUntilStored } from './retry-policy.ts';
 
-/** What a handler may use of the worker. */
+/** What the worker provides to a handler. */
 export interface JobControl {
-  /** Aborted when the work is void; its reason is passed to `settle`. */
+  /** Aborted when the work must stop. Its reason is passed to `settle`. */
   readonly signal: AbortSignal;
-  /** Aborts the work for a reason of the handler, such as a deadline. */
+  /** Aborts the work for a reason of the handler, for example a deadline. */
   readonly stop: (reason: Error) => void;
-  /** Renews the lease soon, with what `renew` then stores of the progress. */
+  /** Renews the lease soon. The `renew` function stores the progress at that time. */
   readonly beatSoon: () => void;
 }
 
 /** The work on one claimed job. */
 export interface JobHandler {
-  /** Does the job and stores its end. */
+  /** Performs the job and stores its result. */
   perform(): Promise<void>;
   /**
    * Requeues or fails the job after `perform` rejected. Repeated while the database is not available.
    * @param reason of the signal if that was aborted, else the error
    */
   settle(reason: unknown): Promise<void>;
-  /** Prolongs the lease. @returns false when it is lost. Absent: the work itself prolongs it. */
+  /** Extends the lease. @returns false when it is lost. Default: `perform` extends the lease itself. */
   renew?(leaseUntil: number): Promise<boolean>;
   /** Called after `perform` and `settle`. */
   close?(): void;
 }
 
 export interface WorkerOptions<Claimed extends Job> {
-  /** Of the jobs, in the log. */
+  /** The name of the jobs in the log. */
   readonly name: string;
-  /** Jobs at the same time. */
+  /** The maximum number of concurrent jobs. */
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** Milliseconds between searches for jobs that nobody told about. */
+  /** The interval between searches for jobs, in milliseconds. It finds jobs that triggered no notification. */
   readonly pollMs: number;
-  /** Asked before each claim. */
+  /** Called before each claim. A result of false prevents the claim. */
   readonly mayClaim?: () => Promise<boolean>;
   /** @returns undefined when no job is due */
   readonly claim: (lease: Lease, running: readonly Claimed[]) => Promise<Claimed | undefined>;
@@ -56,9 +56,9 @@ export interface WorkerOptions<Claimed extends Job> {
 export interface Worker {
   /** Searches for jobs now. */
   wake(): void;
-  /** Renews the lease of the job, if it runs here: it may be lost. */
+  /** Renews the lease of the job if it runs here, because the lease may be lost. */
   recheck(id: string): void;
-  /** Claims nothing more, stops what runs, and waits until it is requeued. */
+  /** Stops claiming, aborts running jobs, and waits until they are requeued. */
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ interface Running<Claimed> {
   readonly done: Promise<void>;
 }
 
-/** Claims jobs and works on them, some at a time, until closed. Searches when woken and once in a while by itself. */
+/** Claims jobs and performs them concurrently until closed. It searches when woken, and at intervals. */
 export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>): Worker {
   const { name, clock, leaseMs, pollMs, logger } = options;
   const running = new Map<string, Running<Claimed>>();
@@ -77,7 +77,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
   let unsettled = 0;
 
   async function claimAll(): Promise<void> {
-    // The lease of a job whose end is not stored may have run out, although this worker still holds it.
+    // The lease of an unsettled job may have expired, although this worker still holds the job.
     while (unsettled === 0 && running.size < options.concurrency && !closing.signal.aborted) {
       if ((await options.mayClaim?.()) === false) return;
       const now = clock.now();
@@ -148,7 +148,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
     }
   }
 
-  // Repeats by itself because other processes and expired leases trigger nothing here.
+  // The search repeats at intervals because other processes and expired leases trigger nothing here.
   const search = startPeriodicTask({ name, pause: pollMs, run: claimAll }, (error) =>
     logger.error({ err: error, jobs: name }, 'search for jobs failed'),
   );

@@ -5,7 +5,7 @@
 export const frameKinds = {
   /** A message of the program's protocol. */
   message: 0,
-  /** Raw bytes that belong to the message before. */
+  /** Raw bytes that belong to the preceding message. */
   bytes: 1,
   /** Sent once by the process, without content: its program is loaded and reads the channel. */
   ready: 2,
@@ -26,11 +26,11 @@ export function encodeFrame(kind: FrameKind, content: Uint8Array | string): Buff
 }
 
 export interface FrameReaderOptions {
-  /** The content may share memory with the bytes that were read: keep a copy of it, not itself. */
+  /** The content may share memory with the bytes read. Copy it to keep it. */
   readonly onFrame: (kind: number, content: Buffer) => void;
-  /** Longest content that is accepted now. */
+  /** The maximum content length that is accepted now. */
   readonly maxBytes: () => number;
-  /** A frame announced more: called once, and nothing more is read. */
+  /** Called once when a frame announces a longer content. Nothing more is read. */
   readonly onTooLong: () => void;
 }
 
@@ -44,7 +44,7 @@ export function createFrameReader({ onFrame, maxBytes, onTooLong }: FrameReaderO
   let held = 0;
   let isEnded = false;
 
-  /** @returns how many of the bytes belong to the header */
+  /** @returns the number of bytes that belong to the header */
   function readHeader(bytes: Buffer): number {
     const taken = bytes.copy(header, headerHeld);
     headerHeld += taken;
@@ -57,7 +57,7 @@ export function createFrameReader({ onFrame, maxBytes, onTooLong }: FrameReaderO
     return taken;
   }
 
-  /** @returns how many of the bytes belong to the content */
+  /** @returns the number of bytes that belong to the content */
   function readContent(bytes: Buffer): number {
     const taken = Math.min(bytes.length, length - held);
     if (taken === length) finish(bytes.subarray(0, length));

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 type Redact = (text: string) => string;
 
-/** The end of what a process has printed. It is untrusted text. */
+/** The end of the output of a process. The text is untrusted. */
 export interface OutputTail {
   text(): string;
   /**
@@ -14,10 +14,12 @@ export interface OutputTail {
 }
 
 const shownBytes = 4096;
-/** More than is shown: a secret that is cut in two at the beginning, and so not recognised, is left out. */
+/**
+ * More bytes are held than are shown. A secret that is cut at the beginning cannot be recognised, but it is not shown.
+ */
 const heldBytes = 2 * shownBytes;
 
-/** Drains both output streams of a process, so that it never blocks, and keeps the end of them. */
+/** Reads both output streams of a process, so that it never blocks, and keeps the end of them. */
 export function keepOutputTail({ stdout, stderr }: ChildProcess): OutputTail {
   let held = Buffer.alloc(0);
   let latest: Redact | undefined;

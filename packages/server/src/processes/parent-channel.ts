@@ -12,7 +12,7 @@ export interface ParentChannel {
  * channel closes: the server is gone, however it ended. Frames of the server are not limited, since it is trusted.
  */
 export function openParentChannel(onFrame: (kind: number, content: Buffer) => void): ParentChannel {
-  // Kept from before foreign code runs, so that it cannot replace it.
+  // Stored before foreign code runs, so that the code cannot replace it.
   const { exit } = process;
   const socket = new Socket({ fd: 3, readable: true, writable: true });
   const onTooLong = (): never => exit(1);

@@ -11,22 +11,22 @@ import { keepOutputTail, type OutputTail } from './output-tail.ts';
  * exits; it has *exited* when it is gone and its streams are closed.
  */
 export interface SupervisedProcess {
-  /** Of the process that runs the program; undefined until it is known, or when it could not be started. */
+  /** The id of the process that runs the program; undefined until it is known, or when it could not be started. */
   pid(): number | undefined;
   /** Resolves with true when the program is loaded; with false when the process exited before. */
   readonly ready: Promise<boolean>;
-  /** Never rejects. */
+  /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<ProcessExit>;
   isAlive(): boolean;
   readonly output: OutputTail;
   /**
-   * Frames of one turn of the event loop go out together, up to sixteen. False: the process does not read as fast;
-   * wait for `drained` before the next frame.
+   * Frames of one turn of the event loop are sent together, up to sixteen.
+   * @returns false when the process reads too slowly: wait for `drained` before the next frame
    */
   send(kind: FrameKind, content: Uint8Array | string): boolean;
   /** Resolves when the process has read what was sent, has exited, or the signal is aborted. */
   drained(signal: AbortSignal): Promise<void>;
-  /** Ends it at once, with everything in its process group. */
+  /** Kills the process and its process group at once. */
   kill(): void;
 }
 
@@ -36,7 +36,7 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
   /** Whether it ever became ready. */
   readonly wasReady: boolean;
-  /** The end of what it printed, or why it could not be started. */
+  /** The end of its output, or the reason why it could not be started. */
   readonly printed: string;
   /** The kernel ended it at the memory limit of its control group. */
   readonly hasRunOutOfMemory: boolean;
@@ -45,18 +45,18 @@ export interface ProcessExit {
 export interface SupervisionOptions {
   /** Called for each message and each piece of bytes, also for what a killed process had sent before. */
   readonly onFrame: (kind: number, content: Buffer) => void;
-  /** Longest content of a frame that is accepted now. */
+  /** The maximum content length of a frame that is accepted now. */
   readonly maxFrameBytes: () => number;
   /** The process announced a longer frame: nothing more is read from it. */
   readonly onFrameTooLong: () => void;
 }
 
-/** What a program needs to read, beside its own files, to open the channel. */
+/** The files, in addition to its own, that a program must read to open the channel. */
 export const channelFiles: readonly string[] = ['frames.ts', 'parent-channel.ts'].map((name) =>
   fileURLToPath(new URL(name, import.meta.url)),
 );
 
-/** More frames do not wait for the end of the turn: the process should have work meanwhile. */
+/** At this number, frames are sent before the turn ends, so that the process can start working. */
 const mostFramesTogether = 16;
 
 export function superviseProcess(spawned: IsolatedChild, options: SupervisionOptions): SupervisedProcess {
@@ -94,15 +94,15 @@ export function superviseProcess(spawned: IsolatedChild, options: SupervisionOpt
     return mayGoOn;
   }
 
-  // An end while something is written to it is reported by `close` of the process.
+  // If the process ends during a write, its `close` event reports it.
   channel.on('error', () => {});
   channel.on(
     'data',
     createFrameReader({ onFrame: receive, maxBytes: options.maxFrameBytes, onTooLong: options.onFrameTooLong }),
   );
-  // `close` follows, also when there was nothing to start.
+  // The event `close` follows even when the process could not be started.
   child.on('error', (cause) => output.append(String(cause)));
-  // A process that bubblewrap was just starting survives its end. It exits when its channel closes.
+  // A child that bubblewrap is just starting survives bubblewrap. It exits when its channel closes.
   child.once('exit', () => channel.end());
   child.once('close', (code, signal) => {
     isAlive = false;

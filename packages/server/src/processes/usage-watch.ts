@@ -11,9 +11,9 @@ export interface UsageWatch {
 
 export interface WatchTarget {
   readonly pid: () => number | undefined;
-  /** Whether it has work; it is looked at more often then. */
+  /** Whether it has work. A busy target is checked more often. */
   readonly isBusy: () => boolean;
-  /** True: the process exceeds a limit and is not looked at again. */
+  /** @returns true when the process exceeds a limit; it is then not checked again */
   readonly check: (pid: number) => boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Watched {
   end(): void;
 }
 
-/** Milliseconds between looks while a target is busy, and while none is. */
+/** Milliseconds between checks while a target is busy, and while none is. */
 const [busyMs, idleMs] = [50, 1_000];
 /** The unit of `statm`, which Node.js does not report. Where pages are larger, memory is underestimated by that factor. */
 const pageBytes = 4096;
@@ -33,10 +33,10 @@ const tickMs = 10;
 export function createUsageWatch(): UsageWatch {
   const targets = new Set<WatchTarget>();
   let timer: NodeJS.Timeout | undefined;
-  /** 0: there is no timer. */
+  /** With 0 there is no timer. */
   let intervalMs = 0;
 
-  /** Work that is shorter than the interval comes and goes without a timer being created for it. */
+  /** Work that is shorter than the interval does not create a timer. */
   function setTimer(ms: number): void {
     if (ms === intervalMs) return;
     intervalMs = ms;
@@ -96,7 +96,7 @@ function readOwnMb(pid: number): number | undefined {
 export function readProcessorMs(pid: number): number | undefined {
   const stat = readProc(pid, 'stat');
   if (stat === undefined) return undefined;
-  // The second field is a name of the process's own choice; the times are the fields 14 to 17.
+  // The process chooses its name, which is the second field. The times are the fields 14 to 17.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * tickMs;
 }

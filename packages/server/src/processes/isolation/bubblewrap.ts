@@ -2,10 +2,10 @@ import { buildSystemCallFilter } from './system-call-filter.ts';
 
 export const bubblewrapPath = '/usr/bin/bwrap';
 
-/** Undefined on machines we have no table of system calls for. */
+/** Undefined on architectures without a table of system calls. */
 export const systemCallFilter = buildSystemCallFilter();
 
-/** What the runtime is linked to. A folder that does not exist is left out. */
+/** The folders of the libraries that the runtime links to. A folder that does not exist is left out. */
 const libraryFolders = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib'];
 
 export interface Namespace {
@@ -13,11 +13,11 @@ export interface Namespace {
   readonly readable: readonly string[];
   /** The working folder. */
   readonly folder: string;
-  /** Size of `/tmp`, which is memory; 0: there is none. */
+  /** The size of `/tmp`, which is held in memory. With 0 there is no `/tmp`. */
   readonly scratchBytes: number;
-  /** The descriptor that bubblewrap reads the filter of system calls from. */
+  /** The descriptor from which bubblewrap reads the system-call filter. */
   readonly filterDescriptor: number;
-  /** The descriptor that bubblewrap writes the process id of its child to. */
+  /** The descriptor to which bubblewrap writes the process id of its child. */
   readonly infoDescriptor: number;
 }
 

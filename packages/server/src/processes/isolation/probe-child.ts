@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-/** Entry of the child that tries, without the seat belt, what the command line alone should deny. */
+/** Entry point of the probe without the sandbox. It attempts what Node's command-line permissions should deny. */
 const host = new Socket({ fd: 3, readable: true, writable: true });
 const bundleFolder = new URL(process.argv[2] ?? 'file:///dev/null/');
 

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-/** Entry of the child that tries, without Node's permission model, what the kernel alone should deny. */
+/**
+ * Entry point of the probe in the sandbox. Without Node's permission model, it attempts what the kernel should deny.
+ */
 const host = new Socket({ fd: 3, readable: true, writable: true });
 const bundleFolder = new URL(process.argv[2] ?? 'file:///dev/null/');
 

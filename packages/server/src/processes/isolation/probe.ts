@@ -4,36 +4,39 @@ import { pathToFileURL } from 'node:url';
 import { bubblewrapPath, systemCallFilter } from './bubblewrap.ts';
 import { channelDescriptor, mappedAtStartMb, nobody, type SpawnSettings, spawnIsolated } from './spawn-isolated.ts';
 
-/** What holds for every child on this machine. */
+/** The capabilities that apply to every child on this machine. */
 export interface MachineCapabilities {
   /** Node's permission model is on. */
   readonly permissions: boolean;
-  /** … and denies the network (Node 26). */
+  /** The permission model also denies the network (Node.js 26). */
   readonly networkDenied: boolean;
   /** The child runs as another user than the server. */
   readonly separateUser: boolean;
 }
 
-/** What a child that really tried found. */
+/** The result of a probe in a real child process. */
 export interface Probe {
   readonly capabilities: MachineCapabilities;
   readonly settings: SpawnSettings;
-  /** By what was tried; true: it was denied. For the log. */
+  /** For each attempt, whether it was denied. For the log. */
   readonly denied: Readonly<Record<string, boolean>>;
-  /** A child ends with the server even while it spins. */
+  /** A child ends with the server even while it is in an endless loop. */
   readonly endsWithServer: boolean;
 }
 
-/** Whether this machine can give tier T2, and if not, why. */
+/** Whether this machine supports tier T2, and if not, the reason. */
 export type SandboxProbe =
   | { readonly settings: SpawnSettings }
   | { readonly settings: undefined; readonly missing: string; readonly detail: string };
 
-/** A probe that runs out of time weakens the isolation of all children: a busy machine gets long. */
+/**
+ * The time limit of a probe. It is long, because a timeout on a busy machine would weaken the isolation of all
+ * children.
+ */
 const probeLimitMs = 30_000;
 const folder = import.meta.dirname;
 
-/** Starts children with ever fewer of the machine's means until one works. Throws when none does. */
+/** Starts children with fewer and fewer isolation features until one works. Throws when none does. */
 export async function probeMachine(): Promise<Probe> {
   const failures: string[] = [];
   const isThere = (await isPresent('/usr/bin/setpriv')) && (await isPresent('/usr/bin/prlimit'));
@@ -48,7 +51,7 @@ export async function probeMachine(): Promise<Probe> {
   throw new Error(`No child process can be started: ${failures.join('; ')}`);
 }
 
-/** Tries in a child within bubblewrap, without Node's permission model, what the kernel alone denies. */
+/** Attempts, in a child in bubblewrap without Node's permission model, what the kernel alone should deny. */
 export async function probeSandbox(): Promise<SandboxProbe> {
   if (process.platform !== 'linux') return missing('bubblewrap needs Linux');
   if (systemCallFilter === undefined) return missing(`there is no system-call filter for ${process.arch}`);
@@ -93,7 +96,7 @@ interface Answer {
   readonly userId: number | undefined;
 }
 
-/** What the child found, or why there was no child. */
+/** Returns the report of the child, or the reason why none could be started. */
 async function tryChild(attempt: Attempt, settings: SpawnSettings) {
   const child = startChild(attempt, settings);
   if (typeof child === 'string') return child;
@@ -114,11 +117,11 @@ async function tryChild(attempt: Attempt, settings: SpawnSettings) {
   });
   clearTimeout(timer);
   if (!answer.endsWith('\n')) return failure.trim() || 'it gave no answer';
-  // Written by our own programs, which run no foreign code.
+  // The probe programs are part of the service and run no foreign code.
   return JSON.parse(answer) as Answer;
 }
 
-/** Where the other user does not exist, as in most containers without root, starting throws. */
+/** Starting throws where the other user does not exist, as in most containers without root. */
 function startChild({ entry, isUnrestricted }: Attempt, settings: SpawnSettings) {
   const program = {
     entry: join(folder, entry),

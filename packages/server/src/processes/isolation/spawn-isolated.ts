@@ -7,49 +7,49 @@ import { bubblewrapArguments, systemCallFilter } from './bubblewrap.ts';
 import type { Cgroups, Group } from './cgroup/cgroups.ts';
 import { enterBefore } from './cgroup/enter.ts';
 
-/** How children are started on this machine; found by `probe.ts`. */
+/** How children are started on this machine, as determined by `probe.ts`. */
 export interface SpawnSettings {
-  /** `own`: each child one that nobody else has; a number: that user and group; undefined: the server's own. */
+  /** `own`: a unique user for each child; a number: that user and group; undefined: the server's user. */
   readonly user: 'own' | number | undefined;
-  /** The programs of util-linux are there: limits of the kernel, and a child ends with the server even while it spins. */
+  /** util-linux is available: the kernel limits apply, and a child ends with the server even while it is in a loop. */
   readonly hasUtilLinux: boolean;
-  /** Within bubblewrap (tier T2). */
+  /** The child runs in bubblewrap (tier T2). */
   readonly isSandboxed: boolean;
   /** A child that runs as root keeps root's capabilities, because it could not read its program without them. */
   readonly keepsCapabilities?: boolean;
-  /** Each child gets a group of its own. Without: the limits of util-linux and the watch on memory alone. */
+  /** Creates a control group for each child. Default: only the limits of util-linux and the memory watch apply. */
   readonly cgroups?: Cgroups | undefined;
 }
 
-/** A program of Node, and what one kind of child (handlers, readers of documents) may see and use. */
+/** A Node.js program, and what one kind of child (handlers, extraction processes) may access. */
 export interface IsolatedProgram {
   /** The module that runs. */
   readonly entry: string;
   readonly args: readonly string[];
-  /** Flags of Node, beside those that every child has. */
+  /** Node.js flags, in addition to those of every child. */
   readonly flags: readonly string[];
   /**
-   * Files and folders that it may read, beside what Node itself needs. Real paths: the permission model compares paths
-   * after following links only on one side.
+   * Files and folders that the program may read, in addition to those of Node.js. They must be real paths, because the
+   * permission model resolves links on one side of the comparison only.
    */
   readonly readable: readonly string[];
   /** Its working folder. */
   readonly folder: string;
   readonly limits: KernelLimits;
-  /** Memory of its control group, where there are any. */
+  /** The memory limit of its control group, where groups are available. */
   readonly memoryMb: number;
-  /** Without Node's permission model: for trying what the kernel alone denies. */
+  /** Disables Node's permission model, to test what the kernel alone denies. */
   readonly isUnrestricted?: boolean;
 }
 
-/** Limits that the kernel holds a child to. */
+/** Limits that the kernel enforces on a child. */
 export interface KernelLimits {
-  /** Writable memory: an end to memory that the watch on resident memory is too slow for. Default: unlimited. */
+  /** Writable memory. It bounds growth that is too fast for the watch on resident memory. Default: unlimited. */
   readonly dataMb?: number;
-  /** The largest file that it may write, and the size of `/tmp` in a sandbox. */
+  /** The maximum size of a file it writes, and the size of `/tmp` in a sandbox. */
   readonly fileMb: number;
   readonly descriptors: number;
-  /** Threads and processes together; held where the child has a user of its own or is sandboxed. */
+  /** Threads and processes together. Enforced where the child has its own user or is sandboxed. */
   readonly tasks: number;
   /** Processor time. Default: unlimited. */
   readonly cpuSeconds?: number;
@@ -57,21 +57,24 @@ export interface KernelLimits {
 
 export interface IsolatedChild {
   readonly process: ChildProcess;
-  /** Of the process that runs the program: within bubblewrap another one than was started. Undefined until known. */
+  /**
+   * The id of the process that runs the program. In bubblewrap it differs from the started process. Undefined until
+   * known.
+   */
   pid(): number | undefined;
-  /** Ends it, with everything that is in its process group. */
+  /** Kills the child and its process group. */
   kill(): void;
-  /** Whether the kernel ended it for want of memory. Known when it has ended. */
+  /** Whether the kernel killed it because its memory was exhausted. Known after it has ended. */
   hasRunOutOfMemory(): boolean;
 }
 
 export const nobody = 65534;
-/** What a child has beside its output streams: a pipe in both directions. It has no input stream. */
+/** The descriptor of the bidirectional channel. A child also has its output streams, but no input stream. */
 export const channelDescriptor = 3;
 const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
-/** Those that bubblewrap gets besides: it reads the filter of system calls and writes what it has started. */
+/** Additional descriptors of bubblewrap: it reads the system-call filter and writes the id of its child. */
 const [filterDescriptor, infoDescriptor] = [stdio.length, stdio.length + 1];
-/** What Node maps as writable before it runs anything, most of it never touched: room for machine code and stacks. */
+/** Memory that Node.js maps as writable at its start, mostly untouched: space for machine code and stacks. */
 export const mappedAtStartMb = 768;
 const firstUser = 1_900_000_000;
 const setpriv = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--no-new-privs'];
@@ -79,7 +82,7 @@ const prlimit = '/usr/bin/prlimit';
 const shell = '/bin/sh';
 const mebibyte = 1024 ** 2;
 
-/** Starts one child: the only place that knows its command line and its environment, which is empty. */
+/** Starts one child. Only this module defines its command line and its environment, which is empty. */
 export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings): IsolatedChild {
   const words = wrap(program, settings);
   const userId = settings.user === 'own' ? ownUser() : settings.user;
@@ -87,13 +90,13 @@ export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings)
     env: {},
     cwd: settings.isSandboxed ? '/' : program.folder,
     stdio: [...stdio, ...(settings.isSandboxed ? (['pipe', 'pipe'] as const) : [])],
-    // It leads a process group: Ctrl-C is for the server, which ends its children itself.
+    // The child leads its own process group. Ctrl-C reaches only the server, which ends its children itself.
     detached: true,
     ...(userId === undefined ? {} : { uid: userId, gid: userId }),
   };
   const group = settings.cgroups?.open(program.memoryMb);
   const child = group === undefined ? spawnWords(words, options) : spawnInto(group, words, options);
-  // What bubblewrap has not set up yet waits for its parent for ever, and holds the pipes open.
+  // If bubblewrap is killed during setup, its child waits for ever and keeps the pipes open.
   child.once('exit', () => killGroup(child));
   return {
     process: child,
@@ -106,12 +109,12 @@ export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings)
   };
 }
 
-/** Called only until the leader was waited for just now: later its number may be that of a stranger. */
+/** Called only up to the exit of the leader. Later its id may belong to another process. */
 function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // There is no such group any more.
+    // The group no longer exists.
   }
 }
 
@@ -121,7 +124,7 @@ function spawnWords([command = process.execPath, ...args]: readonly string[], op
   return spawn(command, args, options);
 }
 
-/** Starts it in the group, and leaves no descriptor of the group to it or to us. */
+/** Starts the program in the group. Afterwards neither process holds a descriptor of the group. */
 function spawnInto(group: Group, words: readonly string[], { stdio, ...options }: Options): ChildProcess {
   const { entrances } = group;
   const numbers = entrances.map((_, at) => stdio.length + at);
@@ -135,14 +138,14 @@ function spawnInto(group: Group, words: readonly string[], { stdio, ...options }
   }
 }
 
-/** The group ends with the process: what the process has left behind, then the group itself. */
+/** When the process ends, kills what it left in the group and removes the group. */
 function endWith(child: ChildProcess, group: Group): () => boolean {
   let hasRunOut = false;
   child.once('exit', () => {
     hasRunOut = group.hasKilledForMemory();
     group.killAll();
   });
-  // Comes also for one that could not be started.
+  // The event `close` is also emitted for a process that could not be started.
   child.once('close', () => void group.remove());
   return () => hasRunOut;
 }
@@ -163,18 +166,18 @@ function wrap(program: IsolatedProgram, settings: SpawnSettings): string[] {
     filterDescriptor,
     infoDescriptor,
   };
-  // Set within, tasks are counted in the sandbox alone, whoever else has the same user outside.
+  // A limit set inside counts the tasks of the sandbox only, even if another process outside has the same user.
   return [...(hasUtilLinux ? kernelLimits(limits) : []), ...bubblewrapArguments(namespace), ...taskLimit, ...node];
 }
 
-/** Gives it no way to new privileges, and ends it when the server dies. As root it has no capability either. */
+/** Prevents new privileges and ends the child when the server dies. As root, it also drops all capabilities. */
 function privileges({ user, keepsCapabilities }: SpawnSettings): string[] {
   const isRoot = user === undefined && process.getuid?.() === 0;
   const dropped = isRoot && keepsCapabilities !== true ? ['--inh-caps=-all', '--bounding-set=-all'] : [];
   return [...setpriv, ...dropped, '--'];
 }
 
-/** No core file either: it would hold inputs. */
+/** Core files are disabled as well, because they would contain inputs. */
 function kernelLimits({ dataMb, fileMb, descriptors, cpuSeconds }: KernelLimits): string[] {
   return [
     ...[prlimit, '--core=0', `--nofile=${descriptors}`, `--fsize=${fileMb * mebibyte}`],
@@ -184,22 +187,25 @@ function kernelLimits({ dataMb, fileMb, descriptors, cpuSeconds }: KernelLimits)
   ];
 }
 
-/** Where there is no util-linux, as on macOS, a shell sets the one limit that ends a child which hangs in a loop. */
+/** Without util-linux, as on macOS, a shell sets the processor limit, which ends a child that hangs in a loop. */
 function shellLimits({ cpuSeconds }: KernelLimits): string[] {
   if (cpuSeconds === undefined || !existsSync(shell)) return [];
   const script = 'unset PWD OLDPWD SHLVL; ulimit -c 0; ulimit -t "$1"; shift; exec "$@"';
   return [shell, '-c', script, 'sh', String(cpuSeconds)];
 }
 
-/** Of many, so that two children, of two servers too, hardly ever share one. The range is nobody's by convention. */
+/**
+ * Chooses from many ids, so that two children rarely share one, even of two servers. By convention, no user has an id
+ * of this range.
+ */
 function ownUser(): number {
   return firstUser + randomInt(0x0100_0000);
 }
 
-/** Gives it the filter; what it answers tells the process that runs the program. */
+/** Sends the filter to bubblewrap. The returned function reports the id of the process that runs the program. */
 function instructBubblewrap(child: ChildProcess): () => number | undefined {
   let info = '';
-  // Both are made as pipes above, which Node represents by sockets; its types end at descriptor 4.
+  // Both streams are pipes, which Node.js represents by sockets. The types of `stdio` end at descriptor 4.
   const streams = child.stdio as ReadonlyArray<unknown> as ReadonlyArray<Socket | undefined>;
   streams[filterDescriptor]?.on('error', () => {}).end(systemCallFilter ?? '');
   streams[infoDescriptor]
@@ -218,7 +224,7 @@ function nodeArguments(program: IsolatedProgram): string[] {
   const isRestricted = isKnown('--permission') && program.isUnrestricted !== true;
   return [
     ...(isRestricted ? ['--permission', ...readableFiles(program).map((path) => `--allow-fs-read=${path}`)] : []),
-    // The permission model does not cover these two.
+    // The permission model does not cover these two features.
     ...['--no-experimental-sqlite', '--disable-sigusr1'].filter(isKnown),
     '--disallow-code-generation-from-strings',
     ...program.flags,
@@ -227,7 +233,7 @@ function nodeArguments(program: IsolatedProgram): string[] {
   ];
 }
 
-/** Node looks for the type of a module in every `package.json` above it. */
+/** Includes every `package.json` above a module, because Node.js reads it to find the type of the module. */
 function readableFiles({ entry, readable }: IsolatedProgram): string[] {
   const found: string[] = [];
   for (let at = dirname(entry); at !== dirname(at); at = dirname(at)) found.push(join(at, 'package.json'));

@@ -1,14 +1,14 @@
 /**
- * A seccomp filter as classic BPF, made here so that nothing has to be compiled or shipped as a binary. A deny list:
- * what is on it gives EPERM, everything else is let through. Source of the numbers: `asm/unistd_64.h` of Linux 6.1 for
- * x64, `asm-generic/unistd.h` for arm64.
+ * A seccomp filter as classic BPF. It is generated here so that nothing must be compiled or shipped as a binary. It is
+ * a deny list: a listed call fails with EPERM, every other call is allowed. Source of the numbers: `asm/unistd_64.h` of
+ * Linux 6.1 for x64, `asm-generic/unistd.h` for arm64.
  */
 
 type Numbers = readonly [x64: number | null, arm64: number | null];
 
-/** What a handler's process never needs, by what it would be good for. */
+/** System calls that a handler's process never needs, grouped by purpose. */
 const denied: Readonly<Record<string, Numbers>> = {
-  // Other processes' memory and files.
+  // Memory and files of other processes.
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
@@ -17,7 +17,7 @@ const denied: Readonly<Record<string, Numbers>> = {
   pidfd_open: [434, 434],
   pidfd_getfd: [438, 438],
   pidfd_send_signal: [424, 424],
-  // New processes and programs from memory. Threads pass: see the check of `clone`.
+  // New processes, and programs from memory. Threads are allowed: see the check of `clone`.
   fork: [57, null],
   vfork: [58, null],
   execveat: [322, 281],
@@ -46,7 +46,7 @@ const denied: Readonly<Record<string, Numbers>> = {
   setns: [308, 268],
   name_to_handle_at: [303, 264],
   open_by_handle_at: [304, 265],
-  // Parts of the kernel where most holes have been.
+  // Kernel features with a history of vulnerabilities.
   bpf: [321, 280],
   userfaultfd: [323, 282],
   io_uring_setup: [425, 425],
@@ -58,7 +58,7 @@ const denied: Readonly<Record<string, Numbers>> = {
   request_key: [249, 218],
   keyctl: [250, 219],
   landlock_create_ruleset: [444, 444],
-  // The machine.
+  // Control of the machine.
   kexec_load: [246, 104],
   kexec_file_load: [320, 294],
   init_module: [175, 105],
@@ -88,7 +88,7 @@ const denied: Readonly<Record<string, Numbers>> = {
   ioprio_set: [251, 30],
 };
 
-/** Their arguments decide. */
+/** For these calls the arguments decide. */
 const clone: Numbers = [56, 220];
 const clone3: Numbers = [435, 435];
 const ioctl: Numbers = [16, 29];
@@ -106,10 +106,10 @@ const [callNumber, machine, firstArgument, secondArgument] = [0, 4, 16, 24];
 const cloneThread = 0x00010000;
 /** Calls of the x32 interface have this bit: the same functions by other numbers. */
 const x32Bit = 0x40000000;
-/** Puts characters into a terminal's input: TIOCSTI, TIOCLINUX. */
+/** Requests that insert characters into a terminal's input: TIOCSTI, TIOCLINUX. */
 const terminalInjections = [0x5412, 0x541c];
 
-/** The program for bubblewrap's `--seccomp`; undefined where we have no table. */
+/** Returns the program for bubblewrap's `--seccomp`; undefined for an architecture without a table. */
 export function buildSystemCallFilter(architecture: string = process.arch): Buffer | undefined {
   if (architecture !== 'x64' && architecture !== 'arm64') return undefined;
   const { audit, column } = machines[architecture];
@@ -126,7 +126,7 @@ export function buildSystemCallFilter(architecture: string = process.arch): Buff
     instruction(jumpIfAbove, x32Bit, [0, 1]),
     instruction(giveBack, fail | notPermitted),
     ...numbers.flatMap((number) => deny(number, notPermitted)),
-    // The C library then falls back to `clone`, whose flags can be looked at.
+    // The C library then falls back to `clone`, whose flags the filter can inspect.
     ...deny(clone3[column] ?? 0, notImplemented),
     ...whenCalled(clone[column] ?? 0, [
       instruction(loadWord, firstArgument),

@@ -1,20 +1,26 @@
 const mebibyte = 1024 ** 2;
-/** Of the runtime's program, resident in a child but counted for whoever read them first: measured as 49 MiB. */
+/**
+ * The memory of the runtime's program. It is resident in each child, but the kernel charges it to the first reader.
+ * Measured: 49 MiB.
+ */
 const sharedMb = 50;
-/** Less, and Node does not start. */
+/** Node.js does not start with less memory. */
 const leastMb = 64;
 
 /**
- * Memory that counts for a group, so that what is resident in its process ends at a tenth above the limit that the
- * watch holds it to every 50 ms.
+ * Returns the memory limit of a group. With it, resident memory ends at a tenth above the limit that the usage watch
+ * checks every 50 ms.
  */
 export function memoryBytes(limitMb: number): number {
   return Math.max(leastMb, Math.floor(limitMb * 1.1) - sharedMb) * mebibyte;
 }
 
-/** Threads count too: Node takes six to begin with and four more when it reads files, bubblewrap one. */
+/**
+ * The maximum number of tasks. Threads count: Node.js starts six, and four more when it reads files; bubblewrap needs
+ * one.
+ */
 export const mostTasks = 32;
 
-/** Microseconds of processor time in each period: one processor's worth. */
+/** Microseconds of processor time in each period, which equals one processor. */
 export const cpuPeriod = 100_000;
 export const cpuQuota = 100_000;

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** Unlike `writeFile` it never makes the file, which would tell as a denied right what is a file that is not there. */
+/** Unlike `writeFile`, it never creates the file. Creating would report a missing file as a denied permission. */
 export function writeControl(path: string, value: number | string): void {
   const descriptor = openSync(path, constants.O_WRONLY);
   try {
@@ -10,12 +10,12 @@ export function writeControl(path: string, value: number | string): void {
   }
 }
 
-/** Words, of a file with one line. */
+/** Returns the words of a file with one line. */
 export function readWords(path: string): string[] {
   return readFileSync(path, 'latin1').split(/\s+/).filter(Boolean);
 }
 
-/** The processes of a group; 0 stands for one that cannot be seen from here. */
+/** Returns the process ids of a group. The id 0 stands for a process outside this process namespace. */
 export function readProcesses(folder: string): number[] {
   return readWords(`${folder}/cgroup.procs`).map(Number);
 }

@@ -4,15 +4,18 @@ import { CgroupRefusal } from './cgroups.ts';
 import { codeOf, readProcesses, writeControl } from './control-file.ts';
 import type { Place } from './find-places.ts';
 
-/** Where the server's own process goes. It stays: a group cannot be left for nothing. */
+/**
+ * The group of the server's own process. It is never removed, because a process cannot leave a group without entering
+ * another.
+ */
 export const serverLeaf = 'quartermaster-server';
-/** Processes may be starting others while they are moved. */
+/** The maximum number of rounds. Processes may start others while they are moved. */
 const mostRounds = 20;
 
 /**
- * Moves every process out of the group, when all of them are ours: this one and those it has started, and in a
- * container also those that have started it, such as an init, a shell or npm.
- * @returns moves them back
+ * Moves every process out of the group if all of them belong to the server: this process, its descendants, and in a
+ * container also its ancestors, such as an init process, a shell or npm.
+ * @returns a function that moves them back
  */
 export function createParentGroup(place: Place): () => void {
   const base = place.folder;
@@ -25,7 +28,7 @@ export function createParentGroup(place: Place): () => void {
   refuseStrangers(place);
   mkdirSync(leaf, { recursive: true });
   try {
-    // What it starts from now on is there too.
+    // The server moves first, so that processes it starts later are in the leaf too.
     if (readProcesses(base).includes(process.pid)) moved.push(moveTo(leaf, process.pid));
     for (let round = 0; readProcesses(base).length > 0 && round < mostRounds; round++) {
       refuseStrangers(place);
@@ -53,7 +56,7 @@ function tryRemove(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another server of ours may be in it.
+    // Another Quartermaster server may be in it.
   }
 }
 
@@ -66,12 +69,12 @@ function refuseStrangers({ folder, isHighest }: Place): void {
   }
 }
 
-/** 0 stands for a process of another namespace. */
+/** Whether the process has ended. The id 0 stands for a process of another namespace. */
 function isGone(pid: number): boolean {
   return pid > 0 && !existsSync(`/proc/${pid}`);
 }
 
-/** The nearest first. Empty for a process that is gone, and for one that cannot be seen. */
+/** Returns the ancestors, the nearest first. The list is empty when the process has ended or is not visible. */
 function ancestorsOf(pid: number): number[] {
   const found: number[] = [];
   for (let at = parentOf(pid); at > 0; at = parentOf(at)) found.push(at);

@@ -1,7 +1,7 @@
 /**
- * The command line of a program that is in its groups before it is anything else: a shell enters by way of descriptors
- * that it was given, closes them and becomes the program. They were opened by the server, and it is the server's right
- * to write there that counts, so that the shell may be another user. It does not become the program outside a group.
+ * Returns a command line that enters the control groups before it starts the program. A shell writes to the inherited
+ * descriptors, closes them and executes the program. The server opened the descriptors and the kernel checks the
+ * server's permission, so the shell may run as another user. Without the groups, the program does not start.
  * @param descriptors numbers in the child, below ten
  */
 export function enterBefore(command: readonly string[], descriptors: readonly number[]): string[] {

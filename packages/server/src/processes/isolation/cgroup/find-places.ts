@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Controller } from './cgroups.ts';
 
-/** The group that this process is in, as a folder. */
+/** The group of this process, as a folder. */
 export interface Place {
   readonly folder: string;
-  /** It is the highest that can be seen: that of a container, or of the machine. */
+  /** Whether no higher group is visible: it is the group of the container or of the machine. */
   readonly isHighest: boolean;
 }
 
@@ -16,15 +16,15 @@ export interface Places {
 }
 
 interface Mount {
-  /** Which part of the hierarchy is mounted. */
+  /** The mounted part of the hierarchy. */
   readonly root: string;
   readonly point: string;
   readonly type: string;
-  /** Of version 1: names of controllers, among others. */
+  /** The mount options; with version 1 they include the names of controllers. */
   readonly options: readonly string[];
 }
 
-/** Pure. Takes the text of `/proc/self/cgroup` and `/proc/self/mountinfo`. */
+/** Parses the text of `/proc/self/cgroup` and `/proc/self/mountinfo`. */
 export function findPlaces(ownGroups: string, mountInfo: string): Places {
   const mounts = mountInfo.split('\n').flatMap(readMount);
   let unified: Place | undefined;
@@ -50,7 +50,7 @@ export function findPlaces(ownGroups: string, mountInfo: string): Places {
   return { unified, byController };
 }
 
-/** Undefined when the group lies outside of all that is mounted; the kernel tells that by `/..`. */
+/** Returns undefined when the group lies outside every mount. The kernel shows this by `/..`. */
 function place(path: string, mounts: readonly Mount[]): Place | undefined {
   for (const { root, point } of mounts) {
     const above = root === '/' ? '' : root;
@@ -69,7 +69,7 @@ function readMount(line: string): Mount[] {
   return [{ root: plain(root), point: plain(point), type, options: options.split(',') }];
 }
 
-/** The kernel writes spaces and the like as three octal digits. */
+/** Decodes spaces and similar characters, which the kernel writes as three octal digits. */
 function plain(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

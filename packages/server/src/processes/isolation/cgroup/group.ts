@@ -5,18 +5,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Group, Layout } from './cgroups.ts';
 import { codeOf, readProcesses, writeControl } from './control-file.ts';
 
-/** Ended processes leave a group a moment later. */
+/** The number of attempts to remove a group. Ended processes leave it with a short delay. */
 const removeTries = 250;
 const pauseMs = 20;
 
 export interface GroupPlan {
   readonly layout: Layout;
-  /** One for each hierarchy of the layout. */
+  /** The folders of the group, one for each hierarchy of the layout. */
   readonly folders: readonly string[];
   readonly memoryMb: number;
 }
 
-/** Makes a group: a folder in each hierarchy. Throws where the system refuses, and leaves nothing then. */
+/** Creates a group: a folder in each hierarchy. If the system refuses, it throws and leaves no folder. */
 export function createControlGroup({ layout, folders, memoryMb }: GroupPlan): Group {
   const entrances: number[] = [];
   const closeEntrances = (): void => {
@@ -60,19 +60,19 @@ function countKills(path: string): number {
 
 function killAllIn(folder: string): void {
   try {
-    // All at once; what is being started too.
+    // This kills all processes at once, including those that are being started.
     writeControl(join(folder, 'cgroup.kill'), 1);
   } catch {
     killEachIn(folder);
   }
 }
 
-/** Version 1, and kernels before 5.14. Few at most: their number is limited. */
+/** Kills each process by its id. Used with version 1 and with kernels before 5.14. */
 function killEachIn(folder: string): void {
   try {
     for (const pid of readProcesses(folder)) if (pid > 0) process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone, or one of them is: another look is taken until the group can be removed.
+    // The group or one of its processes has ended. Removal repeats until it succeeds.
   }
 }
 
@@ -88,7 +88,7 @@ async function removeWhenEmpty(folder: string): Promise<void> {
   }
 }
 
-/** True when it is gone. */
+/** @returns whether the folder no longer exists */
 export function removeAtOnce(folder: string): boolean {
   try {
     rmdirSync(folder);

@@ -11,17 +11,17 @@ import { layoutOfVersion2 } from './version-2.ts';
 
 export interface CgroupProbe {
   readonly state: CgroupState;
-  /** Undefined where `state` has none. */
+  /** Undefined when `state` reports none. */
   readonly cgroups: Cgroups | undefined;
 }
 
 export interface CgroupOptions {
-  /** Whom the processes of plugins run as, when not as the server. */
+  /** The user of plugin processes; undefined when it is that of the server. */
   readonly user: number | undefined;
   readonly logger: Logger;
 }
 
-/** Finds where this machine lets the server make control groups, removes what is left there, and has a process enter. */
+/** Finds where the server can create control groups, removes leftover groups, and tests that a process can enter. */
 export async function openCgroups({ user, logger }: CgroupOptions): Promise<CgroupProbe> {
   try {
     const layout = findLayout();
@@ -47,11 +47,11 @@ function findLayout(): Layout {
   if (process.platform !== 'linux') throw new CgroupRefusal('control groups need Linux');
   const read = (name: string): string => readFileSync(`/proc/self/${name}`, 'utf8');
   const places: Places = findPlaces(read('cgroup'), read('mountinfo'));
-  // The controllers of a machine may be mounted for one version only: the refusal of that one is of interest.
+  // A machine may mount the controllers for one version only. The refusal of that version is reported.
   return places.byController.memory === undefined ? layoutOfVersion2(places) : layoutOfVersion1(places);
 }
 
-/** Makes the folders that the groups are made in. */
+/** Creates the parent folders of the groups. */
 function openLayout(layout: Layout, logger: Logger): Cgroups {
   const name = newFolderName();
   const folders = layout.hierarchies.map(({ base }) => join(base, name));
@@ -109,7 +109,7 @@ function openLayout(layout: Layout, logger: Logger): Cgroups {
   };
 }
 
-/** Whether a process comes to be where it should. Leaves no group. */
+/** Tests whether a process arrives in its group. Leaves no group. */
 async function canEnter(cgroups: Cgroups, user: number | undefined): Promise<boolean> {
   const group = cgroups.open(256);
   if (group === undefined) return false;

@@ -5,12 +5,12 @@ import { removeAtOnce } from './group.ts';
 const shape = /^quartermaster-(\d+)-(\d+)-\d+$/;
 let made = 0;
 
-/** For the groups of one sandbox: a process that gets the number of this one later makes other names. */
+/** Returns a unique folder name for one set of groups. A later process with the same id gets other names. */
 export function newFolderName(): string {
   return `quartermaster-${process.pid}-${startOf(process.pid)}-${++made}`;
 }
 
-/** Removes what servers that were killed have left: folders named by us whose process is gone, and only empty ones. */
+/** Removes the empty folders of servers that were killed. Their names contain the id of a process that has ended. */
 export function removeLeftovers(base: string): void {
   for (const name of namesIn(base)) {
     const [, pid, start] = shape.exec(name) ?? [];
@@ -21,7 +21,7 @@ export function removeLeftovers(base: string): void {
   }
 }
 
-/** In ticks since the machine's start; undefined for a process that has ended. */
+/** The start time in ticks since the machine's start; undefined for a process that has ended. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

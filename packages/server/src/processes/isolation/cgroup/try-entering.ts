@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Group } from './cgroups.ts';
 import { enterBefore } from './enter.ts';
 
-/** Has a process enter the group, as children of plugins do. What it finds of its groups then. */
+/** Starts a process in the group, as plugin children do. Returns what it reports about its groups. */
 export async function tryEntering(group: Group, user: number | undefined): Promise<string> {
   const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', ...group.entrances];
   const [command = '', ...args] = enterBefore(

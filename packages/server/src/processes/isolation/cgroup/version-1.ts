@@ -3,7 +3,7 @@ import { cpuPeriod, cpuQuota, memoryBytes, mostTasks } from './bounds.ts';
 import { CgroupRefusal, type Hierarchy, type Layout, type Limit } from './cgroups.ts';
 import type { Places } from './find-places.ts';
 
-/** Each controller has a hierarchy; a process may be in any group of each, so that none has to make room. */
+/** Each controller has its own hierarchy. A process may be in any group of each, so no process needs to move. */
 export function layoutOfVersion1({ byController }: Places): Layout {
   const { memory, pids, cpu } = byController;
   if (memory === undefined || pids === undefined) {
@@ -30,9 +30,9 @@ function memoryLimits(memoryMb: number): Limit[] {
   const value = memoryBytes(memoryMb);
   return [
     { file: 'memory.limit_in_bytes', value },
-    // With swap: the same, so there is none. It may not be below the limit without.
+    // This limits memory and swap together. The same value means no swap; a lower value is not allowed.
     { file: 'memory.memsw.limit_in_bytes', value, isOptional: true },
-    // Inherited otherwise, and a process that waits for memory would wait for ever.
+    // Without this, the setting is inherited, and a process that waits for memory could wait for ever.
     { file: 'memory.oom_control', value: 0 },
   ];
 }

@@ -7,8 +7,9 @@ import { createParentGroup, serverLeaf } from './create-parent-group.ts';
 import type { Place, Places } from './find-places.ts';
 
 /**
- * One hierarchy for all controllers. A group may hold processes or hand controllers to groups within it, not both, but
- * for that of the machine: the server's own process goes to a leaf, and only out of a group that it has for itself.
+ * Version 2 has one hierarchy for all controllers. Except for the root group, a group holds either processes or child
+ * groups with controllers. The server therefore moves its process to a leaf, and only out of a group that it has to
+ * itself.
  */
 export function layoutOfVersion2({ unified }: Places): Layout {
   if (unified === undefined) throw new CgroupRefusal('no control groups offer memory and pids');
@@ -35,11 +36,13 @@ export function layoutOfVersion2({ unified }: Places): Layout {
   };
 }
 
-/** A server before this one, or another part of this one, may have moved us there already. */
+/**
+ * Returns the group above the leaf. An earlier server, or another part of this one, may have moved this process there.
+ */
 function withoutLeaf(place: Place): Place {
   if (basename(place.folder) !== serverLeaf) return place;
   const above = dirname(place.folder);
-  // Above the highest there is another file system.
+  // Above the highest group there is another file system.
   return existsSync(join(above, 'cgroup.controllers')) ? { ...place, folder: above } : place;
 }
 
@@ -57,7 +60,7 @@ function handDown(place: Place): void {
   const base = place.folder;
   const given = readWords(join(base, 'cgroup.subtree_control'));
   if (['memory', 'pids'].every((name) => given.includes(name))) return;
-  // The group of the machine has no type, and no such rule.
+  // The root group has no type, and this rule does not apply to it.
   const type = join(base, 'cgroup.type');
   if (existsSync(type) && readWords(type).join(' ') !== 'domain') {
     throw new CgroupRefusal('the control group of the server holds threads of others');
@@ -72,7 +75,7 @@ function handDown(place: Place): void {
   try {
     enable(base, ['cpu']);
   } catch {
-    // Where the kernel has real-time processes in it, for example. The rest is worth having.
+    // The kernel refuses when the group has real-time processes, for example. The other controllers are still useful.
   }
 }
 
