@@ -1,17 +1,17 @@
 import type { CollectionType, ListQuery } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 
-/** Chunks of a collection: the highest capacity and the default one. */
+/** The highest and the default capacity of a collection, in chunks. */
 export const maxCapacity = 100_000_000;
 
-/** A collection as it is stored. Times in milliseconds. */
+/** A stored collection. Times are in milliseconds. */
 export interface StoredCollection {
   readonly id: string;
   readonly projectId: string;
   readonly type: CollectionType;
   readonly name: string;
   readonly description: string;
-  /** Most chunks it may hold. */
+  /** The maximum number of chunks. */
   readonly capacity: number;
   readonly embeddingModelId: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -21,9 +21,9 @@ export interface StoredCollection {
 
 export interface CountedCollection extends StoredCollection {
   readonly numRecords: number;
-  /** Visible chunks: those of the records and those made directly. */
+  /** The number of visible chunks: those of records and those created directly. */
   readonly numChunks: number;
-  /** null: it has no vectors. */
+  /** Null when it has no vectors. */
   readonly vectors: { readonly model: string; readonly dimensions: number; readonly needsBackfill: boolean } | null;
   /** Chunks without a vector because the model refuses their text. */
   readonly numRefused: number;
@@ -36,22 +36,22 @@ export interface CollectionChange {
   readonly updatedAt: number;
 }
 
-/** Collections. One that is being deleted is not there for any call but `findDeleting` and `sweep`. */
+/** Stores collections. Only `findDeleting` and `sweep` see a collection that is being deleted. */
 export interface CollectionRepository {
-  /** @returns false when the project has `most` collections, those that are being deleted included; nothing is changed then. */
+  /** @returns false and changes nothing when the project has `most` collections, including those being deleted */
   add(collection: StoredCollection, most: number): Promise<boolean>;
   find(projectId: string, collectionId: string): Promise<CountedCollection | undefined>;
-  /** @returns undefined when the cursor is no collection of the project. */
+  /** @returns undefined when the cursor is not a collection of the project */
   list(projectId: string, query: ListQuery): Promise<Page<CountedCollection> | undefined>;
   /** @returns false when there is no such collection. */
   change(projectId: string, collectionId: string, change: CollectionChange): Promise<boolean>;
-  /** From here on the collection is gone for everybody; `sweep` removes what it holds. @returns false when it was not there. */
+  /** Hides the collection at once; `sweep` removes its contents later. @returns false when it does not exist. */
   markDeleting(projectId: string, collectionId: string): Promise<boolean>;
-  /** A collection that waits to be swept, other than these. */
+  /** Returns a collection that waits to be swept, except the given ones. */
   findDeleting(except?: readonly string[]): Promise<string | undefined>;
   /**
-   * Removes everything a collection marked as deleting holds, and at last the collection, in transactions that touch at
-   * most `limit` rows. Stopped anywhere it may be started again, and run twice at once.
+   * Removes everything that a deleted collection holds, and finally the collection. Each transaction changes at most
+   * `limit` rows. An interrupted sweep can be repeated, and two sweeps may run at once.
    */
   sweep(collectionId: string, limit: number, signal: AbortSignal): Promise<void>;
 }

@@ -14,7 +14,7 @@ import { readMetadata, readText } from './chunks/read-fields.ts';
 import { type CollectionRepository, type CountedCollection, maxCapacity } from './collection-repository.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 
-/** The configured model, and whether the collections without its vectors have been determined. */
+/** The configured model, and whether the collections without its vectors are known yet. */
 export interface EmbeddingOfCollections {
   readonly model: string;
   readonly isReady: () => boolean;
@@ -22,11 +22,11 @@ export interface EmbeddingOfCollections {
 }
 
 export interface CollectionLimits {
-  /** Of one project. */
+  /** The maximum per project. */
   readonly collections: number;
-  /** Of one collection. */
+  /** The maximum per collection. */
   readonly records: number;
-  /** Of one project: those that wait or are in work. */
+  /** The maximum number of records per project that wait or are being processed. */
   readonly waitingRecords: number;
 }
 
@@ -36,25 +36,25 @@ export interface CollectionsDeps {
   readonly countExceeded?: CountExceeded | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** Called when a collection is marked as deleting, so that its rows go at once. */
+  /** Called when a collection is marked as deleting, so that its rows are removed at once. */
   readonly onDeleting: () => void;
-  /** The model in use, and what has a collection embedded by it anew; null: there is none. */
+  /** The model in use and the function that re-embeds a collection; null without an embedder. */
   readonly embedding: EmbeddingOfCollections | null;
 }
 
 export interface Collections {
   create(projectId: string, body: CollectionCreate): Promise<Collection>;
   get(projectId: string, collectionId: string): Promise<Collection>;
-  /** As it is stored, for the rest of the room. */
+  /** Returns the stored form, for other parts of this module. */
   find(projectId: string, collectionId: string): Promise<CountedCollection>;
   list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
-  /** Has all its chunks embedded anew by the model in use. @throws INVALID_REQUEST when there is none. */
+  /** Embeds all chunks again with the model in use. @throws INVALID_REQUEST when no model is configured. */
   reembed(projectId: string, collectionId: string): Promise<Collection>;
   remove(projectId: string, collectionId: string): Promise<void>;
 }
 
-/** Collections of a project. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+/** Manages the collections of a project. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
   const { collections, limits, clock, newId, embedding } = deps;
   const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding);
@@ -120,7 +120,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
   };
 }
 
-/** @throws what `notFound` makes of a cursor that cannot be an id. */
+/** @throws the error that `notFound` returns for a cursor that cannot be an id */
 export function checkCursors(query: ListQuery, notFound: (id: string) => Error): ListQuery {
   for (const cursor of [query.after, query.before]) {
     if (cursor !== undefined && !isId(cursor)) throw notFound(cursor);

@@ -4,7 +4,7 @@ import { withoutNulls } from './chunks/read-fields.ts';
 /** The router answers 404 to longer parts of a path. */
 const maxPathIdLength = 256;
 
-/** What does not have the shape of an id is no object's id: OBJECT_NOT_FOUND, not a complaint about the path. */
+/** A value without the shape of an id gives OBJECT_NOT_FOUND, not a validation error. */
 export const pathId = Type.String({ maxLength: maxPathIdLength, description: 'Id.' });
 
 /** A `preValidation` hook: an explicit null at the top level of a body means absent. */

@@ -4,22 +4,22 @@ export interface ChunkSearch {
   readonly collectionId: string;
   readonly words: readonly string[];
   readonly limit: number;
-  /** Only chunks that meet it. */
+  /** Restricts the result to chunks that satisfy the filter. */
   readonly filter?: MetadataFilter | undefined;
 }
 
-/** A place in a ranking. */
+/** A chunk with its score in a ranking. */
 export interface RankedChunk {
-  /** Names a chunk to the repositories, never used twice. */
+  /** Identifies a chunk to the repositories. A number is never reused. */
   readonly seq: number;
-  /** 0..1. */
+  /** From 0 to 1. */
   readonly score: number;
 }
 
-/** The searchable side of the chunks: chunks of the visible generation of their record, and those created directly. */
+/** Searches chunks: those of the visible generation of their record, and those created directly. */
 export interface ChunkIndex {
-  /** Chunks that contain any of the words, best first. */
+  /** Returns chunks that contain any of the terms, best first. */
   rank(search: ChunkSearch): Promise<RankedChunk[]>;
-  /** The subset of the chunks that is visible and meets the condition. */
+  /** Returns the subset of the chunks that is visible and satisfies the filter. */
   findVisible(seqs: readonly number[], filter: MetadataFilter | undefined): Promise<ReadonlySet<number>>;
 }

@@ -19,7 +19,7 @@ export interface ChunksDeps {
   readonly records: Pick<Records, 'get'>;
   readonly chunks: ChunkRepository;
   readonly retrieve: Retrieve;
-  /** A chunk was made or changed directly: it has no vector. */
+  /** Called when a chunk was created or changed directly and has no vector. */
   readonly onVectorMissing: (collectionId: string) => void;
   readonly countTokens: CountTokens;
   readonly clock: Clock;
@@ -29,15 +29,15 @@ export interface ChunksDeps {
 export interface Chunks {
   create(projectId: string, collectionId: string, body: ChunkCreate): Promise<Chunk>;
   get(key: ChunkKey): Promise<Chunk>;
-  /** Of a collection, or of one of its records. */
+  /** Lists the chunks of a collection or of one record. */
   list(of: ChunkListKey, query: ListQuery): Promise<Page<Chunk>>;
   update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
   remove(key: ChunkKey): Promise<void>;
-  /** The chunks that answer best, best first. */
+  /** Returns the chunks that match best, best first. */
   query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
 }
 
-/** Chunks of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+/** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createChunks(deps: ChunksDeps): Chunks {
   const { collections, chunks, clock, newId, countTokens } = deps;
 
@@ -109,7 +109,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const measured = await measureText(body.query_text, () => 0);
       const words = [...measured.words.keys()];
       const topK = body.top_k ?? 3;
-      // With a budget some of the best may be too long: then the next ones get their chance.
+      // With a budget, some of the best chunks may be too long. Additional candidates can replace them.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
       const hits = await deps.retrieve({ collectionId, text: body.query_text, words, limit, filter: body.filters });
       const threshold = body.score_threshold ?? 0;
@@ -137,7 +137,7 @@ async function explain({ content }: StoredChunk, { words, vector }: Hit, asked: 
   return { explanation: { words: words && { ...words, matched }, vector } };
 }
 
-/** How many of the next best are looked at for one place in the answer, when a budget makes some not fit. */
+/** The number of candidates for each result when a budget may exclude some. */
 const candidatesPerResult = 5;
 
 function readContent(content: string): string {

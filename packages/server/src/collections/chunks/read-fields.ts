@@ -4,20 +4,20 @@ import { fieldInvalid } from '../../kernel/problem.ts';
 import { holdsNul } from '../problems.ts';
 
 /**
- * A text as it can be stored: PostgreSQL keeps no U+0000, and half a surrogate pair is no character.
- * @throws REQUEST_VALIDATION_ERROR when it holds U+0000, which cannot be kept.
+ * Returns a text that can be stored: an unpaired surrogate is replaced.
+ * @throws REQUEST_VALIDATION_ERROR when it contains U+0000, which PostgreSQL cannot store
  */
 export function readText(text: string, path: string): string {
   if (text.includes('\0')) throw holdsNul(path);
   return text.toWellFormed();
 }
 
-/** Of one collection, record or chunk. Source: docs/contract.md "Collections, records, chunks". */
+/** The limit for one collection, record or chunk. Source: docs/contract.md "Collections, records, chunks". */
 export const mostMetadataBytes = 16 * 1024;
 
 /**
- * Metadata as they can be stored and searched: PostgreSQL reads no JSON that has half a surrogate pair, and one entry of
- * one chunk would fail every search with a filter. JSON writes such a half, and no whole pair, as an escape.
+ * Returns metadata that can be stored and searched. PostgreSQL rejects JSON with an unpaired surrogate, and one such
+ * entry would fail every search with a filter. JSON.stringify escapes only unpaired surrogates.
  */
 export function readMetadata<Metadata extends object>(metadata: Metadata): Metadata {
   const text = JSON.stringify(metadata);
@@ -26,7 +26,7 @@ export function readMetadata<Metadata extends object>(metadata: Metadata): Metad
     throw fieldInvalid('body/metadata', `${bytes} bytes`, `at most ${mostMetadataBytes} bytes of JSON`);
   }
   const wellFormed = text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (written, half) => (half ? '\\ufffd' : written));
-  // The same members, with other characters at most.
+  // Only characters differ; the members are the same.
   return wellFormed === text ? metadata : (parseJson(wellFormed) as Metadata);
 }
 

@@ -7,6 +7,6 @@ export interface DryRunPlace {
 
 /** Reports what a record would contain, without creating it. */
 export interface DryRuns {
-  /** @throws what creating the record would throw, and TOO_MANY_REQUESTS. */
+  /** @throws the errors of creating the record, and TOO_MANY_REQUESTS */
   run(place: DryRunPlace, body: RecordCreate, signal: AbortSignal): Promise<RecordPreview>;
 }

@@ -6,7 +6,7 @@ import { successEnvelope } from '../../kernel/envelope.ts';
 import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { Records } from './records.ts';
 
-/** What can be done with the making of a record, in every status. Source: ADR 0032. */
+/** Routes that retry or cancel the processing of a record, in every status. Source: ADR 0032. */
 export function recordActionRoutes(app: App, { guard, records }: { readonly guard: Guard; readonly records: Records }) {
   const onRequest = guard.requires('collections');
   const response = { 200: Success(RecordItem) };

@@ -7,12 +7,12 @@ import type { RecordKey, RecordRepository, StoredRecord } from './record-reposit
 
 export interface RecordEventsDeps {
   readonly records: Pick<RecordRepository, 'find'>;
-  /** Default: always room. */
+  /** Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
   readonly shares: StreamShares;
-  /** Milliseconds between looks: another process may work on the record. */
+  /** The interval between checks in milliseconds, because another process may work on the record. */
   readonly pollMs: number;
-  /** Milliseconds of silence after which a comment is sent, so that nobody in between closes the connection. */
+  /** The silence after which a comment is sent, in milliseconds, so that no proxy closes the connection. */
   readonly heartbeatMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface RecordEvents {
    * @throws Problem TOO_MANY_REQUESTS when too many streams are open
    */
   follow(key: RecordKey, keyId: string, signal: AbortSignal): AsyncIterable<string>;
-  /** The record may have changed. */
+  /** Reports that the record may have changed. */
   changed(recordId: string): void;
   /** Ends every stream. */
   close(): void;

@@ -8,17 +8,17 @@ import type {
 } from '@quartermaster/contract';
 import type { Page } from '../../kernel/page.ts';
 
-/** What a record is made from. */
+/** The source of a record. */
 export interface RecordSource {
   readonly type: RecordType;
   readonly title: string;
-  /** As on the wire: the text, or the JSON text that describes file or page. */
+  /** The wire format: the text, or the JSON text that describes the file or page. */
   readonly content: string;
   readonly fileId: string | null;
   readonly url: string | null;
-  /** null: the default. */
+  /** Null for the default splitter. */
   readonly textSplitter: TextSplitter | null;
-  /** Of the pairs of a sheet; absent: the default, `keep`. */
+  /** The policy for the pairs of a sheet. Default: `keep`. */
   readonly onDuplicate?: OnDuplicate;
 }
 
@@ -28,11 +28,11 @@ export interface NewRecord extends RecordSource {
   readonly collectionId: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
-  /** When the work on it is given up, in milliseconds. */
+  /** The time at which the work is abandoned, in milliseconds. */
   readonly deadlineAt: number;
 }
 
-/** A record as it is stored. Times in milliseconds. */
+/** A stored record. Times are in milliseconds. */
 export interface StoredRecord extends RecordSource {
   readonly id: string;
   readonly projectId: string;
@@ -42,7 +42,7 @@ export interface StoredRecord extends RecordSource {
   readonly stage: string;
   readonly percent: number;
   readonly attempt: number;
-  /** Visible chunks. */
+  /** The number of visible chunks. */
   readonly numChunks: number;
   readonly error: RecordFailure | null;
   readonly report: Readonly<Record<string, unknown>> | null;
@@ -50,7 +50,7 @@ export interface StoredRecord extends RecordSource {
   readonly updatedAt: number;
 }
 
-/** Which record: all three must fit. */
+/** Identifies a record. All three ids must match. */
 export interface RecordKey {
   readonly projectId: string;
   readonly collectionId: string;
@@ -59,33 +59,36 @@ export interface RecordKey {
 
 export interface RecordChange {
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Makes the chunks anew; whoever works on the record loses it. */
+  /** Creates the chunks again. A worker that holds the record loses its lease. */
   readonly remake?: {
     readonly source: RecordSource;
-    /** What the record was made from when `source` was thought out; when that is another by now, nothing is changed. */
+    /** The source from which `source` was derived. If it has changed since, nothing is changed. */
     readonly from?: RecordSource;
     readonly deadlineAt: number;
   };
   readonly updatedAt: number;
 }
 
-/** Records as their callers see them. One that is being deleted is not there. */
+/** Stores records. A record that is being deleted is not visible here. */
 export interface RecordRepository {
   /** @returns false when the collection is gone. */
   add(record: NewRecord): Promise<boolean>;
   find(key: RecordKey): Promise<StoredRecord | undefined>;
-  /** @returns undefined when the cursor is no record of the collection. */
+  /** @returns undefined when the cursor is not a record of the collection */
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
-  /** @returns false when there is no such record, or its source is not what the change goes out from. */
+  /** @returns false when the record does not exist, or its source has changed */
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
   /** Whether at least `most` records of the project are waiting or being processed. Reads at most `most` index entries. */
   areWaiting(projectId: string, most: number): Promise<boolean>;
-  /** How many there are of each status, of all projects. */
+  /** Counts the records of all projects by status. */
   countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;
-  /** A record that waits for another try is taken up at once. */
+  /** Makes a record that waits for another attempt claimable at once. */
   hurry(key: RecordKey, now: number): Promise<void>;
-  /** Ends the making: the record is in `error` and keeps the chunks it had. @returns false when it was not being made. */
+  /**
+   * Ends the processing in `error` and keeps the previous chunks. @returns false when the record was not being
+   * processed.
+   */
   cancel(key: RecordKey, end: { readonly failure: RecordFailure; readonly now: number }): Promise<boolean>;
-  /** From here on the record and its chunks are gone for everybody. @returns false when it was not there. */
+  /** Hides the record and its chunks at once. @returns false when it does not exist. */
   markDeleting(key: RecordKey, now: number): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import type { RowCode, RowFields, RowStatus } from '../../extraction/extraction.
 import type { Page } from '../../kernel/page.ts';
 import type { RecordKey } from './record-repository.ts';
 
-/** A row that became no chunk, to be stored. */
+/** A row that did not become a chunk, to be stored. */
 export interface NewRow {
   readonly id: string;
   readonly sheet: string | null;
@@ -18,8 +18,8 @@ export interface StoredRow extends NewRow {
   readonly status: RowStatus;
 }
 
-/** Rows of a record's sheet that became no chunk, of the making that its report is about. */
+/** Stores the rows of a record's sheet that did not become a chunk, for the generation of its report. */
 export interface RecordRowRepository {
-  /** @returns undefined when the cursor is none of them. */
+  /** @returns undefined when the cursor is not one of them */
   list(key: RecordKey, status: RowStatus, query: ListQuery): Promise<Page<StoredRow> | undefined>;
 }

@@ -13,11 +13,11 @@ export interface RecordRowsDeps {
   readonly rows: RecordRowRepository;
 }
 
-/** What became of the rows of a sheet that are no pair. */
+/** Lists the rows of a sheet that did not become a pair. */
 export interface RecordRows {
-  /** @throws OBJECT_NOT_FOUND when the record is not there. */
+  /** @throws OBJECT_NOT_FOUND when the record does not exist */
   list(key: RecordKey, query: RecordRowQuery): Promise<Page<RecordRow>>;
-  /** All of them, whole, as a sheet that can be corrected and uploaded. @throws as `list` does. */
+  /** Returns all rows, complete, as a sheet that can be corrected and uploaded. @throws as `list` does. */
   sheet(key: RecordKey, query: Pick<RecordRowQuery, 'status'>): Promise<RowSheet>;
 }
 

@@ -16,7 +16,7 @@ import { readText } from '../chunks/read-fields.ts';
 import { collectionTypeMismatch, fileNotFound, purposeMismatch, splitterRefused } from '../problems.ts';
 import type { RecordSource } from './record-repository.ts';
 
-/** The fields of a create or an update that say what the record is made from. */
+/** The fields of a create or update request that determine the source of the record. */
 export type SourceFields = Omit<RecordCreate, 'metadata'>;
 
 export interface SourceContext {
@@ -26,8 +26,9 @@ export interface SourceContext {
 }
 
 /**
- * What a record is made from, checked. Fields that its type does not use are ignored: the official client sends them
- * all. @throws REQUEST_VALIDATION_ERROR for what does not fit, OBJECT_NOT_FOUND for a file that is not there.
+ * Validates the source of a record. Fields that its type does not use are ignored, because the official client sends
+ * all fields.
+ * @throws REQUEST_VALIDATION_ERROR for invalid fields, OBJECT_NOT_FOUND for a missing file
  */
 export async function readSource(fields: SourceFields, context: SourceContext): Promise<RecordSource> {
   const type = fields.type ?? 'text';
@@ -44,7 +45,7 @@ export async function readSource(fields: SourceFields, context: SourceContext): 
   return { ...common, ...file, ...(isSheet ? { onDuplicate: fields.on_duplicate } : {}) };
 }
 
-/** The fields that made a record, as if they were sent again. */
+/** Returns the fields that a request with this source would have. */
 export function fieldsOf(source: RecordSource): SourceFields {
   return {
     type: source.type,
@@ -92,7 +93,7 @@ async function readFile(type: RecordType, fileId: string | undefined, context: S
   const file = isId(fileId) ? await context.files.findFile(context.projectId, fileId) : undefined;
   if (file === undefined) throw fileNotFound(fileId);
   if (file.purpose !== purpose) throw purposeMismatch(type, purpose, file.purpose);
-  // file_size stands last: the official client's tests cut the text there.
+  // file_size comes last, because the official client's tests cut the text there.
   const content = JSON.stringify({ file_id: file.id, file_name: file.name, file_size: file.bytes });
   return { fileId: file.id, content };
 }

@@ -17,13 +17,13 @@ export interface RecordsDeps extends RecordLimitsDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly records: RecordRepository;
   readonly files: FileAccess;
-  /** Default: always room. */
+  /** Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** How long a record may wait for its turn, in milliseconds. */
+  /** The maximum wait of a record before it is processed, in milliseconds. */
   readonly maxWaitMs: number;
-  /** Called when a record waits for work, or when the work on it is void. */
+  /** Called when a record waits for work, or when the current work on it must stop. */
   readonly onChanged: (recordId: string) => void;
 }
 
@@ -32,17 +32,20 @@ export interface Records {
   get(key: RecordKey): Promise<RecordItem>;
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
   update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
-  /** Makes the chunks anew from the same source; a record that is being made goes on, without waiting for its next try. */
+  /**
+   * Creates the chunks again from the same source. A record that is being processed continues, without waiting for its
+   * next attempt.
+   */
   retry(key: RecordKey): Promise<RecordItem>;
-  /** Ends the making of a record; one that is made already stays as it is. */
+  /** Cancels the processing of a record. A processed record stays unchanged. */
   cancel(key: RecordKey): Promise<RecordItem>;
   remove(key: RecordKey): Promise<void>;
 }
 
-/** Of a change that others come before; one fails only because another has succeeded. */
+/** Retries after concurrent changes. Each conflict means that another writer succeeded. */
 const mostAttempts = 20;
 
-/** Records of a collection. Whatever is not there, or is another project's, is OBJECT_NOT_FOUND. */
+/** Manages the records of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createRecords(deps: RecordsDeps): Records {
   const { collections, records, files, clock, newId } = deps;
   const { checkNumber, checkWaiting } = createRecordLimits(deps);
@@ -55,8 +58,8 @@ export function createRecords(deps: RecordsDeps): Records {
   }
 
   /**
-   * From here on the record waits to be made from the source it has, with these fields instead of those it has. What
-   * nobody sent stays as it is by then: when somebody else changes the source meanwhile, the fields go onto that.
+   * Queues the record to be processed again, with the sent fields in place of the stored ones. Other fields keep their
+   * stored values. If the source changes concurrently, the fields are applied to the new source.
    */
   async function remake(key: RecordKey, { fields, sent }: Remaking): Promise<RecordItem> {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
@@ -143,7 +146,7 @@ export function createRecords(deps: RecordsDeps): Records {
   };
 }
 
-/** What was sent. */
+/** The fields of the request. */
 interface Remaking {
   readonly fields: SourceFields;
   readonly sent: Pick<RecordChange, 'metadata'>;
@@ -151,7 +154,7 @@ interface Remaking {
 
 const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;
 
-/** The members that make the chunks anew when they are sent; what the schema does not know is ignored. */
+/** Returns the members that cause the chunks to be created again. Members unknown to the schema are ignored. */
 function sourceFieldsOf(body: RecordUpdate): SourceFields {
   const { type, content, title, file_id, url, text_splitter, on_duplicate } = body;
   return {

@@ -1,16 +1,17 @@
 import { rowCodes } from '../../extraction/extraction.ts';
 import type { StoredRow } from './record-row-repository.ts';
 
-/** CSV in pieces. */
+/** A CSV file in pieces. */
 export type RowSheet = AsyncIterable<string>;
 
 const byteOrderMark = '\ufeff';
-/** Says why a row is in the sheet; the reader of sheets leaves these columns out when the sheet comes back. */
+/** Columns that explain why a row is in the sheet. When the sheet is uploaded again, the reader ignores them. */
 const reportColumns = ['qm:sheet', 'qm:row', 'qm:column', 'qm:code', 'qm:message'] as const;
 
 /**
- * Rows as a CSV sheet (RFC 4180, UTF-8 with a mark, so that spreadsheets read it): question, answer, all other columns
- * that one of the rows has, and why it was refused. `rows` is gone through twice, the first time for the columns.
+ * Writes rows as a CSV sheet (RFC 4180, UTF-8 with a byte order mark for spreadsheets). The columns are question,
+ * answer, every other column of the rows, and the reason of the refusal. `rows` is iterated twice, first to collect the
+ * columns.
  */
 export async function* writeRowSheet(rows: () => AsyncIterable<StoredRow>): RowSheet {
   const names = new Set<string>();
@@ -29,8 +30,8 @@ function line(cells: readonly string[]): string {
 }
 
 /**
- * A spreadsheet computes a cell that begins like a formula. An apostrophe keeps it from that, and the reader of sheets
- * takes it away again; one more where there are some already, so that nothing is lost on the way.
+ * Prefixes an apostrophe to a cell that a spreadsheet would compute as a formula. The reader of sheets removes it.
+ * Existing apostrophes get one more, so that nothing is lost.
  */
 function guard(cell: string): string {
   return /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;

@@ -1,22 +1,22 @@
 /*
- * What is taken off words so that a question and a passage meet. Only endings whose loss was measured to help on every
- * set of real questions and to hurt on none; both sides are treated alike, so a stem need not be a word.
- * Source: ADR 0030.
+ * Removes endings from words so that a question and a passage match. Each ending was measured to help on every set of
+ * real questions and to hurt on none. Documents and questions are treated alike, so a stem need not be a word. Source:
+ * ADR 0030.
  */
 
 const latin = /^[a-z]+$/;
 const arabic = /^[\u0620-\u064a]+$/;
-/** Shorter words lose nothing: what is left would say too little. */
+/** Shorter words keep their endings, because the rest would be too ambiguous. */
 const shortest = 4;
 
-/** The form under which a folded word is indexed and looked up. */
+/** Returns the form under which a folded word is indexed and looked up. */
 export function stemWord(word: string): string {
   if (word.length < shortest) return word;
   if (word.charCodeAt(word.length - 1) === 0x73) return stemPlural(word);
   return word.charCodeAt(0) < 0x620 ? word : stemArabic(word);
 }
 
-/** The possessive and the plural of English, which are those of Spanish, Portuguese, French and Dutch as well. */
+/** Removes the English possessive and plural. Spanish, Portuguese, French and Dutch share this plural. */
 function stemPlural(word: string): string {
   if (word.endsWith("'s")) return word.slice(0, -2);
   if (!latin.test(word)) return word;
@@ -25,9 +25,9 @@ function stemPlural(word: string): string {
   return /[uis]s$/.test(word) ? word : word.slice(0, -1);
 }
 
-/** "and", "with", "as", "so", "for" before the article, and the article. */
+/** The article, also after "and", "with", "as", "so" or "for". */
 const arabicPrefix = /^(?:وال|بال|كال|فال|لل|ال)(?=..)/;
-/** "and". */
+/** The prefix for "and". */
 const arabicAnd = /^و(?=...)/;
 const arabicLongSuffix = /(?<=..)(?:ها|ان|ات|ون|ين|يه)$/;
 const arabicShortSuffix = /(?<=...)[هي]$/;

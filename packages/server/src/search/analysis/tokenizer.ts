@@ -1,20 +1,20 @@
 import { stemWord } from './stemmer.ts';
 
-/** Between a word and the times it occurs. */
+/** Separates a term from its frequency. */
 export const frequencySeparator = '\u0081';
 
-/** Words longer than this are cut: they are not language, and the index should not grow with them. */
+/** Longer words are cut. They are not natural language, and they would enlarge the index. */
 const longestWord = 64;
 
-// The locale decides nothing for words: ICU picks its dictionaries (Japanese, Thai, Lao, Khmer, Burmese) by script.
+// The locale does not affect words: ICU selects its dictionaries (Japanese, Thai, Lao, Khmer, Burmese) by script.
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * The words of a text as the full-text index knows them, in order, with repetitions; the same for documents and
- * questions. Compatibility forms are unified (NFKC), letter case and the diacritics of Latin, Greek and Cyrillic letters
- * are dropped, as are the spelling variants and vowel signs of Arabic; marks of other scripts carry meaning and stay.
- * Endings go as `light-stem.ts` says. Languages without spaces are cut by dictionary; of Chinese characters each one and
- * each pair of neighbours is a word, so that it does not matter where a dictionary would cut.
+ * Returns the terms of a text for the full-text index, in order and with repetitions. Documents and questions are
+ * treated alike. Compatibility forms are unified (NFKC). Letter case, diacritics of Latin, Greek and Cyrillic letters,
+ * and spelling variants and vowel signs of Arabic are dropped. Marks of other scripts stay, because they carry meaning.
+ * `stemmer.ts` removes endings. Dictionaries split languages without spaces. Each Chinese character and each pair of
+ * neighbours is a term, so the result does not depend on a dictionary.
  */
 export function tokenize(text: string): string[] {
   if (ascii.test(text)) return cutAscii(text.toLowerCase());
@@ -22,17 +22,20 @@ export function tokenize(text: string): string[] {
   return han.test(folded) ? cutHan(folded) : cutSegments(folded);
 }
 
-/** Adds the words of a text to these frequencies; a new word comes after the others. */
+/** Adds the terms of a text to the frequencies; a new term is appended. */
 export function addTerms(frequencies: Map<string, number>, text: string): void {
   for (const word of tokenize(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
 }
 
-/** Words with their frequencies as `ExtractedChunk.words` has them. */
+/** Encodes terms with their frequencies in the format of `ExtractedChunk.words`. */
 export function joinFrequencies(frequencies: ReadonlyMap<string, number>): string {
   return Array.from(frequencies, ([word, times]) => `${word}${frequencySeparator}${times}`).join(' ');
 }
 
-/** The words of a text in the order of their first occurrence, with their frequencies, as `ExtractedChunk.words` has them. */
+/**
+ * Returns the terms of a text in order of first occurrence, with their frequencies, in the format of
+ * `ExtractedChunk.words`.
+ */
 export function countTerms(text: string): string {
   const frequencies = new Map<string, number>();
   addTerms(frequencies, text);
@@ -54,7 +57,7 @@ function fold(text: string): string {
   return arabic.test(bare) ? foldArabic(bare) : bare;
 }
 
-/** Vowel signs and the stretching mark go; letters that writers use for each other become one. */
+/** Removes vowel signs and the stretching mark, and unifies letters that writers use interchangeably. */
 function foldArabic(text: string): string {
   return text
     .replace(/[\u064b-\u065f\u0670\u0640]/g, '')
@@ -64,9 +67,9 @@ function foldArabic(text: string): string {
     .replaceAll('ؤ', 'و');
 }
 
-/** A line to write on is no word. */
+/** A run of underscores, such as a line to write on, is not a word. */
 const blank = /^_+$/;
-/** What the segmenter does with ASCII (UAX #29), six times as fast: most text is ASCII. */
+/** Matches what the segmenter finds in ASCII (UAX #29), six times as fast. Most text is ASCII. */
 const asciiWord = /[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*/g;
 
 function cutAscii(text: string): string[] {
@@ -96,12 +99,12 @@ function cutHan(text: string): string[] {
   return words;
 }
 
-/** What becomes of a word that was cut out. */
+/** Shortens and stems a word. */
 function finishWord(word: string): string {
   return stemWord(word.length > longestWord ? cutLong(word) : word);
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Cuts a long word, but never between the halves of a surrogate pair. */
 function cutLong(word: string): string {
   const last = word.charCodeAt(longestWord - 1);
   return word.slice(0, last >= 0xd800 && last <= 0xdbff ? longestWord - 1 : longestWord);

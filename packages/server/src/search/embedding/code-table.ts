@@ -1,11 +1,11 @@
 const bytesPerSeq = 8;
 
-/** Codes of one collection, packed: room for more is doubled. */
+/** The codes of one collection in packed arrays, whose capacity doubles when they are full. */
 export interface CodeTable {
   readonly bytes: number;
   readonly count: number;
   add(seqs: Float64Array, codes: Uint8Array): void;
-  /** The seqs of the `count` codes nearest to the query, best first. One that was added twice counts once. */
+  /** Returns the seqs of the `count` codes nearest to the query, best first. A seq that was added twice counts once. */
   nearest(query: Float32Array, count: number): Float64Array;
 }
 
@@ -39,7 +39,7 @@ export function createCodeTable(width: number): CodeTable {
   };
 }
 
-/** How many bytes a table of so many codes takes. */
+/** Returns the size in bytes of a table of `count` codes. */
 export function tableBytes(count: number, width: number): number {
   return count * (width + bytesPerSeq);
 }
@@ -50,8 +50,8 @@ function copyInto<Table extends Float64Array | Uint8Array>(target: Table, source
 }
 
 /**
- * Σ query[i] · sign(code[i]) for each code: the query stays exact, which finds more than comparing bits with bits. What
- * each value of each byte adds is computed once.
+ * Computes Σ query[i] · sign(code[i]) for each code. The query stays exact, which finds more than comparing bits with
+ * bits. The contribution of each value of each byte is computed once.
  */
 function scoreAll(codes: Uint8Array, of: { width: number; count: number; query: Float32Array }): Float32Array {
   const { width, count, query } = of;
@@ -80,7 +80,7 @@ function sharesOf(query: Float32Array, width: number): Float32Array {
   return shares;
 }
 
-/** The best by a threshold that rises: what is kept is sorted and cut whenever it has grown to twice the count. */
+/** Selects the best with a rising threshold: candidates are sorted and truncated when they reach twice the count. */
 function pickBest(scores: Float32Array, seqs: Float64Array, count: number): Float64Array {
   let kept: number[] = [];
   let least = Number.NEGATIVE_INFINITY;

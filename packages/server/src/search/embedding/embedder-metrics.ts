@@ -2,13 +2,13 @@ import { Counter, Histogram, type Registry } from '../../kernel/metrics.ts';
 import { type Embedder, EmbedderUnavailable } from './embedder.ts';
 
 export interface EmbedderMetrics {
-  /** The same embedder, counted. */
+  /** Wraps an embedder so that its calls are counted. */
   watch(embedder: Embedder): Embedder;
-  /** A process that runs a local model was started, first or anew. */
+  /** Counts a start or restart of the process of a local model. */
   processStarted(): void;
 }
 
-/** Upper bounds in seconds: from a word on a fast model to a batch on a slow one. */
+/** Upper bounds in seconds, from a word on a fast model to a batch on a slow one. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 3, 10, 30];
 
 export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {

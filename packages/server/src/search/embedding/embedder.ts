@@ -1,22 +1,25 @@
-/** Makes vectors of texts, all of unit length: what is near means something alike. */
+/** Computes vectors of unit length for texts. Texts with similar meaning have near vectors. */
 export interface Embedder {
-  /** Names provider, model and whatever else changes its vectors. Those of two models are never compared. */
+  /**
+   * Identifies provider, model and every setting that affects the vectors. Vectors of different models are never
+   * compared.
+   */
   readonly model: string;
-  /** Texts in one call of `embed`. */
+  /** The maximum number of texts in one call of `embed`. */
   readonly batchSize: number;
-  /** Calls of `embed` that make sense at the same time. */
+  /** The useful number of concurrent calls of `embed`. */
   readonly lanes: number;
   /**
-   * One vector a text; null for a text that it refuses. Tries again by itself what may pass.
-   * @throws EmbedderUnavailable, or what aborted the signal.
+   * Returns one vector for each text, or null for a text that the model refuses. It retries temporary failures.
+   * @throws EmbedderUnavailable, or the reason of the aborted signal.
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyArray<Float32Array | null>>;
-  /** Of a question: at once or not at all. @throws EmbedderUnavailable, or what aborted the signal. */
+  /** Embeds a question without retries. @throws EmbedderUnavailable, or the reason of the aborted signal. */
   embedQuestion(text: string, signal: AbortSignal): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
-/** No vectors can be had just now; the message is for people and holds no credential. */
+/** The embedder cannot create vectors at present. The message is for people and contains no credential. */
 export class EmbedderUnavailable extends Error {
   constructor(message: string) {
     super(message);

@@ -4,16 +4,19 @@ import type { IndexAnswer, IndexRequest, IndexStart } from './vector-index-proto
 
 export interface VectorIndexDeps {
   readonly load: LoadCodes;
-  /** Bytes of codes kept in memory, of all collections together. */
+  /** Bytes of codes in memory, for all collections together. */
   readonly memory: number;
 }
 
 type Wish = IndexRequest extends infer Each ? (Each extends IndexRequest ? Omit<Each, 'id'> : never) : never;
 
-/** A thread that starts with the first search. Codes are read when they are asked for, and then followed. */
+/**
+ * Opens an index whose thread starts with the first search. Codes are loaded at the first search and updated
+ * afterwards.
+ */
 export function openVectorIndex({ load, memory }: VectorIndexDeps): VectorIndex {
   let thread: IndexThread | undefined;
-  /** How far the thread knows each space. */
+  /** The last change of each space that the thread has loaded. */
   const known = new Map<string, number>();
   let loading = Promise.resolve();
 
@@ -39,7 +42,7 @@ export function openVectorIndex({ load, memory }: VectorIndexDeps): VectorIndex 
     return true;
   }
 
-  /** One after another: loading one collection may push another out, which must not be half loaded then. */
+  /** Loads one space at a time. Loading one may evict another, which must not be half loaded then. */
   function follow(space: VectorSpace): Promise<boolean> {
     if (known.get(nameOf(space)) === space.lastChange) return Promise.resolve(true);
     const next = loading.then(() => bringUp(space));
@@ -63,7 +66,7 @@ export function openVectorIndex({ load, memory }: VectorIndexDeps): VectorIndex 
   };
 }
 
-/** Another model's vectors are another space. */
+/** The vectors of another model form another space. */
 const nameOf = (space: VectorSpace) => `${space.collectionId} ${space.firstChange}`;
 
 interface IndexThread {

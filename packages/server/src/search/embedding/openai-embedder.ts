@@ -7,23 +7,26 @@ import { readEmbeddings } from './read-embeddings.ts';
 import { type Answer, createRetryBackoff } from './retry-backoff.ts';
 
 export interface OpenAiEmbedderDeps {
-  /** Reaches the endpoint, wherever the operator has put it. */
+  /** Connects to the endpoint, as the operator has configured it. */
   readonly broker: Broker;
-  /** Without `/embeddings`, such as `https://api.openai.com/v1`. */
+  /** The base URL without `/embeddings`, for example `https://api.openai.com/v1`. */
   readonly url: string;
   readonly model: string;
-  /** null: the endpoint asks for none. */
+  /** Null when the endpoint needs no key. */
   readonly key: Secret | null;
-  /** Asked of the model; null: as many as it has. */
+  /** The dimensions requested from the model; null for the model's default. */
   readonly dimensions: number | null;
   readonly batchSize: number;
-  /** Milliseconds for one request. */
+  /** The time limit of one request, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds before the second try of a request; twice as long before each further one. */
+  /** The delay before the second attempt of a request, in milliseconds. It doubles with each further attempt. */
   readonly backoffMs: number;
 }
 
-/** Of a text; more is cut off: models take some 8,000 tokens, and a character of Chinese may be one. */
+/**
+ * The maximum number of characters of a text. Models accept some 8,000 tokens, and a Chinese character may be one
+ * token.
+ */
 const longestText = 8_000;
 const attempts = 5;
 const requestsAtOnce = 4;
@@ -84,13 +87,16 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   };
 }
 
-/** Never between the halves of a surrogate pair; a service may refuse an empty text and, with it, its neighbours. */
+/**
+ * Truncates a text, but never within a surrogate pair. An empty text is replaced, because a service may refuse the
+ * whole batch for it.
+ */
 function cut(text: string): string {
   const bounded = text.length > longestText ? text.slice(0, longestText).toWellFormed() : text;
   return bounded.trim() === '' ? '.' : bounded;
 }
 
-/** One request. @throws EmbedderUnavailable when trying again will not help. */
+/** Sends one request. @throws EmbedderUnavailable when a retry cannot help. */
 function createAsk(deps: OpenAiEmbedderDeps) {
   const { url, model, dimensions, key, broker, timeoutMs } = deps;
   const target = new URL(`${withoutTrailingSlashes(url)}/embeddings`);

@@ -2,8 +2,9 @@ import { EmbedderUnavailable } from './embedder.ts';
 import { normalise } from './vectors.ts';
 
 /**
- * The vectors of an answer of `/v1/embeddings`, in the order of the texts, which `index` tells and the order of the list
- * need not. @throws EmbedderUnavailable for anything else: a wrong vector is worse than none.
+ * Reads the vectors of a `/v1/embeddings` response, in the order of the texts. The member `index` gives that order; the
+ * list may have another.
+ * @throws EmbedderUnavailable for any invalid response, because a wrong vector is worse than none
  */
 export function readEmbeddings(body: Uint8Array, count: number): Float32Array[] {
   const vectors = new Map<number, Float32Array>();

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EmbedderUnavailable } from './embedder.ts';
 
-/** Not now; `retryAfterMs` is what the other side asks for, null when it does not say. */
+/** A temporary refusal. `retryAfterMs` is the delay that the service requests, or null. */
 export interface NotNow {
   readonly reason: string;
   readonly retryAfterMs: number | null;
 }
-/** A repetition would be refused as well; the reason is for people. */
+/** A permanent refusal. The reason is for people. */
 export interface Refusal {
   readonly refusal: string;
 }
 export type Answer<Value> = Value | Refusal | NotNow;
 
 export interface RetryBackoff {
-  /** Asks until there is an answer. @throws EmbedderUnavailable when there is none after all attempts. */
+  /** Retries until there is an answer. @throws EmbedderUnavailable when every attempt has failed. */
   insist<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | Refusal>;
 }
 
-/** Longer is not waited for in one piece: a record should not stand still for it. */
+/** The maximum pause. A longer one would delay a record too much. */
 const longestPauseMs = 30_000;
 
-/** When one request is told to wait, those beside it wait, too: a limit of rate is one for all. */
+/** Retries requests. When one request must wait, concurrent requests wait too, because they share a rate limit. */
 export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; backoffMs: number }): RetryBackoff {
   let quietUntil = 0;
 

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** What the index's thread is started with. */
+/** The data with which the thread of the index starts. */
 export interface IndexStart {
   readonly port: MessagePort;
-  /** Bytes of codes that are kept; the collection asked longest ago goes first. */
+  /** The maximum bytes of codes. The least recently used collection is evicted first. */
   readonly memory: number;
 }
 
@@ -12,10 +12,10 @@ export type IndexRequest =
       readonly kind: 'add';
       readonly id: number;
       readonly space: string;
-      /** Bytes of one code. */
+      /** The size of one code in bytes. */
       readonly width: number;
       readonly seqs: Float64Array;
-      /** Of all seqs, one after another. */
+      /** The codes of all seqs, concatenated. */
       readonly codes: Uint8Array;
     }
   | {
@@ -29,7 +29,7 @@ export type IndexRequest =
   | { readonly kind: 'close'; readonly id: number };
 
 export type IndexAnswer =
-  /** `dropped`: spaces that had to go to make room, the one added to included when it alone is too large. */
+  /** `dropped` lists the evicted spaces. It includes the added space when that alone is too large. */
   | { readonly id: number; readonly dropped: readonly string[] }
-  /** Best first; null when the space is not in memory. */
+  /** The seqs, best first; null when the space is not in memory. */
   | { readonly id: number; readonly seqs: Float64Array | null };

@@ -2,10 +2,10 @@ import { workerData } from 'node:worker_threads';
 import { type CodeTable, createCodeTable, tableBytes } from './code-table.ts';
 import type { IndexAnswer, IndexRequest, IndexStart } from './vector-index-protocol.ts';
 
-/* The thread that keeps the codes and looks through them, so that the event loop does not. */
+/* This thread stores and searches the codes, so that the event loop does not. */
 
 const start = workerData as IndexStart; // as openVectorIndex starts it
-/** In the order of use: a Map remembers the order of insertion. */
+/** In the order of use, because a Map preserves the order of insertion. */
 const tables = new Map<string, CodeTable>();
 
 function add({ space, width, seqs, codes }: Extract<IndexRequest, { kind: 'add' }>): string[] {

@@ -1,4 +1,4 @@
-/** Scales to unit length, in place. A vector of zeros stays what it is. */
+/** Scales to unit length in place. A vector of zeros is unchanged. */
 export function normalise(vector: Float32Array): Float32Array {
   let sum = 0;
   for (const value of vector) sum += value * value;
@@ -8,14 +8,17 @@ export function normalise(vector: Float32Array): Float32Array {
   return vector;
 }
 
-/** Of two vectors of unit length and the same dimensions: their cosine, −1..1. */
+/** Returns the cosine, from −1 to 1, of two vectors of unit length and equal dimensions. */
 export function similarity(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
   return sum;
 }
 
-/** One bit a dimension: whether it is positive. A 32nd of the size, and near enough to find candidates. */
+/**
+ * Returns one bit for each dimension: whether it is positive. The code has a 32nd of the size and suffices to find
+ * candidates.
+ */
 export function toCode(vector: Float32Array): Uint8Array {
   const code = new Uint8Array(Math.ceil(vector.length / 8));
   for (let i = 0; i < vector.length; i++) {
@@ -24,7 +27,7 @@ export function toCode(vector: Float32Array): Uint8Array {
   return code;
 }
 
-/** As it is stored: 32-bit floats, little-endian. */
+/** Returns the stored form: 32-bit floats, little-endian. */
 export function toBytes(vector: Float32Array): Buffer {
   const bytes = Buffer.alloc(vector.length * 4);
   for (let i = 0; i < vector.length; i++) bytes.writeFloatLE(vector[i] ?? 0, i * 4);

@@ -1,20 +1,20 @@
 import type { RankedChunk } from '../chunk-index.ts';
 
-/** A chunk that answers, and where it stood in each ranking, from 1. */
+/** A result with its rank, from 1, in each ranking. */
 export interface Hit {
   readonly seq: number;
-  /** 0..1. */
+  /** From 0 to 1. */
   readonly score: number;
   readonly words: { readonly rank: number; readonly score: number } | null;
   readonly vector: { readonly rank: number; readonly similarity: number } | null;
 }
 
-/** How fast places lose value: measured, see ADR 0031. */
+/** Controls how fast lower ranks lose weight. Measured: ADR 0031. */
 const smoothing = 10;
 
 /**
- * Reciprocal rank fusion: each ranking gives 1 / (smoothing + place). The score is the sum as a share of what first places
- * in both would give. Without vectors (null) a score stays that of the words.
+ * Reciprocal rank fusion: each ranking contributes 1 / (smoothing + rank). The score is the sum divided by the sum of
+ * two first ranks. Without vectors (null), the score is that of the full-text search.
  */
 export function fuse(
   words: readonly RankedChunk[],

@@ -1,19 +1,23 @@
 import { setImmediate } from 'node:timers/promises';
 import { addTerms } from '../analysis/tokenizer.ts';
 
-/** Tokens of a text, as `extraction/chunking/tokens.ts` counts them; a promise while its table is being loaded. */
+/**
+ * Counts the tokens of a text like `extraction/chunking/tokens.ts`. Returns a promise while the token table is loading.
+ */
 export type CountTokens = (text: string) => number | Promise<number>;
 
 export interface MeasuredText {
   readonly numTokens: number;
-  /** The words of the full-text index with their frequencies, in the order of their first occurrence. */
+  /** The terms of the full-text index with their frequencies, in order of first occurrence. */
   readonly words: ReadonlyMap<string, number>;
 }
 
-/** So many characters take up to 10 ms, whatever they are. */
+/** A slice of this many characters takes up to 10 ms, whatever it contains. */
 const sliceLength = 4_000;
 
-/** Counts tokens and words without holding up the event loop: long texts go in slices, with a pause after each. */
+/**
+ * Counts tokens and terms without blocking the event loop. Long texts are processed in slices with a pause after each.
+ */
 export async function measureText(text: string, countTokens: CountTokens): Promise<MeasuredText> {
   let numTokens = 0;
   const words = new Map<string, number>();
@@ -25,7 +29,7 @@ export async function measureText(text: string, countTokens: CountTokens): Promi
   return { numTokens, words };
 }
 
-/** Cuts where a word ends: before a blank, else after a mark, else between two characters. */
+/** Cuts at the end of a word: before a blank, otherwise after a mark, otherwise between two characters. */
 function* slices(text: string): Generator<string> {
   let start = 0;
   while (text.length - start > sliceLength) {

@@ -1,12 +1,12 @@
 export interface Budget {
   readonly maxItems: number;
-  /** Of all items together. */
+  /** The limit for all items together. */
   readonly maxTokens: number;
 }
 
 /**
- * Takes items in their order as long as they fit: one that is too long for what is left is passed over, smaller ones
- * after it may still be taken.
+ * Takes items in their order while they fit. An item that exceeds the remaining budget is skipped; smaller items after
+ * it may still be taken.
  */
 export function fillBudget<Item extends { readonly numTokens: number }>(
   items: readonly Item[],

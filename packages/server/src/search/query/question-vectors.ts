@@ -1,24 +1,24 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 
-/** Questions remembered: the same one is often asked of several collections, or again. */
+/** The number of cached questions. The same question is often sent to several collections, or repeated. */
 const remembered = 256;
-/** Milliseconds that a question waits for its vector; then it is answered by words alone. */
+/** The maximum wait for the vector of a question, in milliseconds. Afterwards only full-text search answers. */
 const patienceMs = 3_000;
 
-/** Milliseconds after a failure in which nobody else is made to wait for one. */
+/** The time after a failure in which no question waits for the embedder, in milliseconds. */
 const restMs = 10_000;
 
-/** Vectors of questions. The same question at the same time is embedded once. */
+/** Embeds questions with a cache. Concurrent requests for the same question share one call. */
 export function createQuestionVectors(embedder: Embedder, clock: Clock) {
   let restUntil = 0;
   let reason = '';
-  // A Map remembers the order of insertion: the first key is the one used longest ago.
+  // A Map preserves the order of insertion, so the first key is the least recently used.
   const known = new Map<string, Promise<Float32Array>>();
 
   async function embed(text: string): Promise<Float32Array> {
     const left = restUntil - clock.now();
-    // More than that is left only when the clock was set back.
+    // A longer remaining time means that the clock was set back.
     if (left > 0 && left <= restMs) throw new EmbedderUnavailable(reason);
     const signal = AbortSignal.timeout(patienceMs);
     try {

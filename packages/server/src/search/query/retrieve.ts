@@ -21,16 +21,19 @@ export interface VectorSearchDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
   readonly index: VectorIndex;
-  /** False until it is known which collections lack vectors. */
+  /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Best first. Without an embedder, while it fails and until every chunk has its vector, by words alone. */
+/**
+ * Returns hits, best first. Only full-text search is used without an embedder, while it fails, and until every chunk
+ * has its vector.
+ */
 export type Retrieve = (question: Question) => Promise<Hit[]>;
 
-/** Each ranking is looked at so deep, or twice as deep as is asked for. */
+/** The minimum number of ranks read from each ranking. It is twice the requested number if that is larger. */
 const depth = 50;
 
 export function createRetrieve(chunks: ChunkIndex, deps: VectorSearchDeps | null): Retrieve {
@@ -55,7 +58,7 @@ interface Near {
   readonly similarity: number;
 }
 
-/** Candidates by code for each one wanted: what is compared exactly. */
+/** The number of candidates, found by code, that are compared exactly for each result. */
 const candidatesPerResult = 6;
 const leastCandidates = 300;
 
@@ -67,7 +70,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: Vecto
     if (!deps.isReady()) return null;
     const space = await vectors.find(question.collectionId);
     if (space === undefined || space.model !== embedder.model || space.dimensions === 0) return null;
-    // Otherwise the chunks that already have vectors would take the first places.
+    // Otherwise the chunks that already have vectors would rank first.
     if (space.needsBackfill) return null;
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return null;
@@ -83,7 +86,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: Vecto
     }
   }
 
-  /** null: there is nothing to fuse with. */
+  /** Null means that there is no vector ranking. */
   return async (question: Question, limit: number): Promise<Near[] | null> => {
     try {
       return await search(question, limit);

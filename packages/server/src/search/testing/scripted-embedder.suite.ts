@@ -2,13 +2,13 @@ import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import { hashText } from '../embedding/testing/hash-text.fixture.ts';
 
 export interface ScriptedEmbedder extends Embedder {
-  /** Texts embedded so far, questions too. */
+  /** The texts embedded so far, including questions. */
   readonly texts: string[];
-  /** After so many texts it cannot be reached; with null it can. */
+  /** Makes the embedder unavailable after the given number of texts; null makes it available again. */
   fail(message: string | null, after?: number): void;
 }
 
-/** An embedder whose failures a test decides; its vectors are real ones. */
+/** An embedder whose failures a test controls. Its vectors are real. */
 export function createScriptedEmbedder(model = 'scripted', dimensions = 64): ScriptedEmbedder {
   const texts: string[] = [];
   let failure: string | null = null;

@@ -6,7 +6,7 @@ import type { StartMessage } from './onnx-protocol.ts';
 import { type ModelOutput, poolTokens } from './pool-tokens.ts';
 import { createBatches, createTokenize, type TextTokenizer, type TokenBatch } from './token-batches.ts';
 
-/* The runtime is not installed with the service, so its types are not here: this is the part of them that is used. */
+/* The runtime is not installed with the service, so its types are missing. These types declare the part in use. */
 interface Tensor {
   readonly data: unknown;
   readonly dims: readonly number[];
@@ -32,17 +32,17 @@ export interface LoadedModel {
   embed(batch: TokenBatch): Promise<Array<Float32Array | null>>;
 }
 
-/** How each known input is filled: from a token and its place, 0 where a text has ended. */
+/** For each known input, the value for a token and its position; 0 after the end of a text. */
 const inputs: Readonly<Record<string, (id: number, place: number) => number>> = {
   input_ids: (id) => id,
   attention_mask: () => 1,
   token_type_ids: () => 0,
   position_ids: (_id, place) => place,
 };
-/** Of several outputs, the one to be pooled. */
+/** The outputs that can be pooled, in order of preference. */
 const outputs = ['last_hidden_state', 'token_embeddings', 'sentence_embedding'];
 
-/** @throws Error for the operator. */
+/** @throws Error with a message for the operator */
 export async function loadModel({ runtime, model, threads }: StartMessage): Promise<LoadedModel> {
   const require = createRequire(runtime);
   const ort: Runtime = require('onnxruntime-node');
@@ -63,7 +63,8 @@ export async function loadModel({ runtime, model, threads }: StartMessage): Prom
   const tokenize = createTokenize(tokenizer, model.maxTokens);
   const prepare = (texts: readonly string[]) => createBatches(texts.map(tokenize));
   const run = async (batch: TokenBatch) => readOutput(session, await session.run(feed(ort, session, batch)), batch);
-  // Dimensions are what the model gives, whatever its files say; and it is warm then.
+  // The probe determines the dimensions, because the files of a model may be wrong about them. It also warms the model
+  // up.
   const [probe] = prepare(['a']);
   const dimensions = probe === undefined ? 0 : ((await run(probe)).dims.at(-1) ?? 0);
   return {
@@ -100,10 +101,10 @@ function readOutput(session: Session, results: Record<string, Tensor>, batch: To
   return { data, dims };
 }
 
-/** Other weights, another tokenizer or other settings make other vectors. */
+/** Identifies the weights, the tokenizer and the settings, because a change of any changes the vectors. */
 async function fingerprintOf({ modelFile, tokenizerFile, pooling, maxTokens }: StartMessage['model']): Promise<string> {
   const hash = createHash('sha256').update(`${pooling} ${maxTokens}`);
-  // Large weights lie in a file of their own.
+  // Large weights are stored in a separate file.
   for (const file of [modelFile, `${modelFile}_data`, `${modelFile}.data`, tokenizerFile]) {
     const there = await access(file).then(
       () => true,

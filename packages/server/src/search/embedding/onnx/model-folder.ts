@@ -108,7 +108,7 @@ function readPooling(folder: string, config: Json | null): Pooling {
   );
 }
 
-/** A tokenizer without a limit says 10^30. */
+/** Returns the token limit of the model. A tokenizer without a limit states 10^30. */
 async function readMaxTokens(folder: string, tokenizerConfig: Json | null): Promise<number> {
   const said = [
     (await readJson(folder, 'sentence_bert_config.json'))?.max_seq_length,

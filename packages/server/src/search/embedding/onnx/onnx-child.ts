@@ -17,7 +17,7 @@ let model: LoadedModel | undefined;
 let working = false;
 
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
-/** What is urgent waits for one batch at most. */
+/** Selects the next job. An urgent job waits for at most one batch. */
 const nextJob = () => jobs.find((job) => job.urgent) ?? jobs[0];
 const drop = (id: number) => {
   const place = jobs.findIndex((job) => job.id === id);

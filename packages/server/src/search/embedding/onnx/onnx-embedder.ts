@@ -9,21 +9,21 @@ import { checkRuntime, runtimeManifest } from './onnx-runtime.ts';
 
 export interface OnnxEmbedderOptions {
   readonly folder: string;
-  /** Of a vector: its first ones, which only some models are made for; null: all. */
+  /** Keeps the first dimensions of a vector, which only some models support. With null, all dimensions are kept. */
   readonly dimensions: number | null;
   readonly threads: number;
   readonly memoryMb: number;
-  /** Milliseconds without a sign of life while there is work. */
+  /** The time limit without a message from a busy process, in milliseconds. */
   readonly timeoutMs: number;
   readonly batchSize: number;
   readonly logger: Logger;
-  /** A process was started, first or anew. */
+  /** Called when a process was started or restarted. */
   readonly onStart?: (pid: number) => void;
-  /** The `package.json` beside which the runtime is installed. */
+  /** The `package.json` next to which the runtime is installed. */
   readonly runtime?: string;
 }
 
-/** So that the process has the next batch before it is done with one. */
+/** With two calls, the process has its next batch before the current one is finished. */
 const lanes = 2;
 const startTimeoutMs = 120_000;
 const shortestRestMs = 1_000;
@@ -99,7 +99,7 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
   let restUntil = 0;
   let closed = false;
 
-  /** The one that runs, or another. @throws EmbedderUnavailable. */
+  /** Returns the running process, or starts one. @throws EmbedderUnavailable. */
   async function find(): Promise<OnnxProcess> {
     if (closed) throw new EmbedderUnavailable('the embedder was closed');
     if (!current.isAlive()) {
@@ -122,7 +122,7 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
   return {
     async embed(wish: EmbedRequest, signal: AbortSignal) {
       const vectors = await once(wish, signal).catch((error: unknown) => {
-        // What was in flight when a process ended is asked of the next one; a question has no time for that.
+        // A batch in flight when its process ended is sent to the next process. A question has no time for that.
         if (!(error instanceof EmbedderUnavailable) || wish.urgent || current.isAlive()) throw error;
         return once(wish, signal);
       });

@@ -6,9 +6,9 @@ import { decodeMessage, encodeMessage, type FromChild, type ToChild } from './on
 import { type OnnxPlan, spawnOnnx } from './spawn-onnx.ts';
 
 export interface OnnxProcessOptions extends OnnxPlan {
-  /** Milliseconds until it is ready. */
+  /** The time limit of the start, in milliseconds. */
   readonly startTimeoutMs: number;
-  /** Milliseconds without a sign of life while there is work. */
+  /** The time limit without a message while there is work, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -19,15 +19,15 @@ export interface EmbedRequest {
 
 type Vectors = ReadonlyArray<Float32Array | null>;
 
-/** A model in a process of its own. */
+/** A model in a separate process. */
 export interface OnnxProcess {
   readonly pid: number;
   /** Rejects with an Error for the operator when the model cannot be used. */
   readonly ready: Promise<{ readonly dimensions: number; readonly fingerprint: string }>;
   readonly isAlive: () => boolean;
-  /** @throws EmbedderUnavailable, or what aborted the signal. */
+  /** @throws EmbedderUnavailable, or the reason of the aborted signal */
   embed(wish: EmbedRequest, signal: AbortSignal): Promise<Vectors>;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
     reason ??= why;
     child.kill();
   }
-  /** It has so long from now on, as long as anything is wanted of it. */
+  /** Restarts the time limit while requests are pending. */
   function watch(): void {
     clearTimeout(timer);
     if (isReady && waiting.size === 0) return;

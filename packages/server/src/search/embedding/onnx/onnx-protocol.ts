@@ -1,22 +1,22 @@
 import { deserialize, serialize } from 'node:v8';
 
-/** How the vectors of a text's tokens become one. */
+/** How the vectors of the tokens of a text are combined. */
 export type Pooling = 'mean' | 'cls' | 'last';
 
-/** What a folder says about its model. */
+/** The model description that a folder contains. */
 export interface OnnxModel {
   readonly modelFile: string;
   readonly tokenizerFile: string;
-  /** null: there is none. */
+  /** Null when the folder has none. */
   readonly tokenizerConfigFile: string | null;
   readonly pooling: Pooling;
-  /** Of one text, those the tokenizer adds included. */
+  /** The maximum number of tokens of one text, including those that the tokenizer adds. */
   readonly maxTokens: number;
 }
 
 export interface StartMessage {
   readonly type: 'start';
-  /** The `package.json` beside which the runtime is installed. */
+  /** The `package.json` next to which the runtime is installed. */
   readonly runtime: string;
   readonly model: OnnxModel;
   readonly threads: number;
@@ -27,29 +27,29 @@ export type ToChild =
   | {
       readonly type: 'embed';
       readonly id: number;
-      /** Before all that is not. */
+      /** Urgent requests come first. */
       readonly urgent: boolean;
       readonly texts: readonly string[];
     }
   | { readonly type: 'cancel'; readonly id: number };
 
 export type FromChild =
-  /** `fingerprint` changes with the model and its tokenizer. */
+  /** The `fingerprint` changes with the model and its tokenizer. */
   | { readonly type: 'ready'; readonly dimensions: number; readonly fingerprint: string }
-  /** For people; the process ends. */
+  /** The model cannot be used. The message is for people; the process ends. */
   | { readonly type: 'unfit'; readonly message: string }
-  /** A part of some work is done. */
+  /** A part of a request is finished. */
   | { readonly type: 'alive' }
-  /** One a text; null where the model made nothing of it. */
+  /** One vector for each text, or null where the model produced none. */
   | { readonly type: 'vectors'; readonly id: number; readonly vectors: ReadonlyArray<Float32Array | null> }
   | { readonly type: 'failed'; readonly id: number; readonly message: string };
 
-/** By structured clone, which keeps the arrays of numbers as they are. */
+/** Encodes by structured clone, which preserves typed arrays. */
 export function encodeMessage(message: ToChild | FromChild): Buffer {
   return serialize(message);
 }
 
-/** Both ends run our own program and nobody else's: the shape of a message is not checked. */
+/** Decodes without checking the shape, because both ends run code of the service. */
 export function decodeMessage<Message extends ToChild | FromChild>(content: Buffer): Message {
   return deserialize(content);
 }

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Beside it, not with the service, the runtime is installed: ADR 0050. */
+/** The runtime is installed next to this file, separately from the service: ADR 0050. */
 export const runtimeManifest = fileURLToPath(new URL('../../../../onnx-runtime/package.json', import.meta.url));
 const advice = 'In the folder of Quartermaster, type: npm run add-onnx';
 
-/** @throws Error that names the command which installs it. */
+/** @throws Error that names the command to install the runtime */
 export async function checkRuntime(manifest: string): Promise<void> {
   const { dependencies } = await readManifest(manifest);
   for (const [name, wanted] of Object.entries(dependencies ?? {})) {

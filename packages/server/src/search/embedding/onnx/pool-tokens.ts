@@ -2,13 +2,13 @@ import { normalise } from '../vectors.ts';
 import type { Pooling } from './onnx-protocol.ts';
 import type { TokenBatch } from './token-batches.ts';
 
-/** What a model gives: numbers, as text · token · dimension, or as text · dimension when it has pooled them itself. */
+/** The output of a model: text · token · dimension, or text · dimension when the model has already pooled. */
 export interface ModelOutput {
   readonly data: Float32Array;
   readonly dims: readonly number[];
 }
 
-/** One vector of unit length a text; null where it has none: it is zero, or not a number. */
+/** Returns one vector of unit length for each text; null where the vector is zero or not a number. */
 export function poolTokens(output: ModelOutput, batch: TokenBatch, pooling: Pooling): Array<Float32Array | null> {
   const { data, dims } = output;
   const dimensions = dims.at(-1) ?? 0;

@@ -8,7 +8,7 @@ import { channelFiles } from '../../../processes/supervised-process.ts';
 import type { StartMessage } from './onnx-protocol.ts';
 
 const entry = fileURLToPath(new URL('./onnx-child.ts', import.meta.url));
-/** Requests of people come before the computation of vectors. */
+/** The process has a lower priority than the server, so that requests come before the computation of vectors. */
 const niceness = 5;
 
 export interface OnnxPlan {
@@ -18,9 +18,10 @@ export interface OnnxPlan {
 }
 
 /**
- * Starts the process that holds the model: an empty environment, and permission to read its program, the runtime and
- * the folder of the model. The runtime is native code, which the permissions of Node.js do not bind: they are a second
- * lock, since the model is the operator's. It stays the user of the server, whose files the model is among.
+ * Starts the process that holds the model. Its environment is empty. It may read its program, the runtime and the
+ * folder of the model. The permissions of Node.js do not bind native code such as the runtime. They are a second
+ * barrier only, because the operator supplies the model. The process runs as the server's user, who owns the model's
+ * files.
  */
 export function spawnOnnx({ start: { runtime, model }, memoryMb, machine }: OnnxPlan): IsolatedChild {
   const folders = [dirname(dirname(entry)), dirname(runtime), dirname(model.modelFile), dirname(model.tokenizerFile)];
@@ -31,7 +32,7 @@ export function spawnOnnx({ start: { runtime, model }, memoryMb, machine }: Onnx
       flags: ['--allow-addons', '--disable-warning=SecurityWarning', '--disable-warning=ExperimentalWarning'],
       readable: [...new Set([...folders, ...channelFiles].map((path) => realpathSync(path)))],
       folder: '/',
-      // The runtime maps far more memory than it uses: the watch on memory alone bounds it.
+      // The runtime maps far more memory than it uses, so only the memory watch bounds it.
       limits: { fileMb: 0, descriptors: 1024, tasks: 1024 },
       memoryMb,
     },
@@ -40,7 +41,7 @@ export function spawnOnnx({ start: { runtime, model }, memoryMb, machine }: Onnx
   try {
     if (spawned.process.pid !== undefined) setPriority(spawned.process.pid, niceness);
   } catch {
-    // It has exited already, which is noticed elsewhere.
+    // The process has exited already. Its exit is handled elsewhere.
   }
   return spawned;
 }

@@ -1,23 +1,25 @@
-/** The part of a tokenizer that is used. */
+/** The part of a tokenizer in use. */
 export interface TextTokenizer {
   encode(text: string, options: { add_special_tokens: boolean }): { readonly ids: readonly number[] };
 }
 
-/** Texts that go through the model together. */
+/** Texts that the model processes together. */
 export interface TokenBatch {
-  /** Which texts, as places in the list. */
+  /** The indexes of the texts in the list. */
   readonly places: readonly number[];
   readonly ids: ReadonlyArray<readonly number[]>;
-  /** Of the longest. */
+  /** The number of tokens of the longest text. */
   readonly length: number;
 }
 
-/** Tokens of one batch, those that fill shorter texts up included: half a second of a small model on one core. */
+/** The tokens of one batch, including padding: half a second for a small model on one core. */
 const tokensAtOnce = 2048;
-/** More characters than a token has on average in any language, so that a long text is not cut into tokens in vain. */
+/** More characters than an average token has in any language. Longer texts are truncated before they are tokenized. */
 const charactersPerToken = 12;
 
-/** @returns the tokens of a text: those before it, itself as far as it fits, those after it. */
+/**
+ * Returns a function that tokenizes a text: the tokens before it, the text as far as it fits, and the tokens after it.
+ */
 export function createTokenize(tokenizer: TextTokenizer, maxTokens: number): (text: string) => readonly number[] {
   const { head, tail } = findFrame(tokenizer);
   const room = Math.max(1, maxTokens - head.length - tail.length);
@@ -25,12 +27,12 @@ export function createTokenize(tokenizer: TextTokenizer, maxTokens: number): (te
     const bounded = text.slice(0, maxTokens * charactersPerToken).toWellFormed();
     const { ids } = tokenizer.encode(bounded, { add_special_tokens: false });
     const framed = [...head, ...ids.slice(0, room), ...tail];
-    // A model cannot be asked about nothing.
+    // A model needs at least one token.
     return framed.length === 0 ? [0] : framed;
   };
 }
 
-/** What the tokenizer puts around a text, such as [CLS] and [SEP]. */
+/** Finds the tokens that the tokenizer puts around a text, such as [CLS] and [SEP]. */
 function findFrame(tokenizer: TextTokenizer): { head: readonly number[]; tail: readonly number[] } {
   const bare = tokenizer.encode('a', { add_special_tokens: false }).ids;
   const framed = tokenizer.encode('a', { add_special_tokens: true }).ids;
@@ -42,7 +44,7 @@ function findFrame(tokenizer: TextTokenizer): { head: readonly number[]; tail: r
   return { head: [], tail: [] };
 }
 
-/** Texts of like length together: what fills them up costs as much as what they say. */
+/** Batches texts of similar length, because padding costs as much as text. */
 export function createBatches(texts: ReadonlyArray<readonly number[]>): TokenBatch[] {
   const order = texts.map((ids, place) => ({ ids, place })).sort((a, b) => a.ids.length - b.ids.length);
   const batches: TokenBatch[] = [];

@@ -5,8 +5,8 @@ const shortestPart = 3;
 const longestPart = 5;
 
 /**
- * A vector of unit length without a model, for tests and benchmarks: words and the pieces of 3 to 5 characters in them,
- * hashed. Texts that are spelled alike are near. The same on every machine.
+ * Computes a deterministic vector of unit length without a model, for tests and benchmarks. It hashes words and their
+ * substrings of 3 to 5 characters, so texts with similar spelling are near.
  */
 export function hashText(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
@@ -35,7 +35,7 @@ function add(vector: Float32Array, feature: string, weight: number): void {
   vector[place] = (vector[place] ?? 0) + ((hash & 1) === 0 ? weight : -weight);
 }
 
-/** FNV-1a over code units, its bits mixed at the end: the lowest one decides a sign. */
+/** FNV-1a over code units. The bits are mixed at the end, because the lowest bit decides a sign. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
