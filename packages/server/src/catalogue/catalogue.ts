@@ -3,53 +3,53 @@ import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 
 /**
- * Says what is wrong with a value, or that nothing is: where, as a JSON pointer (empty for the value itself), and what
- * was expected and found there. Compiled once; linear-time regular expressions.
+ * Validates a value. Returns an error for each broken rule: the place as a JSON pointer (empty for the value itself), what was
+ * found and what was expected. Compiled once, with regular expressions of linear time.
  */
 export type Check = (value: unknown) => readonly ErrorDetail[];
 
 export interface CompiledPlugin {
   readonly bundle: CompiledBundle;
   readonly id: string;
-  /** Unpacked on access; do not hold it longer than a call. */
+  /** Unpacked on each access. Do not keep it longer than a call. */
   readonly manifest: PluginManifest;
-  /** Formats of a list that cannot represent it without losses. */
+  /** List formats that cannot represent the plugin without losses. */
   readonly unsupported: readonly DefinitionFormat[];
-  /** Checks without coercion; adds the schema's defaults to a copy. */
+  /** Validates without coercion and adds the defaults of the schema to a copy. */
   readonly readInput: (value: Record<string, unknown>) => {
     input: Record<string, unknown>;
     violations: readonly ErrorDetail[];
   };
   readonly checkOutput: Check;
-  /** Absolute path of the handler, null for a declarative plugin. */
+  /** The absolute path of the handler; null for a declarative plugin. */
   readonly handlerPath: string | null;
 }
 
 export interface CompiledBundle {
   readonly id: string;
   readonly folder: string;
-  /** Another text is another version of its files; the same folder may have held both. */
+  /** Identifies the version of the bundle's files. The same folder may have held several versions. */
   readonly stamp: string;
   readonly manifest: BundleManifest;
-  /** Where it may call: what it declares, or what the operator allows it. */
+  /** The hosts that the bundle may call: those it declares, or those that the operator allows. */
   readonly hosts: readonly string[];
   readonly hostsBy: 'bundle' | 'operator';
-  /** Name of the credential that says to which host the others go; undefined: to all of them. */
+  /** The credential that names the host for all credentials. When undefined, they go to every host. */
   readonly credentialsHost: string | undefined;
-  /** Whether it calls anybody, now or once the operator allows it. */
+  /** Whether the bundle calls any host, now or once the operator allows it. */
   readonly callsOut: boolean;
   readonly isolation: Isolation;
-  /** Why its handlers are not run on this machine; absent: they are. */
+  /** Why this machine does not run its handlers; absent when it does. */
   readonly refusal?: string;
   readonly checkCredentials: Check;
-  /** Names of the credentials that it declares. */
+  /** The names of the declared credentials. */
   readonly credentialNames: ReadonlySet<string>;
-  /** Names of the credentials whose schema says `x-secret`. */
+  /** The names of the credentials that `x-secret` marks. */
   readonly secretNames: ReadonlySet<string>;
   readonly plugins: ReadonlyMap<string, CompiledPlugin>;
 }
 
-/** A bundle or plugin that could not be loaded: never hides the others. */
+/** A bundle or plugin that could not be loaded. It never hides others. */
 export interface BundleFailure {
   readonly file: string;
   readonly line: number | null;
@@ -57,7 +57,7 @@ export interface BundleFailure {
   readonly message: string;
 }
 
-/** A bundle's picture, ready to be sent. */
+/** The icon of a bundle, ready to be sent. */
 export interface Icon {
   readonly etag: string;
   readonly body: Buffer;
@@ -65,43 +65,43 @@ export interface Icon {
 }
 
 /**
- * Everything the plugins address lists. A list is built when it is first asked for. A `language` may be anything: the answer is in
- * that language, else in its parent (`zh-CN` → `zh`), else in English.
+ * The content of the plugins address. A list is built at its first request. `language` may be any text: the answer is in that
+ * language, else in its parent (`zh-CN` → `zh`), else in English.
  */
 export interface Catalogue {
   /** Sorted by id. */
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly failures: readonly BundleFailure[];
-  /** Ids of bundles that are still being read. */
+  /** The ids of bundles that have not been read yet. */
   readonly loading: readonly string[];
-  /** Ids of bundles whose files were changed into something that does not load: the version before is in force. */
+  /** The ids of bundles whose changed files do not load. Their previous version stays in force. */
   readonly kept: readonly string[];
   findBundle(bundleId: string): CompiledBundle | undefined;
   findPlugin(bundleId: string, pluginId: string): CompiledPlugin | undefined;
-  /** Undefined when there is no such bundle or it has no icon. */
+  /** Undefined for an unknown bundle, and for one without an icon. */
   findIcon(bundleId: string): Icon | undefined;
   describeBundle(bundle: CompiledBundle, language: string): Bundle;
   describePlugin(plugin: CompiledPlugin, language: string): Plugin;
-  /** The plugin in the form of a provider, and what that form could not say of it. */
+  /** Returns the plugin in a provider's format, and what the format cannot represent. */
   definePlugin(
     plugin: CompiledPlugin,
     format: DefinitionFormat,
     language: string,
   ): { readonly losses: readonly DefinitionLoss[] };
-  /** The answer of `GET /v1/bundles`. */
+  /** Builds the answer of `GET /v1/bundles`. */
   bundleList(language: string): Promise<Prepared>;
-  /** The answer of `GET /v1/plugins`; without a bundle id all plugins. Unknown bundle: undefined. */
+  /** Builds the answer of `GET /v1/plugins`; without a bundle id it has all plugins. Undefined for an unknown bundle. */
   pluginList(bundleId: string | undefined, language: string): Promise<Prepared | undefined>;
-  /** As pluginList, in the form of a provider. */
+  /** Builds the same list in a provider's format. */
   definitionList(
     format: DefinitionFormat,
     bundleId: string | undefined,
     language: string,
   ): Promise<Prepared | undefined>;
-  /** The answer of `GET /v1/bundles/{bundle_id}/openapi.json`. Unknown bundle: undefined. */
+  /** Builds the answer of `GET /v1/bundles/{bundle_id}/openapi.json`. Undefined for an unknown bundle. */
   bundleOpenApi(bundleId: string, language: string): Promise<Prepared | undefined>;
-  /** The answer of `GET /v1/bundles/{bundle_id}`. Unknown bundle: undefined. */
+  /** Builds the answer of `GET /v1/bundles/{bundle_id}`. Undefined for an unknown bundle. */
   bundleDetail(bundleId: string, language: string): Promise<Prepared | undefined>;
-  /** The answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Unknown plugin: undefined. */
+  /** Builds the answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Undefined for an unknown plugin. */
   pluginDetail(bundleId: string, pluginId: string, language: string): Promise<Prepared | undefined>;
 }

@@ -5,14 +5,14 @@ import type { CompiledBundle } from './catalogue.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
-/** What one request may hold as credentials. Source: docs/contract "Bundles and plugins". */
+/** The limits of the credentials of one request. Source: docs/contract "Bundles and plugins". */
 export const credentialLimits = { members: maxCredentials, valueBytes: 8 * 1024, totalBytes: 32 * 1024 } as const;
 
 /**
- * Checks number and size before anything is computed from credentials: a hash, a signature, or the encodings that redaction
- * searches for. Bytes are those of names and values in UTF-8.
+ * Checks the number and the size of credentials before anything is computed from them: a hash, a signature, or the encodings for
+ * redaction. Sizes are bytes of names and values in UTF-8.
  * @param except a member that is not counted
- * @throws Problem 422 that names no value, and no name that the caller chose
+ * @throws Problem 422, which shows no value and no name that the caller chose
  */
 export function checkCredentialBounds(credentials: Named, except?: string): void {
   const { members, valueBytes, totalBytes } = credentialLimits;
@@ -28,7 +28,7 @@ export function checkCredentialBounds(credentials: Named, except?: string): void
   if (total > totalBytes) throw tooLarge(`${total} bytes`, `at most ${totalBytes} bytes in total`);
 }
 
-/** A member that the bundle does not declare is ignored: neither checked nor sent nor searched for. */
+/** Keeps the declared members only. Other members are ignored: they are not checked, sent or redacted. */
 export function declaredCredentials(
   { credentialNames }: Pick<CompiledBundle, 'credentialNames'>,
   given: Named,

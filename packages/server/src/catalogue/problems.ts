@@ -10,7 +10,7 @@ export function bundleNotFound(bundleId: string): Problem {
   );
 }
 
-/** The service has just started and has not yet read this bundle. */
+/** The service has just started and has not read this bundle yet. */
 export function bundleLoading(bundleId: string): Problem {
   const message = `The bundle ${quoteText(bundleId)} is still loading. Retry in a few seconds.`;
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
@@ -42,7 +42,7 @@ export function valueInvalid(part: string, violations: readonly ErrorDetail[]): 
   return validationFailed([first, ...others]);
 }
 
-/** A check may say `/a/b`, `a/b` or nothing for the value itself. */
+/** Normalises a path: a check may return `/a/b`, `a/b` or an empty text for the value itself. */
 function pointer(path: string): string {
   return path === '' || path.startsWith('/') ? path : `/${path}`;
 }

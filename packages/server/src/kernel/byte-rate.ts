@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds that are waited for at least: shorter timers cost more than they give. */
+/** The shortest pause in milliseconds. Shorter timers cost more than they bring. */
 const leastPause = 20;
 
 /** Limits the rate of a loop that reads bytes. Unused bytes do not accumulate. */

@@ -1,8 +1,8 @@
 import { fieldInvalid } from './problem.ts';
 
 /**
- * Terminals and pages show names, so a name must be visible and must not hold control characters.
- * @throws REQUEST_VALIDATION_ERROR.
+ * Checks that a name is visible and has no control characters, because terminals and pages show names.
+ * @throws REQUEST_VALIDATION_ERROR
  */
 export function checkName(name: string, longest: number): void {
   const expected = `1 to ${longest} characters without control characters`;

@@ -1,4 +1,4 @@
-/** Time comes from here, so that tests can set it. Milliseconds since 1970-01-01 UTC. */
+/** The source of time, which tests can replace. Milliseconds since 1970-01-01 UTC. */
 export interface Clock {
   now(): number;
 }

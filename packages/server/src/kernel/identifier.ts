@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { type Clock, systemClock } from './clock.ts';
 
-/** The prefix says what an id names. Ids are 24 characters: prefix (4), time (8), random (12), all `[a-z0-9]`. */
+/** The prefix of each kind of id. Ids have 24 characters: prefix (4), time (8), random (12), all `[a-z0-9]`. */
 export const idPrefixes = {
   project: 'proj',
   key: 'apik',
@@ -23,8 +23,8 @@ const timeLength = 8;
 const randomLength = 12;
 
 /**
- * Makes ids that sort by the time they were made. Within one millisecond they keep their order too: the random part
- * then grows by a random step instead of being drawn again. 61 random bits from a CSPRNG.
+ * Creates ids that sort by creation time. Within one millisecond the order is kept too: the random part then grows by a random
+ * step. It has 61 random bits from a CSPRNG.
  */
 export function createNewId(clock: Clock = systemClock): NewId {
   let lastTime = -1;
@@ -37,15 +37,15 @@ export function createNewId(clock: Clock = systemClock): NewId {
   };
 }
 
-/** Not an id itself: whatever is made at this time (milliseconds) or later sorts after it, everything older before. */
+/** Returns a lower bound, not an id: ids created at this time (milliseconds) or later sort after it, older ones before. */
 export function lowestIdAt(kind: IdKind, time: number): string {
   return idPrefixes[kind] + base36(BigInt(Math.min(Math.max(0, Math.floor(time)), latestTime)), timeLength);
 }
 
-/** What fits into the characters of the time. */
+/** The latest time that fits into the characters of the time. */
 const latestTime = 36 ** timeLength - 1;
 
-/** Random bytes are drawn in blocks: one call for 512 ids instead of one for each. */
+/** Random bytes are drawn in blocks: one call for 512 ids. */
 const block = Buffer.alloc(4096);
 let used = block.length;
 
@@ -64,7 +64,7 @@ function base36(value: bigint, length: number): string {
 }
 
 const shape = /^[a-z]{4}[a-z0-9]{20}$/;
-/** Whether a text has the shape of an id: what is not cannot be the id of anything, nor reach a path. */
+/** Whether a text has the form of an id. Other texts cannot identify anything and must not become part of a path. */
 export function isId(text: string): boolean {
   return shape.test(text);
 }

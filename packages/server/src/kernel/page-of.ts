@@ -8,7 +8,7 @@ interface Listed<Item, Wire> {
   readonly toWire: (item: Item) => Wire;
 }
 
-/** One page, in the list envelope, of a list that is whole in memory because it is short, oldest first. */
+/** Returns one page of a short list that is in memory, oldest first, in the list envelope. */
 export function pageOf<Item extends { readonly id: string }, Wire>(
   items: readonly Item[],
   query: ListQuery,

@@ -2,15 +2,15 @@ import { type ErrorCode, errorCodes } from '@quartermaster/contract';
 import { quoteText } from './quote-text.ts';
 
 export interface ProblemOptions {
-  /** Data for programs: field paths, upstream status. Never a credential, a stack or a path of the server. */
+  /** Data for programs: field paths, upstream status. It must not contain credentials, stack traces or paths of the server. */
   readonly details?: ReadonlyArray<Record<string, unknown>>;
   /** Seconds; sent as `Retry-After`. */
   readonly retryAfter?: number;
   /** Additional response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only. */
+  /** Logged, but not sent. */
   readonly cause?: unknown;
-  /** The machine failed. The response is logged as an error, whatever its status. */
+  /** Whether the machine failed. The response is then logged as an error, whatever its status. */
   readonly isFault?: true;
   /** The code that throws the problem has already logged it, so the request log does not repeat it. */
   readonly isLogged?: true;
@@ -40,12 +40,12 @@ export class Problem extends Error {
   }
 }
 
-/** Whether a retry may succeed later: the database is unavailable, the disk is full or there is too much load. */
+/** Whether a retry may succeed later: the database is unavailable, the disk is full, or the load is too high. */
 export function isTemporary(error: unknown): error is Problem {
   return error instanceof Problem && error.headers['Retry-After'] !== undefined;
 }
 
-/** The object does not exist or belongs to another project. The response does not tell which. */
+/** The object does not exist or belongs to another project. The response does not reveal which. */
 export function objectNotFound(kind: string, id: string): Problem {
   return new Problem(
     'OBJECT_NOT_FOUND',

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { LogDestination } from './log/log-destination.ts';
 
-/** Characters of one value; the JSON form of the log has all of it. */
+/** The most characters of one value. The JSON form of the log has the full value. */
 const maxValue = 200;
 const maxStackLines = 20;
 const levels: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
@@ -18,8 +18,8 @@ export interface ReadableOptions {
 }
 
 /**
- * Formats one line of the log for people: time of day, level, event and fields. A line that is not a JSON object stays as
- * it is. Control characters are escaped, because fields hold text from requests and a terminal obeys such characters.
+ * Formats one log line for people: time of day, level, event and fields. Lines that are not JSON objects stay unchanged. Control
+ * characters are escaped, because fields contain text from requests and terminals interpret them.
  */
 export function formatLogLine(line: string, { colours }: ReadableOptions): string {
   const entry = parseEntry(line);
@@ -37,7 +37,7 @@ export function formatLogLine(line: string, { colours }: ReadableOptions): strin
   return `${[...head, ...pairs].join(' ')}\n${describeError(err)}`;
 }
 
-/** Writes readable lines to a terminal. They are not gathered: what follows on the same terminal comes after them. */
+/** Writes readable lines to a terminal. They are not batched, so that later output of the process follows them. */
 export function createReadableDestination(
   stream: { write(text: string): unknown },
   options: ReadableOptions,
@@ -81,7 +81,7 @@ function describeError(err: unknown): string {
   return lines.map((line) => `    ${escapeControls(line.trim())}\n`).join('');
 }
 
-/** C0 and C1 controls, and the characters that reorder text. */
+/** Escapes C0 and C1 controls and characters that reorder text. */
 function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,15 +1,15 @@
-/** Names of requests in memory that two threads share: one notes them, the other reads them when the first is stuck. */
+/** Names of requests in memory that two threads share. One thread writes them; the other reads them when the first is blocked. */
 export interface RequestRing {
-  /** Notes a request and returns its number. The oldest of the ring gives way to it. */
+  /** Records a request and returns its number. It replaces the oldest entry of the ring. */
   begin(name: string): number;
-  /** Removes a request that was answered. */
+  /** Removes an answered request. */
   end(number: number): void;
-  /** Requests that were not answered, newest first, by number. */
+  /** The unanswered requests by number, newest first. */
   unanswered(): Map<number, string>;
 }
 
 const slots = 64;
-/** The first byte of a slot is the length of the name; longer names are cut. */
+/** The size of a slot. Its first byte is the length of the name; longer names are cut. */
 const slotBytes = 256;
 const headerBytes = 4 * (1 + slots);
 const encoder = new TextEncoder();
@@ -46,7 +46,7 @@ export function openRequestRing(memory: SharedArrayBuffer): RequestRing {
       for (let number = newest; number > newest - slots; number--) {
         const slot = ((number % slots) + slots) % slots;
         const length = bytes[slot * slotBytes] ?? 0;
-        // A copy, because shared memory cannot be decoded.
+        // Copied, because shared memory cannot be decoded.
         if (length > 0) found.set(numbers[slot] ?? 0, Buffer.from(names[slot]?.slice(0, length) ?? []).toString());
       }
       return found;

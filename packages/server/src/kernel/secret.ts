@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that must not be seen. Prints as `[secret]` everywhere; `reveal()` is the one way to it. */
+/** A value that must not be shown. It prints as `[secret]`; only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
   constructor(value: string) {

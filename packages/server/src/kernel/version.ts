@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Version of the service, as package.json has it. */
+/** The version of the service, from package.json. */
 export const version: string = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version; // our own package.json

@@ -16,7 +16,7 @@ export const limits = {
   bundles: bundleLimits,
 } as const satisfies Record<string, Record<string, Limit>>;
 
-/** The rows of some groups, as `GET /v1/limits` answers them. */
+/** Converts the limits of some groups to the response of `GET /v1/limits`. */
 export function limitsToWire(config: Config, groups: ReadonlyArray<keyof typeof limits>): LimitOnWire[] {
   return groups.flatMap((group) =>
     Object.entries<Limit>(limits[group]).map(([name, { bounds, unit, value, setting, above }]) => ({

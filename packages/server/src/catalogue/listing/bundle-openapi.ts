@@ -9,20 +9,20 @@ import { pluginRecord } from './plugin-record.ts';
 export interface BundleOpenApi {
   readonly bundle: CompiledBundle;
   readonly language: string;
-  /** Where clients reach this address. */
+  /** The URL under which clients reach this address. */
   readonly publicUrl: string;
 }
 
-/** What readers of such documents take, counted in characters. Source: GPT Actions. */
+/** The most characters of descriptions that clients of the document accept. Source: GPT Actions. */
 const maxOperationDescription = 300;
 const maxPropertyDescription = 700;
 
-/** The name of the header that carries credentials: base64url of the JSON object. */
+/** The header that carries the credentials: base64url of a JSON object. */
 const credentialsHeader = 'X-Plugin-Credentials';
 
 /**
- * A bundle as an OpenAPI 3.1 document: one operation a plugin, whose body is its input and whose answer its output. As pieces of
- * JSON text, one a plugin.
+ * Describes a bundle as an OpenAPI 3.1 document with one operation for each plugin. The request body is the input and the response
+ * is the output. Yields the JSON text in pieces, one for each plugin.
  */
 export function* describeBundleAsOpenApi({ bundle, language, publicUrl }: BundleOpenApi): Generator<string> {
   const { id, manifest, plugins } = bundle;
@@ -71,15 +71,15 @@ function operation(plugin: Plugin, schemas: Record<string, unknown>) {
   };
 }
 
-/** Recursive parts become components: a reference inside of a document starts at the document. */
+/** Moves recursive definitions to the components, because a reference must start at the document's root. */
 function hoist(schema: JsonSchema, name: string, schemas: Record<string, unknown>): JsonSchema {
   const { $defs, $schema: _, ...root } = inlineReferences(schema);
   for (const [definition, part] of Object.entries($defs ?? {})) schemas[`${name}_${definition}`] = adapt(part, name);
-  // An object stays one.
+  // The root is an object, and adapting it keeps it one.
   return adapt(root, name) as JsonSchema;
 }
 
-/** Shortens descriptions and renames references, wherever a schema may stand. */
+/** Shortens descriptions and renames references, at any depth of a schema. */
 function adapt(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return value.map((item) => adapt(item, name));
   if (!isJsonObject(value)) return value;

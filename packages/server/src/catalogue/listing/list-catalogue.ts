@@ -10,11 +10,11 @@ import { pluginRecord } from './plugin-record.ts';
 export interface ListingDeps {
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly resolveLanguage: ResolveLanguage;
-  /** Address of the icon of a bundle, null when it has none. */
+  /** Returns the URL of a bundle's icon; null when it has none. */
   readonly iconUrl: (bundleId: string) => string | null;
-  /** Where clients reach this address. */
+  /** The URL under which clients reach this address. */
   readonly publicUrl: string;
-  /** Default: new ones. */
+  /** Default: lists of its own. */
   readonly lists?: PreparedLists;
 }
 
@@ -31,12 +31,12 @@ type Listing = Pick<
   | 'pluginDetail'
 >;
 
-/** The answers of the catalogue, each built when it is first asked for in a language that some text has. */
+/** Builds the lists of the catalogue. Each is built at its first request, once per language that occurs in the texts. */
 export function createListing(deps: ListingDeps): Listing {
   const { bundles, resolveLanguage, iconUrl, publicUrl } = deps;
   const lists = deps.lists ?? createPreparedLists();
   const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
-  /** Undefined when there is no such bundle. */
+  /** Undefined for an unknown bundle. */
   const chosen = (bundleId: string | undefined) => {
     if (bundleId === undefined) return [...bundles.values()];
     const found = bundles.get(bundleId);
@@ -100,7 +100,7 @@ function pluginsOf(bundles: readonly CompiledBundle[]): CompiledPlugin[] {
   return bundles.flatMap(({ plugins }) => [...plugins.values()]);
 }
 
-/** The list envelope, item by item; the catalogue is answered whole. */
+/** Yields the list envelope item by item. It contains the whole catalogue. */
 function* listOf<Item>(
   items: readonly Item[],
   describe: (item: Item) => unknown,
@@ -142,7 +142,7 @@ function pluginIn({ bundle, manifest }: CompiledPlugin, language: string) {
 function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, language: string) {
   const reachesOut = plugin.bundle.callsOut;
   const { definition, losses } = functionFormats[format]({ plugin: pluginIn(plugin, language), reachesOut });
-  // TaskingAI's clients read the records themselves, so nothing stands around them.
+  // The clients of TaskingAI read the records directly, so they have no envelope.
   if (format === 'taskingai') return { ...definition, losses };
   return { object: 'PluginDefinition', bundle_id: plugin.bundle.id, plugin_id: plugin.id, format, definition, losses };
 }

@@ -2,7 +2,7 @@ import type { Plugin } from '@quartermaster/contract';
 import type { PluginManifest } from '@quartermaster/plugin-kit';
 import { inLanguage } from '../manifest/languages.ts';
 
-/** A plugin as the lists show it. */
+/** Converts a plugin to its record in a list. */
 export function pluginRecord(bundleId: string, manifest: PluginManifest, language: string) {
   return {
     object: 'Plugin',

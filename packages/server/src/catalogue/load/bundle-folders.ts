@@ -10,25 +10,25 @@ import { errorCode } from '../manifest/plain-file.ts';
 export interface BundleFolder {
   readonly name: string;
   readonly path: string;
-  /** Another text means that something in it has changed. */
+  /** Changes when anything in the folder changes. */
   readonly stamp: string;
   /** Size of its YAML files in bytes, which determines the cost of reading it. */
   readonly yamlBytes: number;
 }
 
 export interface BundleFolders {
-  /** In the order of the folders that hold them, then by name. */
+  /** Sorted by the order of the folders that hold them, then by name. */
   readonly folders: readonly BundleFolder[];
-  /** Folders of bundles that cannot be read. */
+  /** Bundle folders that cannot be read. */
   readonly failures: readonly BundleFailure[];
-  /** Of all of it. */
+  /** The stamp of all folders together. */
   readonly stamp: string;
 }
 
-/** Each answer of the file system is waited for, the sooner the more are asked for at once; more than these gain nothing. */
+/** Concurrent calls of the file system. More of them bring no speed. */
 export const atOnce = 8;
 
-/** Looks at the bundles in some folders without reading a file: names, sizes and times only. */
+/** Lists the bundle folders without reading a file: it reads names, sizes and times only. */
 export async function findBundleFolders(roots: readonly string[]): Promise<BundleFolders> {
   const folders: BundleFolder[] = [];
   const failures: BundleFailure[] = [];
@@ -62,7 +62,7 @@ async function listNames(root: string, failures: BundleFailure[]): Promise<strin
   }
 }
 
-/** Size, times and identity of each file; the folder a link leads to is a part of it. */
+/** The stamp covers size, times and identity of each file, and the folder that a link leads to. */
 async function lookAt(path: string): Promise<Pick<BundleFolder, 'stamp' | 'yamlBytes'>> {
   try {
     const folder = await realpath(path);

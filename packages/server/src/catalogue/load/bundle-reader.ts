@@ -4,16 +4,16 @@ import type { BundleFailure } from '../catalogue.ts';
 import { wholeFile } from '../manifest/findings.ts';
 import type { ReadAnswer, ReadRequest } from './read-packed-bundle.ts';
 
-/** Reads bundles in a thread: parsing and checking a large one takes seconds, which the event loop must not wait for. */
+/** Reads bundles in a thread, because parsing and checking a large bundle blocks for seconds. */
 export interface BundleReader {
-  /** Errors of the bundle are in the failures of the result. Reads one bundle at a time. @throws Error after `close` */
+  /** Reads one bundle at a time. The result contains the errors of the bundle. @throws Error after `close` */
   read(request: ReadRequest): Promise<ReadAnswer>;
-  /** Ends the thread to free its memory; the next bundle starts a new one. */
+  /** Stops the thread to free its memory. The next bundle starts a new one. */
   rest(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of the thread's heap. A manifest has at most 256 KiB, and a bundle is packed manifest by manifest. */
+/** The heap limit of the thread. A manifest has at most 256 KiB, and a bundle is packed one manifest at a time. */
 const maxHeapMb = 512;
 
 export function createBundleReader(): BundleReader {

@@ -17,11 +17,11 @@ export interface CompileBundleOptions {
   readonly capabilities: KnownCapabilities;
   readonly operatorHosts: OperatorHosts | undefined;
   readonly readManifest: ManifestReader;
-  /** Of the files it was read from. */
+  /** The stamp of the files that the bundle was read from. */
   readonly stamp: string;
 }
 
-/** Creates the executable form of a bundle. Manifests are read and schemas are compiled when they are first used. */
+/** Creates the executable form of a bundle. Manifests are read and schemas are compiled at first use. */
 export function compileBundle(
   { manifest, folder, plugins: sources }: PackedBundle,
   { compiler, capabilities, operatorHosts, stamp, readManifest }: CompileBundleOptions,
@@ -71,7 +71,7 @@ function compilePlugin(
   };
 }
 
-/** A bundle whose handlers are not run is listed all the same: what it declares is data. */
+/** The failure of a bundle whose handlers this machine does not run. The bundle is listed nevertheless. */
 export function refusalOf({ id, refusal }: CompiledBundle): BundleFailure[] {
   return refusal === undefined ? [] : [{ file: `${id}/bundle.yaml`, line: null, field: 'handler', message: refusal }];
 }

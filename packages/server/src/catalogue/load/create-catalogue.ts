@@ -6,7 +6,7 @@ import { createResolveLanguage, languagesOf } from '../manifest/languages.ts';
 import type { PackedBundle } from './packed-bundle.ts';
 
 export interface CatalogueParts {
-  /** Both sorted by id. */
+  /** Both are sorted by id. */
   readonly sources: readonly PackedBundle[];
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
   readonly failures: readonly BundleFailure[];

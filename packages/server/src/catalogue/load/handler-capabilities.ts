@@ -1,16 +1,16 @@
 import type { Isolation } from '@quartermaster/contract';
 
 export interface HandlerCapabilities {
-  /** What isolates the handlers of a bundle: the same for all, or by the folder of the bundle. */
+  /** The isolation of handlers: one for all bundles, or a function of the bundle's folder. */
   readonly handlers: HandlerIsolation | ((bundleFolder: string) => HandlerIsolation);
   /**
-   * Why this machine, as probed at start, cannot give `sandbox`: handlers that need it are refused. Null: it can.
-   * A promise: bundles are read while the probes still run.
+   * Why this machine cannot provide `sandbox`, as probed at start; null when it can. Handlers that need it are refused. A promise
+   * while the probes still run, because bundles are read meanwhile.
    */
   readonly sandboxMissing?: string | null | Promise<string | null>;
 }
 
-/** The same, once the probes have ended. */
+/** The capabilities after the probes have ended. */
 export type KnownCapabilities = Omit<HandlerCapabilities, 'sandboxMissing'> & {
   readonly sandboxMissing: string | null | undefined;
 };

@@ -13,30 +13,30 @@ import type { PackedBundle } from './packed-bundle.ts';
 import { logFailure, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {
-  /** Folders of bundles, one folder a bundle in each. A bundle id that comes twice: the first folder wins. */
+  /** The folders that contain bundle folders. When a bundle id occurs twice, the first folder wins. */
   readonly folders: readonly string[];
   readonly capabilities: HandlerCapabilities;
-  /** Where clients reach this address, such as `http://127.0.0.1:8081`; icon addresses start with it. */
+  /** The URL under which clients reach this address, such as `http://127.0.0.1:8081`. Icon URLs start with it. */
   readonly publicUrl: string;
   readonly logger: Logger;
-  /** For the bundles that leave their hosts to the operator. */
+  /** The hosts of bundles that leave them to the operator. */
   readonly operatorHosts?: OperatorHosts;
-  /** Default: every bundle is read. */
+  /** Default: no cache, so every bundle is read. */
   readonly cache?: ManifestCache;
   /**
-   * Bytes of YAML that the first load reads itself, before the service answers requests. Later loads read the rest in a
-   * thread. Default: all.
+   * The bytes of YAML that the first load reads directly, before the service answers requests. Later loads read the rest in a
+   * thread. Default: no limit.
    */
   readonly firstReadBytes?: number;
-  /** Why the files of a folder may not be used at all; null when they may. Default: all may. */
+  /** Returns why the files of a folder must not be used, or null. Default: all may be used. */
   readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
-  /** Default: a reader that keeps the most recently used manifests. */
+  /** Default: a reader that caches the most recently used manifests. */
   readonly readManifest?: ManifestReader;
 }
 
 /**
- * Reads every bundle. Never fails: what is wrong is a failure in the log and in `failures`, and hides nothing else.
- * The same folders give the same bytes.
+ * Reads every bundle. Never fails: errors go to the log and to `failures`, and affect no other bundle. The same folders give the
+ * same bytes.
  */
 export async function loadCatalogue(options: LoadCatalogueOptions): Promise<Catalogue> {
   return (await createCatalogueLoader(options).load()).catalogue;
@@ -53,7 +53,7 @@ export interface LoadedCatalogue {
 export interface CatalogueLoader {
   /** Reads a few of the bundles that changed since the last call. Unchanged bundles keep their objects. */
   load(): Promise<LoadedCatalogue>;
-  /** Ends the thread that reads bundles. */
+  /** Stops the thread that reads bundles. */
   close(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     },
   };
 
-  /** What is known of a folder after it was read anew. */
+  /** Combines a new reading of a folder with the version in force. */
   function follow({ name, stamp }: BundleFolder, { before, reading, means }: ReadBefore): KnownBundle {
     const { bundle: source, failures } = reading;
     for (const failure of failures) logFailure(failure, logger);
@@ -127,21 +127,21 @@ interface ReadBefore {
   readonly means: CompileBundleOptions;
 }
 
-/** What is known of one folder since it was read. */
+/** The state of one folder after it was read. */
 interface KnownBundle {
   readonly name: string;
   readonly stamp: string;
-  /** Undefined when it never loaded. */
+  /** The version in force; undefined when no version ever loaded. */
   readonly inForce: { readonly source: PackedBundle; readonly bundle: CompiledBundle } | undefined;
-  /** What is in force had no mistake; then a version with mistakes does not replace it. */
+  /** Whether the version in force has no errors. Then a version with errors does not replace it. */
   readonly isClean: boolean;
-  /** Of what is in the folder now. */
+  /** The failures of the files that are in the folder now. */
   readonly failures: readonly BundleFailure[];
-  /** What is in the folder now was refused, and an older version is in force. */
+  /** Whether the files in the folder were refused and an older version is in force. */
   readonly isKept: boolean;
 }
 
-/** Of bundles with the same id the first one counts. */
+/** Selects the bundles of the catalogue. Of several with the same id the first one counts. */
 function arrange(
   known: readonly KnownBundle[],
   unreadable: readonly BundleFailure[],
@@ -166,7 +166,7 @@ function arrange(
   return { sources: [...sources.values()], bundles, failures, kept, misplaced };
 }
 
-/** By code unit, the same on every machine. */
+/** Compares by code unit, which gives the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue.ts';
 import type { OperatorHosts } from '../manifest/bundle-hosts.ts';
 import { loadCatalogue } from './load-catalogue.ts';
 
-/** The catalogue of one folder of bundles. */
+/** Loads the catalogue of one folder of bundles. */
 export function loadFolder(folder: string, operatorHosts: OperatorHosts = new Map()): Promise<Catalogue> {
   return loadCatalogue({
     folders: [folder],

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from '../../kernel/metrics.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { wholeArchive } from '../manifest/findings.ts';
 
-/** How many mistakes kept bundles or plugins from being loaded, and how many installed bundles were changed. */
+/** Registers the number of errors that exclude bundles or plugins, and the number of changed installed bundles. */
 export function registerCatalogueMetrics(registry: Registry, catalogue: () => Catalogue): void {
   new Gauge({
     name: 'quartermaster_bundle_failures',

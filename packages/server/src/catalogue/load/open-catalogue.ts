@@ -4,31 +4,31 @@ import { findBundleFolders } from './bundle-folders.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
 import { reportUnsupported } from './report-load.ts';
 
-/** A catalogue that follows its folders while the service runs. */
+/** A catalogue that is updated when its folders change. */
 export interface LiveCatalogue {
-  /** The catalogue in force: another object once bundles were added, changed or removed. */
+  /** The catalogue in force. It is a new object after bundles were added, changed or removed. */
   current(): Catalogue;
   close(): Promise<void>;
 }
 
 export interface OpenCatalogueOptions extends LoadCatalogueOptions {
-  /** Called when another catalogue is in force. */
+  /** Called when a new catalogue takes effect. */
   readonly onChange?: (catalogue: Catalogue, previous: Catalogue) => void;
-  /** Milliseconds between looks at the folders; default 1,000. */
+  /** Milliseconds between checks of the folders. Default: 1,000. */
   readonly lookMs?: number;
 }
 
-/** Files that still change are being copied or edited; what has stayed the same for so long is whole. */
+/** Milliseconds without a change after which files count as complete. Files that still change are being copied or edited. */
 const settleMs = 250;
-/** About 2,000 plugins of the size of ours. The rest is read while the service runs; see `Catalogue.loading`. */
+/** Enough for about 2,000 typical plugins. The rest is read while the service runs; see `Catalogue.loading`. */
 const maxFirstReadBytes = 2 * 1024 * 1024;
 const reportAfterMs = 3_000;
-/** Looking at many files takes time: at most this part of all time. */
+/** The largest share of time that checks of the folders may take, because many files take long. */
 const share = 1 / 50;
 
 /**
- * Loads the bundles and goes on looking at their folders. Looking is done by time, not by notifications of the system:
- * those do not come from network folders and from folders that are mounted into a container.
+ * Loads the bundles and checks their folders at intervals. Notifications of the system are not used: they do not work for network
+ * folders and for folders that are mounted into a container.
  */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<LiveCatalogue> {
   const { logger, lookMs = 1_000, onChange } = options;
@@ -39,12 +39,12 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   let reporting = report(catalogue, undefined);
 
   async function report(next: Catalogue, previous: Catalogue | undefined): Promise<void> {
-    // Not before the service listens: whoever starts it waits for that.
+    // Delayed, so that the report does not delay the start of the service.
     await pause(reportAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
     if (!signal.aborted) reportUnsupported(next, { logger, previous });
   }
 
-  /** Whether something has changed, and is whole by now. */
+  /** Whether the files have changed and the change is complete. */
   async function hasChanged(seen: string): Promise<boolean> {
     if (seen === stamp) return false;
     await pause(settleMs, undefined, { signal });

@@ -11,11 +11,11 @@ import type { BundleIcon } from '../manifest/read-icon.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
 
 /**
- * A checked bundle as it is held in memory, kept in the manifest cache and passed between threads: each plugin's manifest is
- * compressed JSON, which is read when the plugin is used.
+ * A checked bundle in the form that is kept in memory and in the manifest cache and passed between threads. The manifest of each
+ * plugin is compressed JSON, which is parsed when the plugin is used.
  */
 export interface PackedBundle {
-  /** Absolute, without links. */
+  /** An absolute path without links. */
   readonly folder: string;
   readonly manifest: BundleManifest;
   readonly icon: BundleIcon | null;
@@ -25,11 +25,11 @@ export interface PackedBundle {
 
 export interface PackedPlugin {
   readonly id: string;
-  /** Absolute; null for a declarative plugin. */
+  /** An absolute path; null for a declarative plugin. */
   readonly handlerPath: string | null;
-  /** Of its name and description. */
+  /** The languages of its name and description. */
   readonly languages: readonly string[];
-  /** Formats that cannot represent it without losses. */
+  /** Formats that cannot represent the plugin without losses. */
   readonly unsupported: readonly DefinitionFormat[];
   readonly manifest: PackedManifest;
 }
@@ -37,7 +37,7 @@ export interface PackedPlugin {
 export interface PackedManifest {
   /** Compressed JSON. */
   readonly bytes: Buffer;
-  /** Of the JSON text. */
+  /** The bytes of the JSON text. */
   readonly length: number;
 }
 
@@ -59,7 +59,7 @@ interface Header {
 const digestBytes = 32;
 const headerAt = digestBytes + 4;
 
-/** @param key names the version of the files and of the checks that they passed */
+/** @param key identifies the version of the files and of the checks that they passed */
 export function packBundle({ folder, manifest, plugins, icon }: BundleSource, key: string): Buffer<ArrayBuffer> {
   const manifests = plugins.map(({ manifest: one, handlerPath }) => {
     const text = Buffer.from(JSON.stringify(one));
@@ -75,7 +75,7 @@ export function packBundle({ folder, manifest, plugins, icon }: BundleSource, ke
   size.writeUInt32BE(headerText.length);
   const parts = [...(icon === null ? [] : [icon.content]), ...manifests.map(({ bytes }) => bytes)];
   const body = Buffer.concat([size, headerText, ...parts]);
-  // Not from Node's buffer pool, because the bytes may be transferred to another thread.
+  // Allocated outside Node's buffer pool, because the bytes may be transferred to another thread.
   const packed = Buffer.alloc(digestBytes + body.length);
   digest(body).copy(packed);
   body.copy(packed, digestBytes);
@@ -95,12 +95,12 @@ function describePlugin(bundle: BundleManifest, manifest: PluginManifest, handle
   };
 }
 
-/** @returns undefined when it was packed under another key or is damaged */
+/** @returns undefined when the bundle was packed under another key or is damaged */
 export function unpackBundle(packed: Buffer, key: string): PackedBundle | undefined {
   const body = packed.subarray(digestBytes);
   if (packed.length < headerAt || !digest(body).equals(packed.subarray(0, digestBytes))) return undefined;
   const end = headerAt + packed.readUInt32BE(digestBytes);
-  // The digest proves that packBundle wrote it.
+  // The digest proves that `packBundle` wrote it.
   const header = JSON.parse(packed.toString('utf8', headerAt, end)) as Header;
   if (header.key !== key) return undefined;
   let at = end;
@@ -121,7 +121,7 @@ export function unpackBundle(packed: Buffer, key: string): PackedBundle | undefi
 }
 
 export function unpackManifest({ bytes, length }: PackedManifest): PluginManifest {
-  // Packed from a manifest that every check has passed.
+  // The text was packed from a manifest that passed every check.
   return JSON.parse(zstdDecompressSync(bytes, { maxOutputLength: length }).toString()) as PluginManifest;
 }
 

@@ -5,20 +5,20 @@ import { readBundle } from '../manifest/read-bundle.ts';
 import { packBundle } from './packed-bundle.ts';
 
 export interface ReadRequest {
-  /** Of its folder. */
+  /** The name of its folder. */
   readonly name: string;
   readonly path: string;
-  /** Under which it is packed. */
+  /** The key under which the bundle is packed. */
   readonly key: string;
 }
 
 export interface ReadAnswer {
-  /** As packBundle gives it; undefined when `bundle.yaml` is wrong. */
+  /** The result of `packBundle`; undefined when `bundle.yaml` is invalid. */
   readonly packed: Buffer<ArrayBuffer> | undefined;
   readonly failures: readonly BundleFailure[];
 }
 
-/** An unexpected error (a folder that vanishes, a broken link) affects this bundle only. */
+/** Reads and packs a bundle. An unexpected error, such as a vanished folder, affects this bundle only. */
 export async function readPackedBundle({ name, path, key }: ReadRequest): Promise<ReadAnswer> {
   try {
     const { bundle, failures } = await readBundle(path);

@@ -2,7 +2,7 @@ import { definitionFormats } from '@quartermaster/contract';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { BundleFailure, Catalogue } from '../catalogue.ts';
 
-/** One line for each mistake. */
+/** Logs one line for each error. */
 export function logFailure({ file, line, field, message }: BundleFailure, logger: Logger): void {
   logger.error({ file, line, field }, `bundle load failed: ${file}:${line ?? '-'} ${field}: ${message}`);
 }
@@ -10,12 +10,12 @@ export function logFailure({ file, line, field, message }: BundleFailure, logger
 export interface LoadFacts {
   readonly previous: Catalogue | undefined;
   readonly milliseconds: number;
-  /** Bundles whose files were read; the others were cached or have not changed. */
+  /** The number of bundles whose files were read. The others were cached or unchanged. */
   readonly read: number;
   readonly logger: Logger;
 }
 
-/** Says in the log what is in force now, and what has changed. */
+/** Logs the catalogue in force and what has changed. */
 export function reportLoad(catalogue: Catalogue, { previous, milliseconds, read, logger }: LoadFacts): void {
   const { bundles, failures, kept, loading } = catalogue;
   const plugins = [...bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);

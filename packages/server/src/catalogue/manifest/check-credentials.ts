@@ -13,13 +13,13 @@ export function credentialProperties(manifest: BundleManifest): Map<string, Reco
   );
 }
 
-/** Names of the credentials that `x-secret` marks. */
+/** The names of the credentials that `x-secret` marks. */
 export function secretNames(manifest: BundleManifest): Set<string> {
   const marked = [...credentialProperties(manifest)].filter(([, property]) => property['x-secret'] === true);
   return new Set(marked.map(([name]) => name));
 }
 
-/** Checks the schema of the credentials and that `inject` names them. */
+/** Checks the schema of the credentials, and that `inject` refers to declared ones. */
 export function checkCredentials(manifest: BundleManifest, findings: Findings): void {
   if (manifest.credentials_schema !== undefined) {
     checkSchema(manifest.credentials_schema, ['credentials_schema'], findings);

@@ -4,7 +4,7 @@ import type { FieldPath, Findings } from './findings.ts';
 
 const maxLength = 4_096;
 
-/** Checks the JMESPath expressions of a response: they compile and call functions that exist. */
+/** Checks that the JMESPath expressions of a response compile and call only existing functions. */
 export function checkResponse(response: ResponseMapping, root: FieldPath, findings: Findings): void {
   for (const member of ['output', 'failed_when', 'credentials_rejected_when'] as const) {
     const expression = response[member];
@@ -25,11 +25,11 @@ function complaintAbout(expression: string): string | undefined {
   }
 }
 
-/** The tree is plain objects; a call is a node `{type: 'Function', name}`. */
+/** Returns the names of the called functions. The tree consists of plain objects; a call is `{type: 'Function', name}`. */
 function functionsOf(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const isCall = Reflect.get(node, 'type') === 'Function';
-  // A literal holds data, not nodes.
+  // A literal contains data, not nodes.
   if (Reflect.get(node, 'type') === 'Literal') return [];
   return [...(isCall ? [String(Reflect.get(node, 'name'))] : []), ...Object.values(node).flatMap(functionsOf)];
 }

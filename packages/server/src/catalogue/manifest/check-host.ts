@@ -1,4 +1,4 @@
-/** What is wrong with the host of an address; null when it is one of the bundle's `hosts`. */
+/** Returns why a URL's origin is not allowed; null when it is one of the bundle's `hosts`. */
 export function complaintAboutHost(origin: string, hosts: readonly string[] | 'operator'): string | null {
   if (!/^https?:\/\/[^\s\\/?#]+$/.test(origin) || !URL.canParse(origin)) {
     return `${JSON.stringify(origin)} is no address.`;

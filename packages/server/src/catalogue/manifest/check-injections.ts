@@ -5,14 +5,14 @@ import type { FieldPath, Findings } from './findings.ts';
 export interface Injections {
   readonly inject: readonly Injection[];
   readonly path: FieldPath;
-  /** By the names of the credentials. */
+  /** The names of the known credentials. */
   readonly known: { has(name: string): boolean };
   readonly hosts: readonly string[] | 'operator';
 }
 
 type Say = (member: readonly string[], message: string) => void;
 
-/** Checks that injections, of a bundle or of one request, name credentials and put them somewhere. */
+/** Checks that the injections of a bundle or a request name known credentials and a place in the request. */
 export function checkInjections({ inject, path, known, hosts }: Injections, findings: Findings): void {
   for (const [index, injection] of inject.entries()) {
     const say: Say = (member, message) => findings.add([...path, String(index), ...member], message);
@@ -39,13 +39,13 @@ const credentialMembers = new Set([
   ...['client_id', 'client_secret', 'refresh_token'],
 ]);
 
-/** Every credential that an injection names, wherever it does. */
+/** Returns every credential that an injection names, at any depth. */
 function credentialsOf(value: object, member: readonly string[] = []): Named[] {
   return Object.entries(value).flatMap(([key, found]): Named[] => {
     const place = [...member, key];
     if (typeof found === 'object' && found !== null) return credentialsOf(found, place);
     if (typeof found !== 'string') return [];
-    // Parameters of a token request have names of their own.
+    // Parameters of a token request have free names.
     if (credentialMembers.has(key) && member[0] !== 'parameters') return [{ name: found, member: place }];
     if (key === 'credential') return [{ name: found, member: place }];
     if (key !== 'message' && key !== 'template') return [];

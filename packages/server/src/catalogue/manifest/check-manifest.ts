@@ -7,9 +7,9 @@ import type { FieldPath, Findings } from './findings.ts';
 import { languageName } from './languages.ts';
 
 /**
- * Checks what authors write against schemas of our own: the manifests and JSON Schema itself. Their patterns are ours
- * and linear, so the built-in expressions serve. `useDefaults` fills in `method: GET`. Made when something must be
- * checked: most starts find nothing new.
+ * Validates manifests and JSON Schemas with the schemas of the product. Their patterns are trusted and linear, so the built-in
+ * regular expressions are safe. `useDefaults` fills in `method: GET`. Created on demand, because most starts find every bundle in
+ * the cache.
  */
 const engine = once(
   () => new Ajv2020({ strict: false, allErrors: true, verbose: true, logger: false, useDefaults: true }),
@@ -18,7 +18,7 @@ const bundleCheck = once(() => engine().compile<BundleManifest>(BundleManifest))
 const pluginCheck = once(() => engine().compile<PluginManifest>(PluginManifest));
 const maxErrors = 20;
 
-/** The manifest when its shape is right; undefined and findings otherwise. Adds defaults to `value`. */
+/** Returns the manifest when it is valid; otherwise undefined, and adds findings. Adds defaults to `value`. */
 export function readBundleManifest(value: unknown, findings: Findings): BundleManifest | undefined {
   const check = bundleCheck();
   if (!check(value)) return report({ schema: BundleManifest, errors: check.errors }, [], findings);
@@ -26,7 +26,7 @@ export function readBundleManifest(value: unknown, findings: Findings): BundleMa
   return value;
 }
 
-/** As readBundleManifest, for a plugin. */
+/** The same for the manifest of a plugin. */
 export function readPluginManifest(value: unknown, findings: Findings): PluginManifest | undefined {
   const check = pluginCheck();
   if (!check(value)) return report({ schema: PluginManifest, errors: check.errors }, [], findings);
@@ -34,13 +34,13 @@ export function readPluginManifest(value: unknown, findings: Findings): PluginMa
   return value;
 }
 
-/** Whether a value is a JSON Schema 2020-12 by the dialect's own meta-schema. */
+/** Whether a value is a valid JSON Schema 2020-12. */
 export function checkMetaSchema(
   schema: Readonly<Record<string, unknown>>,
   root: FieldPath,
   findings: Findings,
 ): boolean {
-  // `$schema` would choose another meta-schema; it is checked by itself.
+  // `$schema` could select another meta-schema, so it is checked separately.
   const { $schema: _, ...rest } = schema;
   if (engine().validateSchema(rest) === true) return true;
   report({ schema: {}, errors: engine().errors }, root, findings);

@@ -1,7 +1,7 @@
 import { childrenOf, isSubschema, type SchemaNode, type Subschema } from '../schema/subschemas.ts';
 import type { FieldPath, Findings } from './findings.ts';
 
-/** A schema may apply at most this many schemas to one value once references are followed. */
+/** The most schemas that may apply to one value after references are followed. */
 const maxInPlace = 5_000;
 
 export interface ReferenceCheck {
@@ -12,8 +12,8 @@ export interface ReferenceCheck {
 }
 
 /**
- * Every `$ref` leads to a schema of the same document; following them neither goes round in circles on one value nor
- * multiplies the work (two references in each of thirty definitions are a billion steps).
+ * Checks that every `$ref` leads to a schema of the same document, without a cycle on one value. It also bounds the work: two
+ * references in each of thirty definitions would take a billion steps.
  */
 export function checkReferences({ schema, root, nodes, findings }: ReferenceCheck): void {
   const known = new Set<unknown>(nodes.map((node) => node.schema));
@@ -37,7 +37,7 @@ function complaintAbout(reference: unknown, document: unknown, known: ReadonlySe
   return known.has(target) ? undefined : `${text} leads to no schema of this document.`;
 }
 
-/** The value a `#/…` reference points at, undefined when there is none. */
+/** Returns the value that a `#/…` reference points to; undefined when there is none. */
 export function resolvePointer(reference: string, document: unknown): unknown {
   if (reference === '#') return document;
   if (!reference.startsWith('#/')) return undefined;

@@ -9,14 +9,14 @@ import { readTemplate, textsOf } from './placeholders.ts';
 
 export interface RequestContext {
   readonly hosts: readonly string[] | 'operator';
-  /** Names of the input parameters. */
+  /** The names of the input parameters. */
   readonly parameters: ReadonlySet<string>;
-  /** Names of the bundle's credentials. */
+  /** The names of the bundle's credentials. */
   readonly credentials: ReadonlySet<string>;
   readonly inject: readonly Injection[];
 }
 
-/** What the requests of a bundle may refer to. */
+/** Collects the names and hosts that the requests of a bundle may refer to. */
 export function requestContext(manifest: BundleManifest, parameters: ReadonlySet<string>): RequestContext {
   const credentials = new Set(credentialProperties(manifest).keys());
   return { hosts: knownHosts(manifest), parameters, credentials, inject: manifest.inject ?? [] };
@@ -27,7 +27,7 @@ interface Located {
   readonly path: FieldPath;
 }
 
-/** Checks a request as data: where it goes is declared, and each placeholder has something to stand for. */
+/** Checks a declarative request: its host is declared, and each placeholder refers to a known name. */
 export function checkRequest(
   request: RequestTemplate,
   root: FieldPath,
@@ -60,7 +60,7 @@ export function checkRequest(
   }
 }
 
-/** A style for something that is not sent is a typing error. */
+/** Reports styles for names that the request does not send; they are usually misspelt. */
 function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: FieldPath, findings: Findings): void {
   const inPath = readTemplate(url).placeholders.map(({ name }) => name);
   const sent = {

@@ -1,20 +1,20 @@
 import type { BundleFailure } from '../catalogue.ts';
 
-/** Names and indexes from the root of a file to a value. */
+/** The names and indexes from the root of a file to a value. */
 export type FieldPath = readonly string[];
 
-/** Collects what is wrong with one file. */
+/** Collects the errors of one file. */
 export interface Findings {
   add(path: FieldPath, message: string): void;
   readonly list: readonly BundleFailure[];
 }
 
-/** The field of a finding that is about the file as a whole. */
+/** The field of a finding about the file as a whole. */
 export const wholeFile = '(file)';
-/** The field of a finding that a bundle is not what was installed. */
+/** The field of a finding about an installed bundle that differs from its archive. */
 export const wholeArchive = '(archive)';
 
-/** Nobody reads more of one file, and each costs a line in the log. */
+/** The most findings of one file. Each is a line in the log. */
 const mostFindings = 100;
 
 export function createFindings(file: string, lineOf: (path: FieldPath) => number | null): Findings {
@@ -32,7 +32,7 @@ export function createFindings(file: string, lineOf: (path: FieldPath) => number
   };
 }
 
-/** `input_schema.properties.lat`, `inject[0].credential`, `properties["a.b"]`. */
+/** Formats a path: `input_schema.properties.lat`, `inject[0].credential`, `properties["a.b"]`. */
 function fieldName(path: FieldPath): string {
   if (path.length === 0) return wholeFile;
   return path.reduce((name, segment) => {

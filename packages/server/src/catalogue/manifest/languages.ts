@@ -1,15 +1,15 @@
 import type { LocalisedText } from '@quartermaster/plugin-kit';
 
-/** The language every text has. */
+/** The language that every text has. */
 export const fallbackLanguage = 'en';
 
-/** A language name as manifests and `lang` write it: `en`, `zh`, `pt-BR`. */
+/** The form of a language name in manifests and in `lang`: `en`, `zh`, `pt-BR`. */
 export const languageName = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/;
 
-/** Finds the language to answer in: the one asked for, else its parent (`zh-CN` → `zh`), else English. */
+/** Selects the language of an answer: the requested one, else its parent (`zh-CN` → `zh`), else English. */
 export type ResolveLanguage = (asked: string | undefined) => string;
 
-/** `known` bounds what is ever prepared: whatever is asked for, the answer is one of these. */
+/** @param known bounds the languages that are ever prepared, whatever is requested */
 export function createResolveLanguage(known: Iterable<string>): ResolveLanguage {
   const byLowerCase = new Map([fallbackLanguage, ...known].map((language) => [language.toLowerCase(), language]));
   return (asked) => {
@@ -25,7 +25,7 @@ export function createResolveLanguage(known: Iterable<string>): ResolveLanguage 
 
 export function inLanguage(text: LocalisedText, language: string): string {
   if (typeof text === 'string') return text;
-  // The other languages are additional members of the manifest, which its type does not name.
+  // The other languages are additional members, which the type does not name.
   const texts: Readonly<Record<string, string>> = text;
   return (Object.hasOwn(texts, language) ? texts[language] : undefined) ?? text.en;
 }

@@ -8,32 +8,32 @@ import { readPackedBundle } from '../load/read-packed-bundle.ts';
 import { errorCode } from './plain-file.ts';
 
 /**
- * Parsed and checked bundles on disk, one file a bundle, so that a start parses no YAML. An entry counts while the stamp of the
- * bundle's files is the same; a bundle with a mistake is never cached. Format: packed-bundle.ts.
+ * Parsed and checked bundles on disk, one file for each, so that a start parses no YAML. An entry is valid while the stamp of the
+ * bundle's files is the same. Bundles with errors are never cached. Format: packed-bundle.ts.
  */
 export interface ManifestCache {
-  /** Identifies the version of a bundle's files and of the checks. An entry with another key is ignored. */
+  /** Identifies the version of a bundle's files and of the checks. Entries with another key are ignored. */
   keyOf(folder: BundleFolder): string;
-  /** Undefined when the bundle must be read: there is no entry, it is of another version, or it is damaged. */
+  /** Undefined when the bundle must be read: the entry is missing, outdated or damaged. */
   find(folder: BundleFolder): PackedBundle | undefined;
-  /** Never fails: without the entry the next start takes longer. */
+  /** Never fails. Without the entry the next start takes longer. */
   store(folder: BundleFolder, packed: Buffer): Promise<void>;
-  /** Removes the entries of bundles that are gone. */
+  /** Removes the entries of bundles that no longer exist. */
   retain(folders: readonly BundleFolder[]): Promise<void>;
 }
 
 export interface ManifestCacheOptions {
-  /** A folder that nothing but the service writes. */
+  /** A folder that only the service writes to. */
   readonly folder: string;
-  /** Searched for what is not in the folder, and only read. */
+  /** A read-only cache that is searched for missing entries. */
   readonly installed?: Pick<ManifestCache, 'find'>;
-  /** Of the product. */
+  /** The version of the product. */
   readonly version: string;
-  /** Another text means that a file of the bundle has changed. Default: from the names, sizes, times and inodes of its files. */
+  /** Returns a text that changes when a file of the bundle changes. Default: from names, sizes, times and inodes of the files. */
   readonly stampOf?: (folder: BundleFolder) => string;
 }
 
-/** Increase it when a check of manifests, a default or the format of an entry changes. */
+/** Increase it when a check, a default or the format of an entry changes. */
 const cacheVersion = 1;
 const suffix = '.bundle';
 
@@ -70,7 +70,7 @@ export function createManifestCache(options: ManifestCacheOptions): ManifestCach
   };
 }
 
-/** Reads a file if only the service, the installing user or root can have written it. */
+/** Reads a file that only the service, the installing user or root can have written. */
 function readTrusted(file: string): Buffer | undefined {
   try {
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -84,7 +84,7 @@ function readTrusted(file: string): Buffer | undefined {
       closeSync(descriptor);
     }
   } catch {
-    // Missing or unreadable: the cache is optional.
+    // The file is missing or unreadable. The cache is optional.
     return undefined;
   }
 }
@@ -92,21 +92,21 @@ function readTrusted(file: string): Buffer | undefined {
 export type InstalledManifestsOptions = Pick<ManifestCacheOptions, 'folder' | 'version'>;
 
 /**
- * The manifest cache that the installation writes for the product's own bundles. Its entries count while the contents of a
- * bundle's files are the same: a copied or restored installation has files with other times and inodes.
+ * Creates the manifest cache that the installation writes for the product's own bundles. Its stamps are digests of the contents,
+ * because a copied or restored installation has other times and inodes.
  */
 export function createInstalledManifests(options: InstalledManifestsOptions): ManifestCache {
   return createManifestCache({ ...options, stampOf: stampOfContents });
 }
 
-/** Writes an entry for each bundle of `bundles` that has no mistake, and removes the others. */
+/** Writes an entry for each bundle in `bundles` without errors, and removes all other entries. */
 export async function writeInstalledManifests(bundles: string, options: InstalledManifestsOptions): Promise<void> {
   const cache = createInstalledManifests(options);
   const { folders } = await findBundleFolders([bundles]);
   for (const folder of folders) {
     const request = { name: folder.name, path: folder.path, key: cache.keyOf(folder) };
     const { packed, failures } = await readPackedBundle(request);
-    // A file that changed while it was read.
+    // A file changed while it was read.
     if (cache.keyOf(folder) !== request.key) continue;
     if (packed !== undefined && failures.length === 0) await cache.store(folder, packed);
   }

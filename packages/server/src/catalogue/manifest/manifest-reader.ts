@@ -1,10 +1,10 @@
 import type { PluginManifest } from '@quartermaster/plugin-kit';
 import { type PackedManifest, unpackManifest } from '../load/packed-bundle.ts';
 
-/** Reads manifests when they are used and keeps the most recently used ones. */
+/** Parses manifests at first use and caches the most recently used ones. */
 export type ManifestReader = (packed: PackedManifest) => PluginManifest;
 
-/** Of JSON text; the objects take a few times as much. */
+/** The limit in bytes of JSON text. The parsed objects take a few times as much. */
 const maxBytes = 4 * 1024 * 1024;
 
 export function createManifestReader(limit = maxBytes): ManifestReader {

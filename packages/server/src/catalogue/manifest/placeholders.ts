@@ -6,13 +6,13 @@ export interface Placeholder {
 
 export interface Template {
   readonly placeholders: readonly Placeholder[];
-  /** The part that is neither a plain text nor a placeholder, when there is one. */
+  /** The first part that is neither plain text nor a placeholder; undefined when there is none. */
   readonly malformed: string | undefined;
 }
 
 const token = /\{\{|\{(credential:)?([a-zA-Z0-9_.-]{1,64})\}|\{/g;
 
-/** Finds the placeholders of a text; `{{` is a plain brace, a closing brace alone is plain too. */
+/** Finds the placeholders of a text. `{{` and a single closing brace are literal braces. */
 export function readTemplate(text: string): Template {
   const placeholders: Placeholder[] = [];
   let malformed: string | undefined;
@@ -25,7 +25,7 @@ export function readTemplate(text: string): Template {
   return { placeholders, malformed };
 }
 
-/** Every text inside a value, with the path to it. */
+/** Yields every text in a value, with its path. */
 export function* textsOf(
   value: unknown,
   path: readonly string[],

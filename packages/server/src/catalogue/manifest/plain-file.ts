@@ -10,12 +10,12 @@ export interface PlainFile {
   readonly maxBytes: number;
 }
 
-/** Whatever a file becomes after it was looked at: a link is not followed, a pipe not waited for. */
+/** Guards against a file that is replaced after the check: links are not followed, pipes do not block. */
 const flag = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Reads a file that stands in a folder itself: no link, no device, no more than `maxBytes`. A bundle cannot make the
- * service read or serve what is elsewhere on the machine. The refusal is a sentence.
+ * Reads a regular file in a folder, at most `maxBytes`. Links and devices are refused, so that a bundle cannot make the service
+ * read or serve other files of the machine. The refusal is a sentence.
  */
 export async function readPlainFile(file: PlainFile): Promise<FileContent> {
   const refusal = await refusalOf(file);
@@ -44,7 +44,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** A short reason for people: the system's code, else the first line of the message. */
+/** A short reason for people: the code of the system, else the first line of the message. */
 export function reasonOf(error: unknown): string {
   const code = errorCode(error);
   if (code !== 'unknown' || !(error instanceof Error)) return code;

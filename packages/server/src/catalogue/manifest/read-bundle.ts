@@ -13,18 +13,18 @@ import { type BundleIcon, readIcon } from './read-icon.ts';
 import { readManifestFile } from './read-manifest-file.ts';
 import { type PluginFile, type PluginReading, type PluginSource, readPlugin } from './read-plugin.ts';
 
-/** A bundle as its folder describes it, checked. */
+/** A bundle that was read from its folder and checked. */
 export interface BundleSource {
-  /** Absolute, without links: what a child process may be allowed to read. */
+  /** An absolute path without links. Child processes may be allowed to read it. */
   readonly folder: string;
   readonly manifest: BundleManifest;
-  /** Sorted by id; those that are wrong are left out. */
+  /** Sorted by id, without invalid plugins. */
   readonly plugins: readonly PluginSource[];
   readonly icon: BundleIcon | null;
 }
 
 export interface BundleReading {
-  /** Undefined when `bundle.yaml` is wrong. */
+  /** Undefined when `bundle.yaml` is invalid. */
   readonly bundle: BundleSource | undefined;
   readonly failures: readonly BundleFailure[];
 }
@@ -32,8 +32,8 @@ export interface BundleReading {
 const manifestName = 'bundle.yaml';
 
 /**
- * Reads a bundle's folder: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Runs nothing of it. A plugin that
- * is wrong is left out and hides no other. Every failure names file, line and field. Format: docs/guides/bundles.md.
+ * Reads the folder of a bundle: `bundle.yaml` and one `<plugin_id>.yaml` for each plugin. Executes none of its code. Invalid
+ * plugins are left out and hide no others. Every failure names file, line and field. Format: docs/guides/bundles.md.
  */
 export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const name = basename(bundleFolder);
@@ -44,7 +44,7 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   if (manifest === undefined) return { bundle: undefined, failures: findings.list };
   const isWhole = findings.list.length === 0;
   const icon = await findIcon(folder, manifest, findings);
-  // The plugins of a wrong bundle are read too: its author is told everything at once.
+  // The plugins of an invalid bundle are read too, so that its author sees all errors at once.
   const { pluginIds, failures } = await listFiles({ folder, name });
   const readings = await readPlugins(folder, { name, manifest, pluginIds });
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
@@ -54,7 +54,7 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   };
 }
 
-/** Everything that `bundle.yaml` and the name of its folder decide. */
+/** Performs the checks that need only `bundle.yaml` and the name of its folder. */
 function checkBundle(value: unknown, name: string, findings: Findings): BundleManifest | undefined {
   const manifest = readBundleManifest(value, findings);
   if (manifest === undefined) return undefined;
@@ -77,7 +77,7 @@ function checkVerify(manifest: BundleManifest, findings: Findings): void {
   if (response !== undefined) checkResponse(response, ['verify', 'response'], findings);
 }
 
-/** A picture that is missing or wrong is a failure; the bundle works without it. */
+/** Reads the icon. A missing or invalid icon is a failure, and the bundle loads without it. */
 async function findIcon(folder: string, { icon }: BundleManifest, findings: Findings): Promise<BundleIcon | null> {
   if (icon === undefined) return null;
   const reading = await readIcon({ folder, name: icon });
@@ -92,7 +92,7 @@ interface ManifestRead {
   readonly pluginIds: readonly string[];
 }
 
-/** One after the other: reading is parsing, and parsing two at once is no faster. */
+/** Reads the plugins sequentially: parsing dominates, and concurrency would not make it faster. */
 async function readPlugins(folder: string, bundle: ManifestRead): Promise<PluginReading[]> {
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {
@@ -103,7 +103,7 @@ async function readPlugins(folder: string, bundle: ManifestRead): Promise<Plugin
   return readings;
 }
 
-/** What the checks did not foresee costs this plugin only. */
+/** Turns an unexpected error into a failure of this plugin only. */
 async function readPluginSafely(folder: string, file: PluginFile): Promise<PluginReading> {
   try {
     return await readPlugin(folder, file);
@@ -135,7 +135,7 @@ async function listFiles({
   return { pluginIds: pluginIds.sort(), failures };
 }
 
-/** YAML files of the folder and below, except hidden folders, installed packages and recordings. */
+/** Lists the YAML files below the folder, without hidden folders, installed packages and recordings. */
 async function listYaml(folder: string, prefix = ''): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {

@@ -7,23 +7,23 @@ import { type ReadAnswer, type ReadRequest, readPackedBundle } from '../load/rea
 import { wholeArchive } from './findings.ts';
 import type { ManifestCache } from './manifest-cache.ts';
 
-/** The result of reading a folder; without a bundle, its `bundle.yaml` is invalid. */
+/** The result of reading a folder. Without a bundle, its `bundle.yaml` is invalid. */
 export interface Reading {
   readonly bundle: PackedBundle | undefined;
   readonly failures: readonly BundleFailure[];
   readonly isCached: boolean;
-  /** The bundle is not what was installed: nothing of it may be in force. */
+  /** Whether the bundle differs from its installed archive, so that no part of it may be used. */
   readonly isRefused?: boolean;
 }
 
-/** By the path of the folder; a folder that is missing was not read yet. */
+/** The readings by the path of the folder. A missing folder has not been read yet. */
 export type Readings = ReadonlyMap<string, Reading>;
 
 /** Reads bundles whose files have changed. */
 export interface ChangeReader {
   /** Reads cached and small bundles, before the service answers requests. */
   readAtStart(changed: readonly BundleFolder[]): Promise<Readings>;
-  /** A few, in a thread: those that are in `known` first. */
+  /** Reads a few bundles in a thread. Those in `known` come first. */
   readWhileServing(changed: readonly BundleFolder[], known: ReadonlyMap<string, unknown>): Promise<Readings>;
   close(): Promise<void>;
 }
@@ -31,11 +31,11 @@ export interface ChangeReader {
 export interface ChangeReaderOptions {
   readonly cache?: ManifestCache;
   readonly firstReadBytes?: number;
-  /** Why the files of a folder may not be used at all; null when they may. */
+  /** Returns why the files of a folder must not be used, or null. */
   readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
 }
 
-/** Number of bundles that are read before the catalogue with them takes effect, while the service runs. */
+/** The number of bundles that are read before a new catalogue with them takes effect. */
 const bundlesPerLoad = 4;
 
 export function createChangeReader({
@@ -45,7 +45,7 @@ export function createChangeReader({
 }: ChangeReaderOptions): ChangeReader {
   const reader = createBundleReader();
 
-  /** Adds a reading for each folder that may not be used. */
+  /** Adds a reading for each folder that must not be used. */
   async function refuse(changed: readonly BundleFolder[], readings: Map<string, Reading>): Promise<void> {
     for (const folder of changed) {
       const message = await refusalOf(folder);
@@ -55,7 +55,7 @@ export function createChangeReader({
     }
   }
 
-  /** The changed bundles that can be read before the service answers requests. */
+  /** Reads the changed bundles that are cached or small. */
   async function readAtStart(changed: readonly BundleFolder[]): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
     let left = firstReadBytes;
@@ -76,7 +76,7 @@ export function createChangeReader({
     return readings;
   }
 
-  /** One bundle after the other, in the thread: what changed first, then what the start left. */
+  /** Reads a few bundles in the thread: changed ones first, then those that the start left. */
   async function readWhileServing(
     changed: readonly BundleFolder[],
     known: ReadonlyMap<string, unknown>,
@@ -95,7 +95,7 @@ export function createChangeReader({
   async function read(folder: BundleFolder, ask: (request: ReadRequest) => Promise<ReadAnswer>): Promise<Reading> {
     const key = cache?.keyOf(folder) ?? folder.stamp;
     const { packed, failures } = await ask({ name: folder.name, path: folder.path, key });
-    // Bundles with errors are not cached, so each start reports the error with its line.
+    // Bundles with errors are not cached, so that each start reports the errors with their lines.
     if (packed !== undefined && failures.length === 0) await cache?.store(folder, packed);
     return { bundle: packed === undefined ? undefined : unpackBundle(packed, key), failures, isCached: false };
   }

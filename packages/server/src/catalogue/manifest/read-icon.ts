@@ -1,6 +1,6 @@
 import { readPlainFile } from './plain-file.ts';
 
-/** The picture of a bundle, checked and in memory. */
+/** The checked icon of a bundle. */
 export interface BundleIcon {
   readonly content: Buffer;
   readonly mediaType: 'image/svg+xml' | 'image/png';
@@ -9,7 +9,7 @@ export interface BundleIcon {
 const maxIconBytes = 64 * 1024;
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Reads the icon a manifest names. The refusal is a sentence. */
+/** Reads the icon that a manifest names. The refusal is a sentence. */
 export async function readIcon({
   folder,
   name,
@@ -36,9 +36,8 @@ const drawing = new Set(
 );
 
 /**
- * Finds the first thing in an SVG picture that does more than draw: an element outside the list, a document type, an event
- * attribute, or a reference that leaves the picture. Comments and text are searched as well, so nothing depends on how a
- * browser divides the text.
+ * Finds the first part of an SVG image that does more than draw: an element outside the list, a document type, an event attribute
+ * or an external reference. Comments and text are searched too, so the result does not depend on how a browser parses the image.
  */
 function findForbidden(svg: string): string | null {
   for (const [, name = ''] of svg.matchAll(/<([^\s<>/]+)/g)) {

@@ -3,7 +3,7 @@ import { readPlainFile } from './plain-file.ts';
 import { readYaml, type YamlError } from './read-yaml.ts';
 
 export interface ManifestFile<Manifest> {
-  /** Undefined when the file cannot be read or its shape is wrong; the findings say why. */
+  /** Undefined when the file cannot be read or is invalid; the findings explain it. */
   readonly manifest: Manifest | undefined;
   readonly findings: Findings;
 }
@@ -11,7 +11,7 @@ export interface ManifestFile<Manifest> {
 export interface ManifestPlace {
   readonly folder: string;
   readonly name: string;
-  /** Names it in findings, relative to the folder of bundles. */
+  /** The name of the file in findings, relative to the folder of bundles. */
   readonly label: string;
 }
 
@@ -38,7 +38,7 @@ export async function readManifestFile<Manifest>(
 }
 
 function unreadable({ label }: ManifestPlace, mistakes: readonly YamlError[]) {
-  // Each mistake has a line of its own, found by the parser.
+  // The parser provides the line of each error.
   let line: number | null = null;
   const findings = createFindings(label, () => line);
   for (const mistake of mistakes) {

@@ -9,15 +9,15 @@ import type { Findings } from './findings.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readManifestFile } from './read-manifest-file.ts';
 
-/** A plugin as its file describes it, checked. */
+/** A plugin that was read from its file and checked. */
 export interface PluginSource {
   readonly manifest: PluginManifest;
-  /** Absolute; null for a declarative plugin. */
+  /** An absolute path; null for a declarative plugin. */
   readonly handlerPath: string | null;
 }
 
 export interface PluginFile {
-  /** Names the file in findings, relative to the folder of bundles. */
+  /** The name of the file in findings, relative to the folder of bundles. */
   readonly label: string;
   /** The file is `<pluginId>.yaml`. */
   readonly pluginId: string;
@@ -25,7 +25,7 @@ export interface PluginFile {
 }
 
 export interface PluginReading {
-  /** Undefined when anything is wrong. */
+  /** Undefined when there is any error. */
   readonly plugin: PluginSource | undefined;
   readonly failures: readonly BundleFailure[];
 }
@@ -44,7 +44,7 @@ export async function readPlugin(folder: string, file: PluginFile): Promise<Plug
   return { plugin: { manifest, handlerPath }, failures: [] };
 }
 
-/** Everything that the manifests alone decide. */
+/** Performs the checks that need only the manifests. */
 function checkPlugin(value: unknown, file: PluginFile, findings: Findings): PluginManifest | undefined {
   const manifest = readPluginManifest(value, findings);
   if (manifest === undefined) return undefined;
@@ -58,7 +58,7 @@ function checkPlugin(value: unknown, file: PluginFile, findings: Findings): Plug
   return manifest;
 }
 
-/** Either a request as data or code that makes it. */
+/** Checks that the plugin is declared in exactly one way: a request, a handler or a remote tool. */
 function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: Findings): void {
   const { request, response, handler, mcp } = manifest;
   if (request === undefined && handler === undefined && mcp === undefined) {
@@ -72,7 +72,7 @@ function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: F
   if (mcp !== undefined) {
     if (request !== undefined || handler !== undefined || response !== undefined)
       findings.add(['mcp'], 'A remote tool has neither "request", "response" nor "handler".');
-    // Its address is fixed: no parameter stands in it.
+    // The URL is fixed and contains no parameters.
     checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(bundle, new Set()), findings });
   }
   if (request !== undefined) {

@@ -14,10 +14,10 @@ import { sentenceWithoutPath, toErrorDetail } from '../../kernel/validation/vali
 import { copyJson } from '../schema/copy-json.ts';
 import type { FieldPath } from './findings.ts';
 
-/** A YAML file as JSON data that still knows its lines. */
+/** The JSON data of a YAML file, with line numbers. */
 export interface YamlFile {
   readonly value: unknown;
-  /** Line (from 1) of the value at a path; of its nearest ancestor when it is missing. */
+  /** The line (from 1) of the value at a path, or of its nearest existing ancestor. */
   lineOf(path: FieldPath): number;
 }
 
@@ -35,14 +35,14 @@ const maxMistakes = 5;
 
 export type ReadYaml = (text: string) => YamlFile | { readonly mistakes: readonly YamlError[] };
 
-/** Reads one document of YAML 1.2 (core schema): no tags, no duplicate names, few aliases, nothing but JSON data. */
+/** Parses one document of YAML 1.2 (core schema). Only JSON data is allowed: no tags, no duplicate names, few aliases. */
 export function readYaml(text: string): ReturnType<ReadYaml> {
   const lineCounter = new LineCounter();
   try {
     const document = parseDocument(text, {
       lineCounter,
       strict: true,
-      // The parser's own ways cost the square of the names, and of the mistakes.
+      // These options of the parser take quadratic time for many names or errors.
       uniqueKeys: false,
       prettyErrors: false,
       version: '1.2',
@@ -57,14 +57,14 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
     const message = sentenceWithoutPath(toErrorDetail(copied.refusal));
     return { mistakes: [{ line: lineOf(segments), path: segments, message }] };
   } catch (error) {
-    // Unresolved and too many aliases are thrown, as is an exhausted stack.
+    // The parser throws for unresolved or too many aliases and for an exhausted stack.
     const message = error instanceof Error ? firstLine(error.message) : 'It cannot be read.';
     return { mistakes: [{ line: null, path: [], message }] };
   }
 }
 
 function mistakesOf(document: Document, lineCounter: LineCounter): YamlError[] {
-  // A tag that means nothing is a warning; findRefused reports every tag.
+  // The parser warns about unknown tags; findRefused reports every tag.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
   return [...document.errors, ...warnings].slice(0, maxMistakes).map(({ pos: [start], message }) => ({
     path: [],
@@ -73,7 +73,7 @@ function mistakesOf(document: Document, lineCounter: LineCounter): YamlError[] {
   }));
 }
 
-/** What YAML allows and a bundle does not. */
+/** Reports what YAML allows but a bundle must not contain. */
 function findRefused(document: Document, lineCounter: LineCounter): YamlError[] {
   const mistakes: YamlError[] = [];
   const refuse = (node: unknown, message: string) => {
@@ -81,7 +81,7 @@ function findRefused(document: Document, lineCounter: LineCounter): YamlError[] 
   };
   visit(document, {
     Node: (_key, node) => {
-      // A tag could make something other than JSON data (a Set, bytes).
+      // A tag could produce values that are not JSON data (a Set, bytes).
       if (!isAlias(node) && node.tag !== undefined) refuse(node, `Tags are not allowed, found ${node.tag}.`);
       if (isMap(node)) refuseNames(node, refuse);
       return mistakes.length < maxMistakes ? undefined : visit.BREAK;
@@ -90,7 +90,7 @@ function findRefused(document: Document, lineCounter: LineCounter): YamlError[] 
   return mistakes;
 }
 
-/** Names as JSON has them: texts, each once. */
+/** Checks that names are strings and unique, as in JSON. */
 function refuseNames({ items }: YAMLMap, refuse: (node: unknown, message: string) => void): void {
   const names = new Set<string>();
   for (const { key } of items) {
@@ -117,7 +117,7 @@ function lineAt(document: Document, lineCounter: LineCounter, path: FieldPath): 
   return line;
 }
 
-/** A member is where its name stands; an item is where it starts. */
+/** The position of a member is that of its name; the position of an item is its start. */
 function stepInto(node: unknown, segment: string): { at: unknown; value: unknown } | undefined {
   if (isMap(node)) {
     const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === segment);
@@ -129,7 +129,7 @@ function stepInto(node: unknown, segment: string): { at: unknown; value: unknown
 }
 
 function lineOfNode(node: unknown, lineCounter: LineCounter): number | undefined {
-  // Whatever the parser made has a range; a node built by hand has none.
+  // Nodes of the parser have a range.
   const range = (node as Partial<Node> | null)?.range;
   return range ? lineCounter.linePos(range[0]).line : undefined;
 }

@@ -4,7 +4,7 @@ import { inlineReferences } from './inline-references.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
-/** `tools[]` of Anthropic's messages: JSON Schema 2020-12 whose root is a plain object. */
+/** The format of `tools[]` in Anthropic's messages: JSON Schema 2020-12 whose root is a plain object. */
 export const anthropic: FunctionFormat = ({ plugin }) => {
   const losses = createLosses();
   return {
@@ -17,7 +17,7 @@ export const anthropic: FunctionFormat = ({ plugin }) => {
   };
 };
 
-/** JSON Schema as it is, but for references, extensions, and combinators at its root. */
+/** Removes references, extensions and combinators at the root. The rest of the schema stays unchanged. */
 export function plainRoot(schema: JsonSchema, at: readonly string[], losses: Losses): JsonSchema {
   const flat = flattenRoot(inlineReferences(schema), at, losses);
   return rewriteSchema(flat, at, { rules: plainRules, losses }) ?? flat;
@@ -25,6 +25,6 @@ export function plainRoot(schema: JsonSchema, at: readonly string[], losses: Los
 
 const plainRules: Rules = {
   keeps: (keyword) => keyword !== '$schema' && keyword !== '$comment' && !keyword.startsWith('x-'),
-  // Some who pass tools on read a schema as an object always.
+  // Some clients that pass tools on expect every schema to be an object.
   shape: (schema) => (typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema),
 };

@@ -3,8 +3,8 @@ import { type JsonSchema, type Losses, membersOf, textsIn } from './function-for
 import { textOfAlternatives, withSentences } from './keyword-texts.ts';
 
 /**
- * The parameters of a call as one plain object: providers refuse `allOf`, `anyOf` and `oneOf` at the root. Every name
- * that an alternative knows becomes a property; which go together is said in words.
+ * Flattens the parameters into one plain object, because providers refuse `allOf`, `anyOf` and `oneOf` at the root. Every name of
+ * an alternative becomes a property; the description states which belong together.
  */
 export function flattenRoot(schema: JsonSchema, root: readonly string[], losses: Losses): JsonSchema {
   let flat = schema;
@@ -38,7 +38,7 @@ function joinAny(rest: JsonSchema, keyword: string, branches: readonly unknown[]
   return withSentences(joined, [textOfAlternatives(keyword, branches)]);
 }
 
-/** The first schema that knows a name says what it is. */
+/** Collects the properties of all parts. The first schema of a name is used. */
 function propertiesOf(parts: readonly unknown[]): Record<string, unknown> {
   const properties = new Map<string, unknown>();
   for (const [name, schema] of parts.flatMap((part) => membersOf(Reflect.get(Object(part), 'properties')))) {

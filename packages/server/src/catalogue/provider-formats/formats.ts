@@ -7,7 +7,7 @@ import { openai } from './openai.ts';
 import { openaiStrict } from './openai-strict.ts';
 import { taskingai } from './taskingai.ts';
 
-/** Every form of a plugin beside our own. */
+/** Every definition format of a plugin except the product's own. */
 export const functionFormats: Readonly<Record<DefinitionFormat, FunctionFormat>> = {
   openai,
   'openai-strict': openaiStrict,

@@ -3,14 +3,14 @@ import { isJsonObject } from '../../kernel/json/json-object.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a format is made from. */
+/** The input of a format. */
 export interface Described {
   readonly plugin: Plugin;
-  /** Whether running it reaches anything outside of the service. */
+  /** Whether the plugin calls hosts outside the service. */
   readonly reachesOut: boolean;
 }
 
-/** A plugin in the form a provider takes, and everything that form could not say. */
+/** The definition of a plugin in a provider's format, and what the format cannot represent. */
 export interface Defined {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly losses: readonly DefinitionLoss[];
@@ -19,7 +19,7 @@ export interface Defined {
 /** Pure: the same plugin gives the same definition. */
 export type FunctionFormat = (described: Described) => Defined;
 
-/** Collects what a format cannot say. Paths lead from the plugin record, such as `/input_schema/properties/lat`. */
+/** Collects what a format cannot represent. Paths start at the plugin record, such as `/input_schema/properties/lat`. */
 export interface Losses {
   add(kind: DefinitionLoss['kind'], path: readonly string[], message: string): void;
   readonly list: readonly DefinitionLoss[];
@@ -36,7 +36,7 @@ export function createLosses(): Losses {
   };
 }
 
-/** The members of a keyword that maps names to schemas. */
+/** The entries of a keyword that maps names to schemas. */
 export function membersOf(value: unknown): Array<[string, unknown]> {
   return isJsonObject(value) ? Object.entries(value) : [];
 }
@@ -45,7 +45,7 @@ export function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-/** The types a schema allows by its `type`; undefined when it does not say. */
+/** The types in `type`; undefined when the schema has no `type`. */
 export function typesOf(schema: JsonSchema): string[] | undefined {
   if (typeof schema.type === 'string') return [schema.type];
   return Array.isArray(schema.type) ? textsIn(schema.type) : undefined;

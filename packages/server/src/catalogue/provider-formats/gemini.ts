@@ -15,14 +15,14 @@ import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
 /**
- * A function declaration of Gemini. `parameters` is a part of OpenAPI 3.0's schemas; what that cannot say at all is
- * given as `parametersJsonSchema`, which only newer models and clients take, stated.
+ * The format of Gemini's function declarations. `parameters` supports a part of OpenAPI 3.0's schemas. A schema beyond that becomes
+ * `parametersJsonSchema`, which only newer models and clients accept; the losses say so.
  */
 export const gemini: FunctionFormat = ({ plugin }) => {
   const losses = createLosses();
   const head = { name: toolName(plugin.bundle_id, plugin.plugin_id), description: plugin.description };
   const flat = flattenRoot(inlineReferences(plugin.input_schema), ['input_schema'], losses);
-  // A declaration without parameters has no empty object for them.
+  // A declaration without parameters must not have an empty object for them.
   const parameters =
     membersOf(flat.properties).length === 0
       ? flat
@@ -51,7 +51,7 @@ const geminiRules: Rules = {
   keeps: (keyword, schema) => {
     if (keyword === 'format') return formats[String(schema.type)]?.includes(String(schema.format)) === true;
     if (keyword === 'enum') return schema.type === 'string';
-    // An open or closed object looks the same there.
+    // Gemini does not distinguish open from closed objects.
     return kept.has(keyword);
   },
 
@@ -64,18 +64,18 @@ const geminiRules: Rules = {
     if (schema.type === undefined && !isUnion) return undefined;
     if (schema.type === 'array' && !isJsonObject(schema.items)) return undefined;
     if (schema.type === 'object' && membersOf(schema.properties).length === 0) return undefined;
-    // A union in `items` spoils the whole request: the first alternative alone is still right.
+    // Gemini refuses requests with a union in `items`, so only the first alternative is kept.
     return isUnion && path.at(-1) === 'items' ? firstOf(schema, path, losses) : schema;
   },
 
-  // An object that has lost all its properties is none there.
+  // Gemini refuses objects without properties.
   finish: (schema, path) => {
     const isEmpty = schema.type === 'object' && membersOf(schema.properties).length === 0;
     return isEmpty && path.length > 1 ? undefined : schema;
   },
 };
 
-/** `const` is an `enum` of one; null among the values is `nullable`. */
+/** Converts `const` to an `enum` with one value, and null values to `nullable`. */
 function withConstants(schema: JsonSchema): JsonSchema {
   const { const: only, ...rest } = schema;
   const listed = 'const' in schema && schema.enum === undefined ? { ...rest, enum: [only] } : schema;
@@ -118,7 +118,7 @@ function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): J
   return { ...rest, anyOf: oneOf };
 }
 
-/** Null is no type there but a remark on another one. */
+/** Gemini has no null type; it marks another type as nullable. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const types = typesOf(schema)?.filter((type) => type !== 'null');
   const branches = Array.isArray(schema.anyOf) ? schema.anyOf.filter((branch) => !isNull(branch)) : undefined;

@@ -3,13 +3,13 @@ import { resolvePointer } from '../manifest/check-references.ts';
 import { childrenOf } from '../schema/subschemas.ts';
 import type { JsonSchema } from './function-format.ts';
 
-/** Inlining multiplies what many places refer to: beyond this many schemas, references stay references. */
+/** The most schemas after inlining, which multiplies shared definitions. Beyond it references stay. */
 const maxInlined = 2_000;
 const annotations = new Set(['description', 'title', 'default', 'examples', 'deprecated', '$comment']);
 
 /**
- * A schema without `$ref`, since several clients do not follow them. What refers to itself, or would grow without
- * bound, stays in `$defs` under a name of its own.
+ * Replaces `$ref` by its target, because several clients do not follow references. Recursive definitions, and those beyond the
+ * bound, stay in `$defs`.
  */
 export function inlineReferences(root: JsonSchema): JsonSchema {
   const kept = new Map<string, string>();
@@ -52,7 +52,7 @@ export function inlineReferences(root: JsonSchema): JsonSchema {
 
   const schema = withChildren(root, ['#']);
   const $defs: Record<string, unknown> = {};
-  // Working through one definition may keep another: the map grows while it is walked.
+  // Inlining one definition may keep another, so the map grows during the loop.
   for (const [$ref, name] of kept) {
     const target = resolvePointer($ref, root);
     $defs[name] = isJsonObject(target) ? inlineKept(target, [$ref]) : target;
@@ -68,7 +68,7 @@ function cloneMembers(members: unknown): unknown {
   return Array.isArray(members) ? [...members] : { ...Object(members) };
 }
 
-/** Both hold for the value. What is said twice and differs needs both to be said. */
+/** Combines two schemas that both apply. Conflicting keywords require an `allOf`. */
 function merge(target: JsonSchema, beside: JsonSchema): JsonSchema {
   const clashes = Object.keys(beside).some((keyword) => keyword in target && !annotations.has(keyword));
   return clashes ? { allOf: [target, beside] } : { ...target, ...beside };

@@ -4,7 +4,7 @@ import { type JsonSchema, membersOf, textsIn } from './function-format.ts';
 const listing = new Set(['properties', 'required']);
 const worded = new Set(['description', 'title', 'default', 'examples', 'deprecated']);
 
-/** One schema out of an `allOf` whose parts do not contradict each other; the schema as it is when they may. */
+/** Joins an `allOf` whose parts cannot conflict into one schema. Other schemas are returned unchanged. */
 export function joinParts(schema: JsonSchema): JsonSchema {
   const { allOf, ...rest } = schema;
   if (!Array.isArray(allOf)) return schema;

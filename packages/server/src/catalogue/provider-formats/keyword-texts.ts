@@ -1,6 +1,6 @@
 import { type JsonSchema, textsIn } from './function-format.ts';
 
-/** What a keyword means, in words, for providers that do not take the keyword. */
+/** The meaning of keywords in words, for providers that do not support them. */
 const texts: Readonly<Record<string, (value: unknown) => string>> = {
   minimum: (value) => `At least ${json(value)}.`,
   maximum: (value) => `At most ${json(value)}.`,
@@ -28,13 +28,13 @@ const texts: Readonly<Record<string, (value: unknown) => string>> = {
 
 const maxTextLength = 500;
 
-/** A sentence, or an empty text when the keyword says nothing. */
+/** A sentence, or an empty text when the keyword has no effect. */
 export function textOfKeyword(keyword: string, value: unknown): string {
   const text = texts[keyword]?.(value) ?? `JSON Schema "${keyword}": ${json(value)}.`;
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text;
 }
 
-/** The schema with sentences behind its description. */
+/** Appends sentences to the description of the schema. */
 export function withSentences(schema: JsonSchema, sentences: readonly string[]): JsonSchema {
   const added = sentences.filter((sentence) => sentence !== '');
   if (added.length === 0) return schema;
@@ -42,7 +42,7 @@ export function withSentences(schema: JsonSchema, sentences: readonly string[]):
   return { ...schema, description: [...own, ...added].join(' ') };
 }
 
-/** Which members the alternatives of a schema ask for: `a`, or `b` and `c`. */
+/** States which members the alternatives of a schema require: `a`, or `b` and `c`. */
 export function textOfAlternatives(keyword: string, branches: readonly unknown[]): string {
   const names = branches.map((branch) => textsIn(Reflect.get(Object(branch), 'required')));
   if (names.some((list) => list.length === 0)) return textOfKeyword(keyword, branches);

@@ -4,7 +4,7 @@ import { toolName } from './tool-name.ts';
 
 export { toolName };
 
-/** A tool of the Model Context Protocol, as `tools/list` answers it. */
+/** The format of a Model Context Protocol tool in `tools/list`. */
 export const mcp: FunctionFormat = ({ plugin, reachesOut }) => {
   const losses = createLosses();
   return {

@@ -17,8 +17,8 @@ import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { findExcess } from './strict-limits.ts';
 
 /**
- * `tools[]` of OpenAI with `strict: true`: every property is required and every object closed, so an optional one may be
- * null, which running a plugin reads as left out. What strictness cannot say at all is given without it, stated.
+ * The format of OpenAI's `tools[]` with `strict: true`: all properties are required and all objects closed. Optional properties may
+ * be null, which a run treats as absent. A plugin that strict mode cannot represent is defined without it; the losses say so.
  */
 export const openaiStrict: FunctionFormat = ({ plugin }) => {
   const losses = createLosses();
@@ -70,7 +70,7 @@ const strictRules: Rules = {
   finish: (schema, path, losses) => (schema.properties === undefined ? schema : allRequired(schema, path, losses)),
 };
 
-/** Only one of several being right cannot be said; that one of them is, can. */
+/** Converts `oneOf` to `anyOf`, because strict mode cannot require that exactly one alternative matches. */
 function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
   const { oneOf, ...rest } = schema;
   if (!Array.isArray(oneOf)) return schema;
@@ -83,7 +83,7 @@ function saysWhatItIs(schema: JsonSchema): boolean {
   return ['type', 'anyOf', 'enum', 'const', '$ref'].some((keyword) => schema[keyword] !== undefined);
 }
 
-/** An object of any names cannot be said; one that knows some names can, without the others. */
+/** Closes an object. Objects with arbitrary names only cannot be represented; known names can, without the others. */
 function closed(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined {
   const { additionalProperties, patternProperties, ...rest } = schema;
   const isOpen =

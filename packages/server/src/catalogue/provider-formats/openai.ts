@@ -12,12 +12,12 @@ import { inlineReferences } from './inline-references.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
-/** Characters OpenAI takes of a function's description. */
+/** The most characters of a function's description at OpenAI. */
 const maxDescription = 1_024;
 
 /**
- * `tools[]` of OpenAI's chat completions and of the many who speak like them. Any JSON Schema, but the root is a plain
- * object and every array says what it holds.
+ * The format of `tools[]` in OpenAI's chat completions and in compatible APIs. Any JSON Schema is allowed, but the root is a plain
+ * object and every array declares its items.
  */
 export const openai: FunctionFormat = ({ plugin }: Described): Defined => {
   const losses = createLosses();
@@ -37,10 +37,10 @@ export function openaiHead(plugin: Described['plugin'], losses: Losses) {
   return { name: toolName(plugin.bundle_id, plugin.plugin_id), description: text };
 }
 
-/** The input as a plain object of JSON Schema without references and without combinators at its root. */
+/** Converts the input schema to a plain object without references and without combinators at its root. */
 export function looseParameters(schema: JsonSchema, losses: Losses): JsonSchema {
   const flat = flattenRoot(inlineReferences(schema), ['input_schema'], losses);
-  // Nothing of JSON Schema is beyond these rules, so there is always a result.
+  // These rules support every keyword, so there is always a result.
   return rewriteSchema(flat, ['input_schema'], { rules: looseRules, losses }) ?? { type: 'object', properties: {} };
 }
 

@@ -3,22 +3,25 @@ import { childrenOf } from '../schema/subschemas.ts';
 import { type JsonSchema, type Losses, membersOf, textsIn } from './function-format.ts';
 import { textOfKeyword, withSentences } from './keyword-texts.ts';
 
-/** What a provider takes of JSON Schema. */
+/** The part of JSON Schema that a provider supports. */
 export interface Rules {
-  /** Whether the provider takes a keyword with its value in this schema. */
+  /** Whether the provider supports a keyword with its value in this schema. */
   keeps(keyword: string, schema: JsonSchema, path: readonly string[]): boolean;
-  /** Says a schema with keywords the provider takes, before the others are moved; undefined: it cannot. */
+  /**
+   * Converts a schema to supported keywords before unsupported ones are moved to the description. Undefined when that is
+   * impossible.
+   */
   shape(schema: JsonSchema | boolean, path: readonly string[], losses: Losses): JsonSchema | undefined;
-  /** The last touch to an object: every member is rewritten already. */
+  /** Finishes an object whose members are all rewritten. */
   finish?(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema | undefined;
 }
 
-/** Keywords that tell nothing about the value: left out without a word. */
+/** Keywords without information about the value. They are removed without a loss. */
 const silent = new Set(['$schema', '$comment']);
 
 /**
- * Rewrites a schema for a provider. What it does not take goes into the description, stated as a loss; a part that
- * cannot be said at all is left out where it is optional, and makes the whole undefined where it is not.
+ * Rewrites a schema for a provider. Unsupported keywords move to the description and are listed as losses. A part that cannot be
+ * represented is left out where it is optional; otherwise the result is undefined.
  */
 export function rewriteSchema(
   schema: unknown,
@@ -100,7 +103,7 @@ function rewriteProperties(schema: JsonSchema, at: readonly string[], context: C
   return kept;
 }
 
-/** Alternatives that cannot be said are left out as long as one can; the parts of an `allOf` are needed all. */
+/** Rewrites alternatives. Unsupported ones are left out while at least one remains; an `allOf` needs all its parts. */
 function rewriteList(list: readonly unknown[], at: readonly string[], context: Context): unknown {
   const rewritten = list.map((child, index) => rewriteSchema(child, [...at, String(index)], context));
   const said = rewritten.filter((child) => child !== undefined);

@@ -2,18 +2,18 @@ import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { childrenOf } from '../schema/subschemas.ts';
 import { type JsonSchema, membersOf } from './function-format.ts';
 
-/** What OpenAI takes of one strict schema. */
+/** OpenAI's limits for one strict schema. */
 const limits = { properties: 5_000, depth: 10, names: 120_000, enumValues: 1_000 };
 
 interface Counts {
   properties: number;
   depth: number;
-  /** Characters of property and definition names, enum and const values. */
+  /** Characters of property names, definition names, and enum and const values. */
   names: number;
   enumValues: number;
 }
 
-/** What of a strict schema is beyond the provider's limits, in words; undefined when nothing is. */
+/** Describes which limit of the provider the schema exceeds; undefined when it exceeds none. */
 export function findExcess(schema: JsonSchema): string | undefined {
   const counts: Counts = { properties: 0, depth: 0, names: 0, enumValues: 0 };
   count(schema, 1, counts);

@@ -12,8 +12,8 @@ import { inlineReferences } from './inline-references.ts';
 import { textOfKeyword, withSentences } from './keyword-texts.ts';
 
 /**
- * The plugin record of TaskingAI's plugin server, whose clients read it unchanged: flat maps of parameters with a type
- * of a short list, a name, a description and whether they are required.
+ * The plugin record of TaskingAI's plugin server, which its clients read unchanged. Parameters are flat maps with a name, a
+ * description, a required flag and a type from a short list.
  */
 export const taskingai: FunctionFormat = ({ plugin }) => {
   const losses = createLosses();
@@ -83,7 +83,7 @@ function flatParameter({ name, property, required }: Parameter, path: readonly s
 
 const scalars = new Set(['string', 'integer', 'number', 'boolean']);
 
-/** A type of the ancestor's list; undefined when it has none. */
+/** The type in TaskingAI's list; undefined when there is none. */
 function flatType(schema: JsonSchema): string | undefined {
   const types = (typesOf(schema) ?? typesOfValues(schema)).filter((type) => type !== 'null');
   const [type] = types;

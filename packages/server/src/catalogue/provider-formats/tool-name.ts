@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The shortest limit of those who call tools: some clients count 60 characters, providers 64. */
+/** The shortest limit among clients: some allow 60 characters, providers 64. */
 const maxLength = 60;
 
 /**
- * The one name of a plugin among all bundles: `bundle__plugin`, of letters, digits and `_`, starting with a letter.
- * A name that would be too long, or that another pair of ids could have too, ends in a hash of its ids instead.
+ * The name of a plugin that is unique among all bundles: `bundle__plugin`, of letters, digits and `_`, starting with a letter. A
+ * name that is too long or ambiguous ends with a hash of its ids.
  */
 export function toolName(bundleId: string, pluginId: string): string {
   const name = `${bundleId}__${pluginId}`;

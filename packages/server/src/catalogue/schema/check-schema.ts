@@ -10,7 +10,7 @@ const maxDepth = 32;
 const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/;
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Keywords that reach outside the document, rename parts of it, or are of another dialect. */
+/** Keywords that refer outside the document, rename its parts, or belong to another dialect. */
 const refusedKeywords: Readonly<Record<string, string>> = {
   $id: 'is not allowed: the schema has no address of its own',
   $anchor: 'is not allowed: refer to "#/$defs/…"',
@@ -26,8 +26,8 @@ const refusedKeywords: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks a schema of a manifest: JSON Schema 2020-12, every property named and described for the model that will fill
- * it in, and nothing that could hang or mislead the engine later. An accepted schema compiles when it is first used.
+ * Checks a schema of a manifest. It must be JSON Schema 2020-12 with a description of every property for the model that fills it
+ * in. It must contain nothing that could block or confuse the engine. An accepted schema compiles at first use.
  */
 export function checkSchema(schema: Readonly<Record<string, unknown>>, root: FieldPath, findings: Findings): void {
   if (!checkMetaSchema(schema, root, findings)) return;
@@ -100,7 +100,7 @@ function checkPattern(pattern: string, path: FieldPath, findings: Findings): voi
   }
 }
 
-/** At the root a required name without a property is a typing error; deeper it may refer to a sibling schema. */
+/** Checks `required` at the root, where a name without a property is a typing error. Deeper, it may refer to a sibling schema. */
 function checkRequired(schema: Readonly<Record<string, unknown>>, root: FieldPath, findings: Findings): void {
   if (!Array.isArray(schema.required) || schema.patternProperties !== undefined) return;
   const properties = new Set(membersOf(schema.properties).map(([name]) => name));

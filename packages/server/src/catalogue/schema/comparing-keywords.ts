@@ -1,8 +1,8 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 
 /**
- * Replaces the engine's keywords that compare values. Its `uniqueItems` compares each pair of objects, which takes
- * minutes for an array of a megabyte; its comparison calls `valueOf` of the data, which the data can name a member.
+ * Replaces the engine's keywords that compare values. Its `uniqueItems` compares each pair of objects, which takes minutes for 1
+ * MiB. Its comparison calls `valueOf`, which the data can define.
  */
 export function replaceComparingKeywords(ajv: Ajv2020): void {
   for (const keyword of ['const', 'enum', 'uniqueItems']) ajv.removeKeyword(keyword);
@@ -39,7 +39,7 @@ function areUnique(items: readonly unknown[]): boolean {
   return true;
 }
 
-/** Equal values have equal texts: 1 and 1.0 are one number, the order of members means nothing. */
+/** The same text for equal values: 1 and 1.0 are equal, and the order of members does not matter. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, withSortedNames) ?? 'undefined';
 }

@@ -13,40 +13,40 @@ import { withoutRemarks } from './subschemas.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 export type ReadInput = CompiledPlugin['readInput'];
 
-/** Compiles the schemas of plugins. Each is compiled when it is first used: a catalogue of thousands loads at once. */
+/** Compiles the schemas of plugins. Each is compiled at first use, so that thousands of plugins load quickly. */
 export interface SchemaCompiler {
-  /** Adds defaults to a copy, coerces nothing. */
+  /** Adds defaults to a copy; coerces nothing. */
   compileInput(schema: GetSchema): ReadInput;
   compileOutput(schema: GetSchema): Check;
-  /** No message repeats a value. */
+  /** Its messages quote no values. */
   compileCredentials(schema: GetSchema): Check;
 }
 
-/** Called when a value is first checked: until then a schema need not be in memory. */
+/** Called at the first validation; the schema need not be in memory before. */
 type GetSchema = () => JsonSchema;
 
 const maxViolations = 20;
-/** Listing every error of a large value costs more than it helps: then only the first is reported. */
+/** In values with more nodes only the first error is reported, because finding all is expensive. */
 const maxNodesForAllErrors = 2_000;
 
 const baseOptions = {
   strict: false,
   logger: false,
   verbose: true,
-  // A name of Object.prototype is no member of the data.
+  // Names of Object.prototype are not members of the data.
   ownProperties: true,
-  // Inlining multiplies the code of a schema that many places refer to.
+  // Inlining would multiply the code of shared schemas.
   inlineRefs: false,
-  // Checked at load, by check-schema.ts.
+  // check-schema.ts has validated the schema at load.
   validateSchema: false,
   code: {
-    // Optimising the code takes as long as generating it, and both block the event loop.
+    // Optimising takes as long as generating the code, and both block the event loop.
     optimize: false,
     regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }),
   },
 } satisfies Options;
 
-/** One compiler a catalogue: its engines keep what they compiled, and go with it. */
+/** Creates the compiler of one catalogue. Its engines cache the compiled schemas and are freed with it. */
 export function createSchemaCompiler(): SchemaCompiler {
   const withDefaults = createEngines({ useDefaults: true });
   const plain = createEngines({});
@@ -57,16 +57,16 @@ export function createSchemaCompiler(): SchemaCompiler {
   };
 }
 
-/** Validates a value: reports every validation error, or the first only. */
+/** Validates a value and reports either all validation errors or only the first. */
 type Validate = (value: unknown, options: { all: boolean; showValues: boolean }) => ValidationError[];
 
-/** Two engines: stopping at the first error is what bounds the work on hostile data, listing all is what helps people. */
+/** Uses two engines: stopping at the first error bounds the work on hostile data, and listing all errors helps people. */
 function createEngines(options: Options): (schema: GetSchema) => Validate {
   const first = once(() => createEngine({ ...options, allErrors: false }));
   const all = once(() => createEngine({ ...options, allErrors: true }));
   let count = 0;
   return (wanted) => {
-    // An address of its own keeps the references of one schema from being looked up in another.
+    // A unique `$id` prevents references of one schema from resolving in another.
     const $id = `schema:${++count}`;
     const schema = once(() => ({ ...withoutRemarks(wanted()), $id }));
     const validateFirst = once(() => first().compile(schema()));
@@ -89,7 +89,7 @@ function createEngine(options: Options): Ajv2020 {
 }
 
 function passes(validate: ValidateFunction, value: unknown): boolean {
-  // The schemas are synchronous: `$async` is refused at load.
+  // Synchronous, because `$async` is refused at load.
   return validate(value) === true;
 }
 
@@ -101,16 +101,16 @@ function createReadInput(validate: Validate): ReadInput {
     const find = (input: unknown) => guarded(() => validate(input, { all, showValues: true }));
     const errors = find(copied.copy);
     const input = copied.copy;
-    // Strict function calling has no other way to leave out a parameter than null.
+    // With strict function calling, null is the only way to leave out a parameter.
     if (errors.length > 0 && dropNulls(input, errors, find)) return { input, violations: [] };
     return { input, violations: toErrorDetails(errors) };
   };
 }
 
-/** More rounds than this are not worth it: each one removes every null that an error names. */
+/** The most attempts. Each removes every null that an error names. */
 const maxNullRounds = 5;
 
-/** Takes out the members that are null where their schema knows no null; whether all is right then. Changes `input`. */
+/** Removes members that are null where their schema does not allow null. Changes `input`. @returns whether the result is valid */
 function dropNulls(
   input: unknown,
   errors: readonly ValidationError[],
@@ -144,7 +144,7 @@ const tooDeep: ValidationError = {
   expected: 'nested less deeply',
 };
 
-/** A recursive schema follows the data down; what is too deep for the stack is told as such. */
+/** Reports an exhausted stack as an error of the value: recursive schemas follow the data's depth. */
 function guarded(find: () => ValidationError[]): ValidationError[] {
   try {
     return find();

@@ -5,21 +5,20 @@ export interface CopyBounds {
   readonly maxNodes: number;
 }
 
-/** What callers send; a plugin's schema is recursive at most, its data is not that deep. */
+/** The bounds of inputs, also for plugins with recursive schemas. */
 export const inputBounds: CopyBounds = { maxDepth: 64, maxNodes: 200_000 };
 
 type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: ValidationError };
 
 /**
- * A deep copy of JSON data that shares nothing with the original. Refuses what is no JSON, what nests deeper or holds
- * more values than the bounds allow (recursive schemas follow the data), and the name `__proto__`, which would change
- * the prototype of whatever a plugin merges the data into.
+ * Copies JSON data deeply. Refuses values that are not JSON, exceed the bounds (recursive schemas follow the data), or contain the
+ * name `__proto__`. That name would change the prototype of objects that a plugin merges the data into.
  */
 export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<T> {
   const state = { nodes: 0, bounds };
   const refusal: { value?: ValidationError } = {};
   const copy = copyValue(value, [], { state, refuse: (found) => (refusal.value ??= found) });
-  // copyValue rebuilds what it is given, member by member.
+  // copyValue rebuilds every member, so the type stays the same.
   return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes } : { refusal: refusal.value };
 }
 

@@ -4,7 +4,7 @@ import { type LinearRegExp, translateRegExp } from './linear-regexp.ts';
 
 type TextFormat = (text: string) => boolean;
 
-/** The formats whose usual patterns need look-ahead or backtrack badly; each of these reads its text once. */
+/** Replacements for formats whose usual patterns need look-ahead or backtrack heavily. Each reads its text once. */
 const replaced: Readonly<Record<string, TextFormat>> = {
   uri: (text) => isAsciiUri(text) && /^[a-z][a-z0-9+.-]*:/i.test(text) && URL.canParse(text),
   url: (text) => /^(?:https?|ftp):\/\//i.test(text) && isAsciiUri(text) && URL.canParse(text),
@@ -13,9 +13,9 @@ const replaced: Readonly<Record<string, TextFormat>> = {
   byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
 };
 
-/** Gives the engine the formats of ajv-formats, every one of them in linear time. An unknown format is a remark, as JSON Schema has it. */
+/** Adds the formats of ajv-formats, all in linear time. Unknown formats are annotations, as JSON Schema defines. */
 export function addLinearFormats(ajv: Ajv2020): void {
-  // The table is a record of ajv-formats' own names; indexing it by text is what it is for.
+  // The table is a record by format name, so it can be indexed by text.
   for (const [name, format] of Object.entries(fullFormats as DefinedFormats)) {
     const own = replaced[name];
     if (own !== undefined) ajv.addFormat(name, own);
@@ -24,7 +24,7 @@ export function addLinearFormats(ajv: Ajv2020): void {
   }
 }
 
-/** Compiled on first use: the patterns of addresses are long and most schemas need none. */
+/** Compiled at first use, because the patterns are long and most schemas need none. */
 function linear(format: RegExp): TextFormat {
   let compiled: LinearRegExp | undefined;
   return (text) => {
@@ -46,7 +46,7 @@ function isLabel(label: string): boolean {
   return /^[a-z0-9-]+$/i.test(label) && !label.startsWith('-') && !label.endsWith('-');
 }
 
-/** ISO 8601: weeks alone, or date parts and, behind a T, time parts; never empty. */
+/** Whether a text is a duration of ISO 8601: weeks alone, or date parts and, after a T, time parts; never empty. */
 function isDuration(text: string): boolean {
   if (/^P\d+W$/.test(text)) return true;
   return /^P(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$/.test(text) && !/[PT]$/.test(text);

@@ -7,7 +7,7 @@ export interface SchemaNode {
   readonly schema: Subschema;
   readonly path: FieldPath;
   readonly depth: number;
-  /** Applies to the same value as its parent: the engine works through it for every such value. */
+  /** Whether the schema applies to the same value as its parent, so that the engine evaluates both for each value. */
   readonly inPlace: boolean;
 }
 
@@ -21,7 +21,7 @@ const lists = ['prefixItems'];
 const maps = ['$defs', 'definitions', 'patternProperties', 'properties'];
 const mapsInPlace = ['dependentSchemas'];
 
-/** Every schema inside a schema, itself first; what stands in `enum`, `const`, `default` or `examples` is data. */
+/** Yields the schema and every schema within it. Values of `enum`, `const`, `default` and `examples` are data and are skipped. */
 export function* subschemasOf(schema: unknown, path: FieldPath, depth = 0, inPlace = false): Generator<SchemaNode> {
   if (!isSubschema(schema)) return;
   yield { schema, path, depth, inPlace };
@@ -37,7 +37,7 @@ interface Child {
   readonly inPlace: boolean;
 }
 
-/** Called for every part of every schema at start: it looks only at the keywords that are there. */
+/** Returns the direct subschemas. It visits only existing keywords, because every start calls it for every schema. */
 export function childrenOf(schema: Readonly<Record<string, unknown>>): Child[] {
   const children: Child[] = [];
   const add = (child: Child) => {
@@ -71,7 +71,7 @@ export function isSubschema(value: unknown): value is Subschema {
   return typeof value === 'boolean' || isJsonObject(value);
 }
 
-/** Keywords that say something about a value by themselves; the rest is for people or for other tools. */
+/** Keywords that constrain a value by themselves. All others are annotations. */
 const assertions = new Set([
   ...['$ref', 'const', 'default', 'dependentRequired', 'enum', 'format', 'pattern', 'required', 'type', 'uniqueItems'],
   ...['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
@@ -80,13 +80,13 @@ const assertions = new Set([
 ]);
 
 /**
- * A copy with nothing but the keywords that are checked. The engine looks for addresses (`$id`, `$anchor`) under every
- * name it does not know, examples and extensions included, and fails on what it finds there.
+ * Copies a schema with only the keywords that are validated. The engine searches unknown members, examples and extensions included,
+ * for `$id` and `$anchor`, and fails on invalid ones.
  */
 export function withoutRemarks(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) if (assertions.has(keyword)) copy[keyword] = value;
-  // Error messages do not show the values of such a field.
+  // Kept because error messages must not show the values of this field.
   if (schema['x-secret'] === true) copy['x-secret'] = true;
   for (const keyword of [...single, ...singleInPlace]) {
     const inner = schema[keyword];

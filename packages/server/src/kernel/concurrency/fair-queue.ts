@@ -1,20 +1,23 @@
 export interface Owner {
   readonly projectId: string;
-  /** null: without a key. */
+  /** null when the caller has no API key. */
   readonly keyId: string | null;
 }
 
-/** A queue that serves projects in turn and, within a project, its keys in turn. The items of a key are served in order. */
+/**
+ * A queue that serves projects in round-robin order and, within a project, its keys likewise. The items of one key are first in,
+ * first out.
+ */
 export interface FairQueue<T> {
   add(item: T): void;
-  /** @returns false when it does not wait */
+  /** @returns false when the item is not in the queue */
   remove(item: T): boolean;
-  /** Takes the item whose turn it is; undefined when nothing waits. */
+  /** Removes and returns the next item; undefined when the queue is empty. */
   next(): T | undefined;
 }
 
 export function createFairQueue<T>(ownerOf: (item: T) => Owner): FairQueue<T> {
-  /** Whose turn comes next is first: projects, then their keys, then the items of a key. None of them is empty. */
+  /** Projects, their keys, and the items of each key, in the order in which they are served. No collection is empty. */
   const projects = new Map<string, Map<string | null, Set<T>>>();
 
   function remove(item: T): boolean {

@@ -1,6 +1,6 @@
-/** Lets things that are finished at the same time share one expensive step, such as an fsync or a transaction. */
+/** Combines items that arrive at the same time into one expensive step, such as an fsync or a transaction. */
 export interface GroupCommit<Item, Result> {
-  /** Resolves with this item's result once the group it went with is done; rejects when the group failed. */
+  /** Resolves with the result of this item when its group is committed. Rejects when the group fails. */
   add(item: Item): Promise<Result>;
 }
 
@@ -11,9 +11,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * While one group is being committed the next ones queue up and then go together: a lone item never waits for others,
- * and under load a group is as large as the step is slow. `commit` starts after its items were added and gives one
- * result an item, in their order.
+ * While one group is committed, new items queue up and form the next group. So a single item never waits for others, and groups
+ * grow with the duration of a commit. `commit` starts after its items were added and returns one result for each, in order.
  */
 export function createGroupCommit<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -42,7 +41,7 @@ export function createGroupCommit<Item, Result>(
         queue.push({ item, resolve, reject });
         if (running) return;
         running = true;
-        // One turn later, so that all that finished in this turn of the event loop goes with the first group.
+        // Starts after the current turn of the event loop, so that all its items join the first group.
         setImmediate(run);
       }),
   };

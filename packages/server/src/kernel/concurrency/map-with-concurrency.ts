@@ -1,6 +1,6 @@
 /**
- * Maps a list with at most `concurrency` calls at the same time, and returns the results in the order of the list.
- * The first failure rejects.
+ * Maps a list with at most `concurrency` concurrent calls. Returns the results in the order of the list. Rejects with the first
+ * failure.
  */
 export async function mapWithConcurrency<Item, Result>(
   items: readonly Item[],

@@ -1,4 +1,4 @@
-/** Computes a value at the first call and keeps it. After a failure the next call computes again. */
+/** Computes a value at the first call and caches it. After a failure the next call computes it again. */
 export function onceRetried<T>(compute: () => Promise<T>): () => Promise<T> {
   let computed: Promise<T> | undefined;
   return () => {

@@ -1,10 +1,10 @@
-/** How slowly a request body may arrive. */
+/** The minimum speed of a request body. */
 export interface Pace {
-  /** Milliseconds without a byte. */
+  /** The most milliseconds without data. */
   readonly idle: number;
-  /** Milliseconds before the least rate applies. */
+  /** Milliseconds before the minimum rate applies. */
   readonly grace: number;
-  /** Least bytes per second, on average since the start. */
+  /** The minimum rate in bytes per second, averaged since the start. */
   readonly leastRate: number;
 }
 
@@ -17,8 +17,8 @@ export interface PaceWatch {
 }
 
 /**
- * Calls `giveUp` with the reason when a body arrives too slowly. Checks at most once per second, so a body that arrives in
- * one piece costs one timer that never fires.
+ * Calls `giveUp` with the reason when a body arrives too slowly. Checks at most once per second, so a body that arrives at once
+ * needs one timer that never fires.
  */
 export function watchPace(pace: Pace, giveUp: (reason: string) => void): PaceWatch {
   const start = performance.now();

@@ -1,22 +1,22 @@
 import type { Logger } from '../log/logger.ts';
 
-/** Work that repeats: removing what is over, reconciling what a crash left, searching for jobs. */
+/** Repeated work, such as deleting expired rows, reconciling after a crash, or searching for jobs. */
 export interface PeriodicTask {
   readonly name: string;
   /** Milliseconds from the end of one run to the start of the next. */
   readonly pause: number;
-  /** Never called while an earlier call runs. The signal aborts when the task is closed. */
+  /** Calls never overlap. The signal aborts when the task is closed. */
   run(signal: AbortSignal): Promise<unknown>;
 }
 
 export interface RunningTask {
-  /** Runs now. While a run is under way, another one follows it. */
+  /** Runs the task now. During a run it requests one more run afterwards. */
   trigger(): void;
-  /** Starts no further run, aborts the one under way, and resolves when it has ended. */
+  /** Prevents further runs, aborts the current one, and resolves when it has ended. */
   close(): Promise<void>;
 }
 
-/** Runs the task now and repeatedly. `onError` gets the error of a run, except after `close`; the next run follows. */
+/** Runs the task now and at intervals. `onError` receives the error of a run, except after `close`; later runs continue. */
 export function startPeriodicTask(task: PeriodicTask, onError: (error: unknown) => void): RunningTask {
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -28,7 +28,7 @@ export function startPeriodicTask(task: PeriodicTask, onError: (error: unknown) 
       isTriggered = false;
       await runOnce();
     } while (isTriggered && !closing.signal.aborted);
-    // Synchronous with the check above, so that no trigger is lost in between.
+    // In the same turn as the check above, so that no trigger is lost.
     running = undefined;
     if (!closing.signal.aborted) timer = setTimeout(trigger, task.pause);
   }
@@ -59,7 +59,7 @@ export function startPeriodicTask(task: PeriodicTask, onError: (error: unknown) 
   };
 }
 
-/** Runs several tasks, each by itself; errors go to the log. */
+/** Runs several tasks independently and logs their errors. */
 export function startPeriodicTasks(tasks: readonly PeriodicTask[], logger: Logger): Pick<RunningTask, 'close'> {
   const running = tasks.map((task) =>
     startPeriodicTask(task, (error) => logger.error({ err: error, task: task.name }, 'periodic task failed')),

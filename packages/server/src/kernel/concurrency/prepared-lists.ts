@@ -6,32 +6,32 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** After this many bytes of JSON text or milliseconds, the event loop runs other work. */
+/** The bytes of JSON text, or milliseconds, after which the event loop can run other work. */
 const sliceBytes = 128 * 1024;
 const sliceMs = 8;
 const chunkBytes = 512 * 1024;
-/** Larger answers are held compressed and are decompressed, off the event loop, while they are sent. */
+/** Larger answers are cached compressed and decompressed in the background while they are sent. */
 const maxPlainBytes = 4 * 1024 * 1024;
-/** Limit of all cached answers together. The least recently used are removed first. */
+/** The limit of all cached answers together. The least recently used are removed first. */
 const maxHeldBytes = 32 * 1024 * 1024;
 
-/** JSON text that was built once, with its strong ETag: equal tags mean equal bytes. */
+/** A JSON text with its strong ETag. Equal tags mean equal bytes. */
 export interface Prepared {
   readonly etag: string;
   /** In bytes. */
   readonly length: number;
-  /** All of it, or, when it is large, as it is decompressed. */
+  /** The whole text, or a decompressed stream of a large one. */
   readonly body: Buffer | (() => AsyncIterable<Buffer>);
 }
 
-/** Answers that are built once, in slices, and held as bytes. */
+/** Builds each answer once, in slices, and caches its bytes. */
 export interface PreparedLists {
-  /** @param pieces of the JSON text, in order; asked for only when the answer is not held */
+  /** @param pieces of the JSON text, in order; called only when the answer is not cached */
   get(name: string, pieces: () => Iterable<string>): Promise<Prepared>;
 }
 
 export interface PreparedListsOptions {
-  /** Called before the event loop serves others, with the bytes that were built since. */
+  /** Called before the event loop runs other work, with the bytes built since the last call. */
   readonly onSlice?: (bytes: number) => void;
   readonly heldBytes?: number;
   readonly plainBytes?: number;
@@ -80,7 +80,7 @@ export function createPreparedLists(options: PreparedListsOptions = {}): Prepare
 
 interface Built {
   readonly answer: Prepared;
-  /** What holding it takes. */
+  /** The bytes that the cache entry takes. */
   readonly bytes: number;
 }
 

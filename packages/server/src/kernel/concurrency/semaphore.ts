@@ -1,8 +1,8 @@
-/** Limits how many tasks run at the same time. The others wait in the order in which they came. */
+/** Limits how many tasks run at the same time. Others wait, first in, first out. */
 export interface Semaphore {
   /**
-   * Resolves with true when a permit is acquired, which must be released; with false when the signal aborts first.
-   * @throws what `refuse` creates when too many wait already.
+   * Acquires a permit, which the caller must release. Resolves with true, or with false when the signal aborts first.
+   * @throws the error of `refuse` when the queue is full
    */
   acquire(signal?: AbortSignal): Promise<boolean>;
   release(): void;
@@ -11,9 +11,9 @@ export interface Semaphore {
 }
 
 export interface SemaphoreOptions {
-  /** Tasks at the same time. */
+  /** The number of concurrent tasks. */
   readonly permits: number;
-  /** Bounds the queue; without it any number may wait. */
+  /** Bounds the queue. Without it any number of tasks may wait. */
   readonly queue?: { readonly length: number; readonly refuse: () => Error };
 }
 
@@ -40,7 +40,7 @@ export function createSemaphore({ permits, queue }: SemaphoreOptions): Semaphore
     return isAcquired;
   }
 
-  /** The permit goes to the first in the queue, or back. */
+  /** Passes the permit to the first waiting task, or frees it. */
   function release(): void {
     const [next] = waiting;
     if (next === undefined) {

@@ -3,13 +3,13 @@ import { Problem } from '../problem.ts';
 import type { Owner } from './fair-queue.ts';
 import type { CountExceeded } from './limit-counter.ts';
 
-/** Event streams that are open at the same time in one process. A session counts as one key. */
+/** Concurrent event streams in one process. A session counts as one key. */
 export const streamLimits = { ofKey: 20, ofProject: 100, ofProcess: 1_000 } as const;
 
-/** Places for event streams: no key takes those of its project, and no project those of the others. */
+/** Limits event streams, so that one key cannot use all streams of its project, and one project not all of the process. */
 export interface StreamShares {
   /**
-   * Takes a place, until the signal is aborted or the result is called, which may happen more than once.
+   * Acquires a stream. It is released when the signal aborts or the returned function is called; repeated calls have no effect.
    * @throws Problem TOO_MANY_REQUESTS
    */
   enter(owner: Owner, ended: AbortSignal): () => void;
@@ -64,7 +64,7 @@ export function createStreamShares(deps: StreamSharesDeps = {}): StreamShares {
         if (isInside) add(-1);
         isInside = false;
       };
-      // A stream that was never read runs no `finally`, and the client may have disconnected already.
+      // A stream that is never read does not run its `finally`, and the client may have disconnected already.
       if (ended.aborted) leave();
       else ended.addEventListener('abort', leave, { once: true });
       return leave;

@@ -1,4 +1,4 @@
-/** Wakes one waiting loop. A notification that nothing waits for is remembered until the next wait. */
+/** Wakes one waiting loop. Without a waiting loop, the notification is remembered until the next wait. */
 export interface WakeEvent {
   notify(): void;
   /** Resolves at the next notification, after `atMostMs` milliseconds, or when the signal aborts. */

@@ -1,10 +1,10 @@
-/** Free space on the disk of the data folder for background work: records, vectors, run data. */
+/** The free disk space of the data folder, for background work: records, vectors, run data. */
 export interface DiskSpace {
-  /** Whether such work may write now. */
+  /** Whether background work may write now. */
   hasRoom(): Promise<boolean>;
-  /** Resolves once it may. Rejects when the signal is aborted. */
+  /** Resolves when background work may write. Rejects when the signal is aborted. */
   untilRoom(signal: AbortSignal): Promise<void>;
-  /** Whether it could not at the last check, at most a second ago. */
+  /** Whether the disk was nearly full at the last check, at most a second ago. */
   isLow(): boolean;
 }
 

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 
-/** Whether something is at the path that this process may look at; a link is what it leads to. */
+/** Whether the path leads to a file or folder that this process can access. Links are followed. */
 export async function exists(path: string): Promise<boolean> {
   return await access(path).then(
     () => true,

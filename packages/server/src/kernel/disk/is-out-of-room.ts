@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** Whether the system had no room on the disk or in a quota. Node.js has no name for EDQUOT: its code is UNKNOWN. */
+/** Whether the disk or a quota is full. Node.js has no name for EDQUOT and reports it as UNKNOWN. */
 export function isOutOfRoom(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno }: NodeJS.ErrnoException = error;

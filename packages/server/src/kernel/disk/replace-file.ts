@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { syncToDisk } from './sync-to-disk.ts';
 
 /**
- * Writes a file whole or not at all, whatever ends the process: who reads it meets what was there before or all of this.
- * A link of that name is replaced, not followed.
+ * Writes a file atomically: after a crash a reader finds either the old or the new content. A link with that name is replaced, not
+ * followed.
  */
 export async function replaceFile(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   const folder = dirname(path);

@@ -2,7 +2,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapWithConcurrency } from '../concurrency/map-with-concurrency.ts';
 
-/** Syncs a file or a folder to the disk. Its content, or its names, survive a power failure when this resolves. */
+/** Syncs a file or a folder to the disk. When it resolves, the content, or the names in the folder, survive a power failure. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -12,10 +12,10 @@ export async function syncToDisk(path: string): Promise<void> {
   }
 }
 
-/** Of a folder, at the same time: the file system writes them together. */
+/** Concurrent syncs in one folder, which the file system combines. */
 const syncsAtOnce = 8;
 
-/** Every file and folder below a folder, and the folder; links are names and need no more than their folder. */
+/** Syncs the folder and every file and folder below it. Links are covered by the sync of their folder. */
 export async function syncTreeToDisk(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

@@ -1,4 +1,4 @@
-/** Whether a value is an object as JSON has them: no array, not null. */
+/** Whether a value is a JSON object: neither an array nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 /**
- * The bytes of a parsed JSON value as JSON text in UTF-8. Stops counting once the limit is exceeded and then returns some
- * number above it, so the work is bounded by the limit. Names and texts are counted with their escapes.
+ * The bytes of a parsed JSON value as JSON text in UTF-8, with escapes. Counting stops when the limit is exceeded and returns some
+ * larger number, so the limit bounds the work.
  */
 export function jsonSize(value: unknown, limit: number): number {
-  // A stack of its own: nesting costs no frames.
+  // An explicit stack, so that deep nesting cannot exhaust the call stack.
   const pending: unknown[] = [value];
   let size = 0;
   while (pending.length > 0 && size <= limit) {
@@ -22,7 +22,7 @@ export function jsonSize(value: unknown, limit: number): number {
   return size;
 }
 
-/** Names, colons and commas. The values are left to the caller, unless there are too many already. */
+/** Counts names, colons and commas, and pushes the values to `pending` unless the limit is exceeded. */
 function sizeOfMembers(object: object, limit: number, pending: unknown[]): number {
   let size = 0;
   let comma = 0;
@@ -37,7 +37,7 @@ function sizeOfMembers(object: object, limit: number, pending: unknown[]): numbe
 }
 
 function sizeOfText(text: string, limit: number): number {
-  // Each UTF-16 unit takes one byte at least.
+  // Each UTF-16 unit takes at least one byte.
   if (text.length + 2 > limit) return text.length + 2;
   return Buffer.byteLength(JSON.stringify(text));
 }

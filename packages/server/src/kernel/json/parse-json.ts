@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
-/** A JSON text in which no member name is written with an escape. */
+/** A JSON text without escapes in its member names. */
 export interface PlainNames {
   readonly text: string;
-  /** Gives the parsed value the names of the original text. */
+  /** Gives the parsed value the original names. */
   restore(value: unknown): unknown;
 }
 
-/** Stands for a name that cannot be written without an escape. Nobody outside can know it. */
+/** The prefix that replaces names which need an escape. It is random, so no request can contain it. */
 const standIn = `${randomUUID()}:`;
 
 /**
- * `JSON.parse` that reads every member name as it is written. V8 (14.6 and others) reads an escaped name as another one
- * when an object parsed before had a name with a backslash: after `{"h":[],"\\":0}` it reads the second name of
- * `{"h":1,"\"":2}` as a backslash, also when two callers sent them. Names without escapes are read correctly.
+ * A `JSON.parse` that reads every member name correctly. V8 (14.6 and others) confuses escaped names after it parsed an object
+ * whose name has a backslash. After `{"h":[],"\\":0}` it reads the second name of `{"h":1,"\"":2}` as a backslash, even across
+ * requests. Names without escapes are read correctly.
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
@@ -23,13 +23,13 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(plain.text);
   } catch {
-    // Fails as well, and says where in the text that was given.
+    // Throws an error whose position refers to the original text.
     return JSON.parse(text);
   }
   return plain.restore(value);
 }
 
-/** For parsers that call `JSON.parse` themselves. @returns `null` when more than `most` names cannot be written without an escape */
+/** For parsers that call `JSON.parse` themselves. @returns `null` when more than `most` names need an escape */
 export function withPlainNames(text: string): PlainNames;
 export function withPlainNames(text: string, most: number): PlainNames | null;
 export function withPlainNames(text: string, most = Number.POSITIVE_INFINITY): PlainNames | null {
@@ -41,7 +41,7 @@ export function withPlainNames(text: string, most = Number.POSITIVE_INFINITY): P
   for (const [start, end] of escapedNames(text)) {
     const name = readName(text.slice(start, end));
     if (name === undefined) break;
-    // One name has one form, whichever way it was escaped: of equal names the last one counts.
+    // Each name has one form, however it was escaped, so that the last of equal names counts.
     let written = JSON.stringify(name);
     if (written.includes('\\')) {
       if (++escaped > most) return null;
@@ -57,7 +57,7 @@ export function withPlainNames(text: string, most = Number.POSITIVE_INFINITY): P
   return { text: parts.join(''), restore: (value) => (names.length === 0 ? value : rename(value, names)) };
 }
 
-/** Undefined when it is no JSON. */
+/** Undefined when the text is not JSON. */
 function readName(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string; // it is in quotation marks
@@ -66,7 +66,7 @@ function readName(quoted: string): string | undefined {
   }
 }
 
-/** Where names with an escape begin and end, with their quotation marks; of what is no JSON, anything. */
+/** Yields the positions of names with an escape, including their quotation marks. For invalid JSON the result is unspecified. */
 function* escapedNames(text: string): Generator<readonly [start: number, end: number]> {
   let backslash = text.indexOf('\\');
   for (let start = text.indexOf('"'); start !== -1 && backslash !== -1; ) {
@@ -78,7 +78,7 @@ function* escapedNames(text: string): Generator<readonly [start: number, end: nu
   }
 }
 
-/** After the closing quotation mark; -1 without one. */
+/** The position after the closing quotation mark; -1 when there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let escapes = 0;
@@ -88,7 +88,7 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** Compares codes: a regular expression for each character of 1 MiB of blanks holds the event loop for 50 ms. */
+/** Compares character codes, because a regular expression per character takes 50 ms for 1 MiB of blanks. */
 function isBeforeColon(text: string, end: number): boolean {
   let at = end;
   while (isBlank(text.charCodeAt(at))) at += 1;

@@ -1,10 +1,10 @@
 import type { Logger } from './logger.ts';
 
-/** Lines of the log that callers can cause as often as they like. */
+/** A log for lines that callers can cause at any rate. */
 export interface BoundedLog {
   /**
-   * Writes a warning, unless too many were written in this minute. The next line says how many were left out; at the end of
-   * the minute a line of its own does.
+   * Writes a warning unless this minute's limit is reached. The number of omitted lines is logged with the next line, or at the end
+   * of the minute.
    */
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
@@ -27,7 +27,7 @@ export function createBoundedLog(logger: Pick<Logger, 'warn'>, mostInMinute: num
   return {
     warn: (fields, message) => {
       const at = now();
-      // A clock that was set back begins a new window as well.
+      // A clock that was set back starts a new window too.
       if (at - windowStart >= minute || at < windowStart) {
         windowStart = at;
         written = 0;
@@ -38,7 +38,7 @@ export function createBoundedLog(logger: Pick<Logger, 'warn'>, mostInMinute: num
         return;
       }
       leftOut += 1;
-      // Not awaited at the end of the process: the metrics count all requests.
+      // Unreferenced, so the process may end before it; the metrics count all requests.
       summary ??= setTimeout(() => write({ event: fields.event }, message), windowStart + minute - at).unref();
     },
   };

@@ -1,45 +1,45 @@
 import { pino } from 'pino';
 import { createLogger } from './logger.ts';
 
-/** Where log lines go: batched, written in the background, never waited for. */
+/** Writes log lines in batches in the background. Callers never wait. */
 export interface LogDestination {
   write(line: string): void;
   /**
-   * Resolves when every line is written, or after `endTimeoutMs` if the reader takes nothing; for an orderly end. Later
-   * lines are not written.
+   * Ends the log of an orderly stop. Resolves when every line is written, or after `endTimeoutMs` when the reader does not read.
+   * Later lines are dropped.
    */
   end(): Promise<void>;
   /**
-   * Writes the batched lines before it returns; for an end that cannot wait. A batch that is being written at that moment
-   * may come after them, or be lost: {@link LogDestination.end} loses nothing.
+   * Writes the batched lines synchronously, for a stop that cannot wait. A batch that is being written at that moment may appear
+   * later or be lost; {@link LogDestination.end} loses nothing.
    */
   flushSync(): void;
 }
 
 export interface LogDestinationOptions {
-  /** Bytes that are kept for a slow reader; lines beyond are dropped, and their number is logged. */
+  /** The bytes that are buffered for a slow reader. Further lines are dropped and counted in the log. */
   readonly maxBytes?: number;
-  /** Milliseconds that the end waits for a reader that takes nothing. */
+  /** Milliseconds that `end` waits for a reader that does not read. */
   readonly endTimeoutMs?: number;
 }
 
-/** Bytes that are written together; fewer are written after {@link flushMs}. */
+/** The bytes of a batch. Smaller batches are written after {@link flushMs}. */
 const batchBytes = 32 * 1024;
 const flushMs = 1000;
 
-/** The destination of pino, which here never waits for a reader that takes nothing and logs how many lines it dropped. */
+/** Configures pino's destination: it never blocks on a slow reader and logs the number of dropped lines. */
 export function createLogDestination(fd: number, options: LogDestinationOptions = {}): LogDestination {
   const { maxBytes = 16 * 1024 * 1024, endTimeoutMs = 2000 } = options;
   let dropped = 0;
   let isEnded = false;
   let hasReader = true;
-  /** Whether a write for which a pipe has no room is tried again. */
+  /** Whether a write is retried when the pipe is full. */
   let isRetrying = true;
   const closed = Promise.withResolvers<void>();
   const stream = pino.destination({
     dest: fd,
     sync: false,
-    // Buffers are put together once for each batch; texts would be copied again with each line.
+    // Buffers are joined once for each batch; strings would be copied again with each line.
     contentMode: 'buffer',
     minLength: batchBytes,
     maxWrite: 2 * batchBytes,
@@ -54,7 +54,7 @@ export function createLogDestination(fd: number, options: LogDestinationOptions 
   });
   stream.on('drain', reportDropped);
   stream.on('close', closed.resolve);
-  // An error of the log cannot be logged. Other lines try again.
+  // An error of the log cannot be logged. Later lines are tried again.
   stream.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') return;
     hasReader = false;
@@ -76,12 +76,12 @@ export function createLogDestination(fd: number, options: LogDestinationOptions 
       reportDropped();
       flush();
     } catch {
-      // A process that ends does not wait for the reader.
+      // A stopping process does not wait for the reader.
     } finally {
       isRetrying = !isEnded;
     }
   }
-  // pino calls it at the exit of the process.
+  // pino calls it when the process exits.
   stream.flushSync = flushSync;
 
   return {

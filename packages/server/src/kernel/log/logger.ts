@@ -4,7 +4,10 @@ export type Logger = PinoLogger;
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** One JSON object a line. Bodies, keys and credentials are never passed to it; the serializers are the second net. */
+/**
+ * Creates a logger with one JSON object per line. Bodies, keys and credentials are never logged; the serializers are a second
+ * safeguard.
+ */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,

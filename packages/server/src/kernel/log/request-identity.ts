@@ -4,37 +4,37 @@ import { isIP } from 'node:net';
 /** The parts of a Fastify request that identify its caller. */
 export interface ReceivedRequest {
   readonly id: string;
-  /** The peer's address, or the one that trusted proxies name. */
+  /** The address of the peer, or the one that trusted proxies report. */
   readonly ip: string;
   readonly raw: IncomingMessage;
 }
 
-/** The caller of a request in the log. All members are absent without a key and a session. */
+/** The caller of a request, for the log. Empty without a key and a session. */
 export interface RequestIdentity {
-  /** Id of the project that the request is about. */
+  /** The id of the project that the request concerns. */
   readonly project?: string;
-  /** Id of the API key. */
+  /** The id of the API key. */
   readonly key?: string;
-  /** Id of the administrator whose session it is. */
+  /** The id of the administrator who owns the session. */
   readonly administrator?: string;
 }
 
-/** By message instead of by Fastify's request: a request that the files address passes to the other one has two of those. */
+/** Keyed by message, because a request that the files address forwards to the plugins address has two Fastify requests. */
 const identities = new WeakMap<IncomingMessage, RequestIdentity>();
 const sessions = new WeakMap<IncomingMessage, string>();
 const nobody: RequestIdentity = {};
 
-/** Notes who was authenticated, for the lines of the log that are about the request. */
+/** Records the authenticated caller for log lines about the request. */
 export function identify(request: Pick<ReceivedRequest, 'raw'>, identity: RequestIdentity): void {
   identities.set(request.raw, identity);
 }
 
-/** Notes the session, by the hash of its token, that a request was made with. */
+/** Records the session of a request by the hash of its token. */
 export function identifySession(request: Pick<ReceivedRequest, 'raw'>, hash: string): void {
   sessions.set(request.raw, hash);
 }
 
-/** The hash of the session's token. Undefined for requests with a key, or with neither. */
+/** The hash of the session's token; undefined for requests without a session. */
 export function sessionOf(request: Pick<ReceivedRequest, 'raw'>): string | undefined {
   return sessions.get(request.raw);
 }
@@ -43,17 +43,17 @@ export function identityOf(request: Pick<ReceivedRequest, 'raw'>): RequestIdenti
   return identities.get(request.raw) ?? nobody;
 }
 
-/** The first fields of a line about access: what happened, and who asked for it from where. */
+/** The first fields of an access event: the event, and the caller with its address. */
 export function accessEvent(event: string, request: ReceivedRequest) {
   return { event, request_id: request.id, client: clientAddress(request), ...identityOf(request) };
 }
 
 /**
- * The address of the client: the peer's, or what the trusted proxies say in `X-Forwarded-For`
- * (`QUARTERMASTER_TRUSTED_PROXIES`). A text that is no address is ignored in favour of the peer's.
+ * The address of the client: the peer, or the value of `X-Forwarded-For` from trusted proxies (`QUARTERMASTER_TRUSTED_PROXIES`). A
+ * value that is not an address is ignored.
  */
 export function clientAddress(request: Pick<ReceivedRequest, 'ip' | 'raw'>): string {
   const address = isIP(request.ip) === 0 ? (request.raw.socket.remoteAddress ?? '') : request.ip;
-  // An IPv4 peer of a socket that accepts both families.
+  // Removes the prefix of an IPv4 peer on a socket for both address families.
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

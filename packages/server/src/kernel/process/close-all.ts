@@ -1,8 +1,7 @@
 /**
- * Closes what the stack holds, in the reverse order of opening, each part even when another one fails. Once: a later call resolves
- * at once.
- * @throws the error of the part that failed, or an AggregateError with the errors of all. The stack's own SuppressedError
- * nests them where neither the log nor `console.error` shows them.
+ * Closes all resources of the stack in reverse order, even when one of them fails. Later calls have no effect.
+ * @throws the error of the failed resource, or an AggregateError with all errors. The stack's own SuppressedError nests them, so
+ * that neither the log nor `console.error` shows them.
  */
 export async function closeAll(resources: AsyncDisposableStack): Promise<void> {
   try {

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { openRequestRing } from '../request-ring.ts';
 import { stuckThreadKey, type WatchdogStart } from './watchdog.ts';
 
-/** How long the main thread may take to be interrupted, the log to take the line, and the process to end. */
-const patienceMs = 10_000;
+/** Milliseconds for each step: interrupting the main thread, writing the log line, and ending the process. */
+const stepTimeoutMs = 10_000;
 const maxFrames = 50;
 const maxRequests = 10;
 
@@ -16,7 +16,7 @@ interface Stuck {
   readonly stack: readonly string[];
 }
 
-/** Writes the line of the watchdog and ends the process; for the thread of the watchdog. */
+/** Logs the blocked event loop and ends the process. Called in the watchdog's thread. */
 export async function endStuckProcess({ ring, logFd }: WatchdogStart, silentSeconds: number): Promise<void> {
   const session = new Session();
   const { request, stack = [] } = (await within(interrupt(session))) ?? {};
@@ -32,12 +32,12 @@ export async function endStuckProcess({ ring, logFd }: WatchdogStart, silentSeco
   };
   if (logFd !== null) await within(promisify(write)(logFd, `${JSON.stringify(line)}\n`));
   if (stack.length > 0) call(session, 'end()');
-  await pause(patienceMs);
+  await pause(stepTimeoutMs);
   // Native code cannot be interrupted.
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** Interrupts the main thread where it is, and leaves it there. Never resolves while it is in native code. */
+/** Pauses the main thread and leaves it paused. Never resolves while it executes native code. */
 async function interrupt(session: Session): Promise<Stuck> {
   session.connectToMainThread();
   const urls = new Map<string, string>();
@@ -55,7 +55,7 @@ async function interrupt(session: Session): Promise<Stuck> {
   return { request: typeof request === 'number' ? request : undefined, stack };
 }
 
-/** Calls a method of the `StuckThread`. */
+/** Calls a method of {@link StuckThread}. */
 function call(session: Session, method: string): Promise<Runtime.RemoteObject> {
   const expression = `globalThis[Symbol.for(${JSON.stringify(stuckThreadKey)})].${method}`;
   return new Promise((resolve, reject) => {
@@ -66,5 +66,5 @@ function call(session: Session, method: string): Promise<Runtime.RemoteObject> {
 }
 
 async function within<T>(work: Promise<T>): Promise<T | undefined> {
-  return Promise.race([work.catch(() => undefined), pause(patienceMs, undefined)]);
+  return Promise.race([work.catch(() => undefined), pause(stepTimeoutMs, undefined)]);
 }

@@ -1,6 +1,6 @@
 /**
- * Ends the process, because the state of the disk is unknown until the recovery of the next start. It must not be
- * caught; `run.ts` logs it once and exits with its code.
+ * Ends the process, because the state of the disk is unknown until the next start recovers it. It must not be caught; `run.ts` logs
+ * it once and exits with its code.
  */
 export class FatalError extends Error {
   readonly exitCode: number;

@@ -3,30 +3,30 @@ import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import { createRingMemory, openRequestRing } from '../request-ring.ts';
 
-/** Ends the process when its event loop is stuck. A thread of its own looks, because a stuck loop runs no timer. */
+/** Ends the process when its event loop is blocked. It runs in a thread of its own, because a blocked loop runs no timers. */
 export interface Watchdog {
-  /** From now on a silent event loop ends the process. Before, at the start, work in one piece is normal. */
+  /** Starts the watch. During the start long synchronous work is normal. */
   watch(): void;
-  /** Notes a request by method, pattern of the path and id, for the line that the watchdog writes. */
+  /** Records a request by method, path pattern and id, for the watchdog's log line. */
   begin(name: string): number;
   end(number: number): void;
-  /** Calls a function whose work, also later, belongs to the request. */
+  /** Calls a function and attributes its work, including asynchronous work, to the request. */
   during(number: number, work: () => void): void;
-  /** The longest time in seconds that the event loop was silent, rounded down to ticks of the thread. */
+  /** The longest time in seconds that the event loop was blocked, rounded down to ticks of the thread. */
   longestSilence(): number;
   close(): Promise<void>;
 }
 
 export interface WatchdogOptions {
-  /** Silence of the event loop after which the process ends. */
+  /** Seconds without progress of the event loop after which the process ends. */
   readonly seconds: number;
-  /** File descriptor of the log; null: the log is off. */
+  /** The file descriptor of the log; null when the log is off. */
   readonly logFd: number | null;
-  /** Writes the lines of the log that are still in memory. */
+  /** Writes buffered log lines. */
   readonly flush: () => void;
 }
 
-/** What the thread gets. */
+/** The data that the thread receives. */
 export interface WatchdogStart {
   readonly cells: Int32Array;
   readonly ring: SharedArrayBuffer;
@@ -35,24 +35,24 @@ export interface WatchdogStart {
   readonly logFd: number | null;
 }
 
-/** Functions of the interrupted main thread, which the watchdog thread calls through the inspector. */
+/** Functions of the interrupted main thread, which the watchdog's thread calls through the inspector. */
 export interface StuckThread {
-  /** Number of the request whose work was interrupted, if it is known. Also writes the log that is in memory. */
+  /** Flushes the log. @returns the number of the interrupted request, if it is known */
   report(): number | undefined;
   end(): void;
 }
 
-/** Cells of the memory that is shared with the thread. */
+/** Cells of the memory shared with the thread. */
 const beatCell = 0;
 const longestCell = 1;
 
-/** The property of the global object under which the thread finds the {@link StuckThread}. */
+/** The property of the global object that holds the {@link StuckThread}. */
 export const stuckThreadKey = 'quartermaster.stuck-thread';
-/** The same code as for other states that only a restart resolves. */
+/** The exit code of all states that only a restart resolves. */
 const exitCode = 70;
 const maxHeapMb = 32;
 
-/** Undefined when it is off: with 0 seconds, or when the process was started with a debugger, which may pause it. */
+/** @returns undefined when it is disabled: with 0 seconds, or under a debugger, which may pause the process */
 export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watchdog | undefined {
   if (seconds === 0 || inspectorUrl() !== undefined) return undefined;
   const tickMs = Math.min(1000, seconds * 100);
@@ -79,7 +79,7 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
 
   return {
     watch() {
-      // The first beat comes at once: the first request may be the one that blocks the event loop.
+      // The first beat is immediate, because the first request may block the event loop.
       Atomics.add(cells, beatCell, 1);
       beat ??= setInterval(() => Atomics.add(cells, beatCell, 1), tickMs / 2).unref();
     },
@@ -96,8 +96,8 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
 }
 
 /**
- * Replaces the program of the process by one that ends with the code. `process.exit` would first write to the log that
- * Node waits for the debugger, by which the thread has interrupted the main thread.
+ * Replaces the process by a program that exits with the code. `process.exit` would first log that Node waits for the debugger,
+ * which the thread used for the interruption.
  */
 function endProcess(): void {
   process.execve?.(process.execPath, [process.execPath, '-e', `process.exitCode = ${exitCode}`], {});

@@ -2,11 +2,10 @@ import type { ErrorObject } from 'ajv';
 import { isJsonObject } from '../json/json-object.ts';
 
 /**
- * Keeps the errors that help the reader. AJV reports every branch of a union; the author meant one of them, which the
- * value names by a tag (`type`, `in`, …) or by its type. The errors of the other branches are dropped; without a best
- * branch, one error names the alternatives. The errors of a union stand right before that of the union itself, so one
- * pass suffices.
- * @param root the schema that was checked, for references
+ * Keeps the errors that help the reader. AJV reports every branch of a union, but the author meant one of them. The tag (`type`,
+ * `in`, …) or the type of the value identifies that branch, and the errors of the others are dropped. Without a match, one error
+ * names the alternatives. The errors of a union precede the union's own error, so one pass suffices.
+ * @param root the validated schema, to resolve references
  */
 export function bestMatchErrors(errors: readonly ErrorObject[], root: object): ErrorObject[] {
   const kept: ErrorObject[] = [];
@@ -26,7 +25,7 @@ export function bestMatchErrors(errors: readonly ErrorObject[], root: object): E
         break;
       }
       case 'if':
-        // Only points at `then` or `else`, whose errors stand before it.
+        // Only refers to `then` or `else`, whose errors precede it.
         if (kept.length === 0) kept.push(error);
         break;
       default:
@@ -87,7 +86,7 @@ function branchOf(
   }
   if (!schemaPath.startsWith('#/$defs/')) return undefined;
   const definition = schemaPath.split('/', 3).join('/');
-  // A reference that leads to another one: a branch of its own.
+  // A reference to another reference is a branch of its own.
   return references.get(definition) ?? definition;
 }
 
@@ -101,7 +100,7 @@ interface Union {
 }
 
 function bestOf(branches: Branches, { union, root }: Union): readonly ErrorObject[] {
-  // Several branches of a `oneOf` match: none is to blame.
+  // Several branches of a `oneOf` match, so no branch has errors.
   if (Array.isArray(union.params.passingSchemas)) return [union];
   const forms = formsOf(union).map((form) => resolve(form, root));
   const tag = isJsonObject(union.data) ? findTag(forms) : undefined;
@@ -119,7 +118,7 @@ function bestOf(branches: Branches, { union, root }: Union): readonly ErrorObjec
   return [mergeTypes(branches, union)];
 }
 
-/** The tag is missing, or its value is that of no branch. */
+/** The tag is missing, or its value matches no branch. */
 function tagError(union: ErrorObject, tag: string, forms: readonly unknown[]): ErrorObject {
   const data: unknown = Reflect.get(Object(union.data), tag);
   if (data === undefined) return { ...union, keyword: 'required', params: { missingProperty: tag } };
@@ -127,7 +126,7 @@ function tagError(union: ErrorObject, tag: string, forms: readonly unknown[]): E
   return { ...union, keyword: 'enum', instancePath, data, schema: forms.flatMap((form) => valuesOf(form, tag)) };
 }
 
-/** All branches ask for constants: the values that they allow. */
+/** Merges branches that all require constants: the error lists the allowed values. */
 function mergeValues(branches: Branches, union: ErrorObject): ErrorObject | undefined {
   const values: unknown[] = [];
   for (const [error, ...more] of branches.values()) {
@@ -138,7 +137,7 @@ function mergeValues(branches: Branches, union: ErrorObject): ErrorObject | unde
   return values.length === 0 ? undefined : { ...union, keyword: 'enum', schema: values };
 }
 
-/** All branches ask for other types: the types that they allow. */
+/** Merges branches that require different types: the error lists the allowed types. */
 function mergeTypes(branches: Branches, union: ErrorObject): ErrorObject {
   const types = new Set<unknown>();
   for (const errors of branches.values()) {
@@ -156,14 +155,14 @@ function formsOf(union: ErrorObject): readonly unknown[] {
   return Array.isArray(union.schema) ? union.schema : [];
 }
 
-/** The definition that a branch refers to; the branch itself when it is no reference to a definition. */
+/** Resolves a branch that is a reference to a definition. Other branches are returned unchanged. */
 function resolve(form: unknown, root: object): unknown {
   const reference = isJsonObject(form) ? form.$ref : undefined;
   if (typeof reference !== 'string' || !reference.startsWith('#/$defs/')) return form;
   return Reflect.get(Object(Reflect.get(root, '$defs')), reference.slice('#/$defs/'.length)) ?? form;
 }
 
-/** The member that tells the branches apart: each names the values that it allows there. */
+/** The member that distinguishes the branches: each declares its allowed values. */
 function findTag(forms: readonly unknown[]): string | undefined {
   const names = Object.keys(Object(Reflect.get(Object(forms[0]), 'properties')));
   return names.find((name) => forms.every((form) => valuesOf(form, name).length > 0));

@@ -12,15 +12,15 @@ import {
 } from './validation-error.ts';
 
 export interface DescribeOptions {
-  /** The schema that was checked: unions are resolved in it, and values that it marks with `x-secret` are not shown. */
+  /** The validated schema. It resolves unions, and marks values with `x-secret` that are not shown. */
   readonly schema: object;
-  /** Whether `found` may repeat the value at a place. Never for credentials, headers and passwords. */
+  /** Whether `found` may contain the value at a place. False for credentials, headers and passwords. */
   readonly showsValue: (segments: readonly string[]) => boolean;
-  /** At most this many validation errors. */
+  /** The most validation errors. */
   readonly limit: number;
 }
 
-/** Describes what AJV reports with `verbose`, without repetitions. Linear in the number of errors. */
+/** Describes the errors that AJV reports with `verbose`, without duplicates. Linear in the number of errors. */
 export function describeErrors(errors: readonly ErrorObject[], options: DescribeOptions): ValidationError[] {
   const described = new Map<string, ValidationError>();
   for (const error of bestMatchErrors(errors, options.schema)) {
@@ -63,7 +63,7 @@ function describeError(error: ErrorObject, segments: readonly string[], showsVal
   }
 }
 
-/** The name itself is the caller's: it is repeated only where values are. */
+/** Describes an unknown member. Its name comes from the caller, so it is shown only where values may be shown. */
 function describeUnknown(error: ErrorObject, segments: readonly string[], showsValue: boolean): ValidationError {
   const name = String(error.params.additionalProperty ?? error.params.unevaluatedProperty);
   const declared: unknown = error.parentSchema?.properties;
@@ -73,7 +73,7 @@ function describeUnknown(error: ErrorObject, segments: readonly string[], showsV
   return { segments: [...segments, name], found: unknownParameter, expected };
 }
 
-/** Most names or values that one message lists. */
+/** The most names or values that one message lists. */
 const mostListed = 30;
 
 type Params = Readonly<Record<string, unknown>>;
@@ -108,7 +108,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     Array.isArray(passingSchemas) ? 'exactly one of the allowed forms' : 'one of the allowed forms',
 };
 
-/** A keyword that is not listed is one of a newer engine: the caller learns its name. */
+/** Describes a keyword. One that is not listed belongs to a newer engine and is named in the message. */
 function describeExpected(error: ErrorObject): string {
   const { keyword, params } = error;
   const expectation = Object.hasOwn(expectations, keyword) ? expectations[keyword] : undefined;
@@ -128,7 +128,7 @@ function typePhrase(type: unknown): string {
   return typePhrases[String(type)] ?? String(type);
 }
 
-/** @param inner the first rule that the name breaks */
+/** @param inner the first rule that the name violates */
 function names({ params: { inner } }: ErrorObject): string {
   return `an object whose names are each ${describeExpected(inner)}`;
 }
@@ -138,7 +138,7 @@ function containing(least: unknown, most: unknown): string {
   return `an array with ${items}${most === undefined ? '' : ` and at most ${String(most)}`} of the required form`;
 }
 
-/** The type and, when it may be shown, the value in at most 60 characters; of arrays and objects never more than the size. */
+/** The type of a value and, when it may be shown, the value in at most 60 characters. Arrays and objects show only their size. */
 export function describeValue(value: unknown, showsValue: boolean): string {
   if (value === undefined) return missing;
   if (value === null) return 'null';
@@ -156,13 +156,13 @@ function count(limit: unknown, noun: string): string {
   return `${String(limit)} ${noun}${limit === 1 ? '' : 's'}`;
 }
 
-/** Whether the schema that a value breaks, or one around it, is marked with `x-secret`. */
+/** Whether `x-secret` marks the violated schema or one that contains it. */
 function isSecretAt(schema: object, schemaPath: string): boolean {
   let at: unknown = schema;
   for (const step of schemaPath.split('/').slice(1)) {
     if (!isJsonObject(at) && !Array.isArray(at)) return false;
     if ('x-secret' in at && at['x-secret'] === true) return true;
-    // AJV escapes the steps as in a JSON pointer inside a URL.
+    // AJV escapes the steps like a JSON pointer in a URL.
     at = Reflect.get(at, decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
   }
   return false;

@@ -9,12 +9,12 @@ const keywords = [
   ...['contentSchema'],
 ];
 const known: ReadonlySet<string> = new Set(keywords);
-/** Keywords of other dialects that look like a typing error. */
+/** Keywords of other dialects, which resemble a typing error. */
 const otherDialects: ReadonlySet<string> = new Set(['example']);
 
 /**
- * Suggests the keyword for a misspelt one: validators ignore unknown keywords, so users would not notice that a `requierd`
- * requires nothing. Undefined for a name that resembles no keyword: schemas may hold annotations.
+ * Suggests the keyword for a misspelt one. Validators ignore unknown keywords, so authors would not notice that `requierd` has no
+ * effect. Undefined for names that resemble no keyword, because schemas may contain annotations.
  */
 export function didYouMean(written: string): string | undefined {
   if (known.has(written) || otherDialects.has(written) || /^(\$|x-|.{0,3}$|.{31})/.test(written)) return undefined;

@@ -1,13 +1,13 @@
-/** Limits of a JSON text, checked before a parser builds values from it. */
+/** Limits of a JSON text that are checked before it is parsed. */
 export interface JsonBounds {
-  /** Levels of arrays and objects within each other. */
+  /** The nesting depth of arrays and objects. */
   readonly depth: number;
-  /** Members of all objects and items of all arrays together. */
+  /** The members of all objects and the items of all arrays together. */
   readonly members: number;
 }
 
 /**
- * Finds the bound that a JSON text exceeds first, in one pass that builds nothing. A text that is no JSON is counted as well.
+ * Returns the bound that a JSON text exceeds first, in one pass without allocation. Invalid JSON is counted as well.
  * @returns null when it exceeds none
  */
 export function findExceededBound(json: string, bounds: JsonBounds): keyof JsonBounds | null {
@@ -24,7 +24,7 @@ export function findExceededBound(json: string, bounds: JsonBounds): keyof JsonB
     }
     if (code <= space) continue;
     const closes = code === closingBrace || code === closingBracket;
-    // A comma stands before each member but the first, which is whatever follows the opening.
+    // A comma precedes each member except the first, which follows the opening bracket.
     if (code === comma || (isOpened && !closes)) members++;
     isOpened = code === openingBrace || code === openingBracket;
     if (code === quote) inText = true;
