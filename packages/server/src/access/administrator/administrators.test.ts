@@ -59,10 +59,10 @@ async function openSetUp(t: TestContext, kind: Kind) {
   const opened = await openOn(t, kind);
   const room = opened.makeRoom();
   const begun = await room.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
-  const signIn = (wish: { password?: string; name?: string; address?: string; mark?: string } = {}) =>
+  const signIn = (attempt: { password?: string; name?: string; address?: string; mark?: string } = {}) =>
     room.signIn(
-      { name: wish.name ?? 'Ada', password: wish.password ?? password },
-      { address: wish.address ?? '10.0.0.1', mark: wish.mark },
+      { name: attempt.name ?? 'Ada', password: attempt.password ?? password },
+      { address: attempt.address ?? '10.0.0.1', mark: attempt.mark },
     );
   return { ...opened, room, begun, signIn };
 }

@@ -32,9 +32,9 @@ export interface Administrators {
    * Creates the administrator and a session.
    * @throws Problem as getSetUp, PERMISSION_DENIED for another or an expired link
    */
-  setUp(wish: SetUp, comer: Comer): Promise<NewSession>;
+  setUp(request: SetUp, comer: Comer): Promise<NewSession>;
   /** @throws Problem SESSION_VALIDATION_FAILED, TOO_MANY_REQUESTS */
-  signIn(wish: SignIn, comer: Comer): Promise<NewSession>;
+  signIn(credentials: SignIn, comer: Comer): Promise<NewSession>;
   /** Ends every session and creates a new one. */
   changePassword(found: FoundSession, change: PasswordChange, comer: Comer): Promise<NewSession>;
 }
@@ -72,15 +72,15 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   }
 
   /** Counts the attempt, compares the password, and reverts the count when it is correct. */
-  async function authenticate(wish: SignIn, comer: Comer): Promise<Administrator> {
+  async function authenticate(credentials: SignIn, comer: Comer): Promise<Administrator> {
     const only = await repository.findAdministrator();
-    const named = only !== undefined && isSameName(only.name, wish.name) ? only : undefined;
-    const attempt = { name: wish.name, address: comer.address, browser: readDeviceCookie(comer.mark, named) };
+    const named = only !== undefined && isSameName(only.name, credentials.name) ? only : undefined;
+    const attempt = { name: credentials.name, address: comer.address, browser: readDeviceCookie(comer.mark, named) };
     await throttle.admit(attempt).catch((error: unknown) => {
       if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', comer, named, 'throttled'), 'sign-in refused');
       throw error;
     });
-    if (!(await compare(wish.password, named)) || named === undefined) {
+    if (!(await compare(credentials.password, named)) || named === undefined) {
       const reason = named === undefined ? 'unknown_name' : 'wrong_password';
       refusals.warn(lineOf('sign_in_refused', comer, named, reason), 'sign-in refused');
       throw signInRefused();
@@ -122,8 +122,8 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       logger.info(lineOf('set_up_link_used', comer, administrator), 'set-up link used, administrator created');
       return beginSession(deps, administrator, comer);
     },
-    signIn: async (wish, comer) => {
-      const administrator = await renewOutdated(await authenticate(wish, comer), wish.password);
+    signIn: async (credentials, comer) => {
+      const administrator = await renewOutdated(await authenticate(credentials, comer), credentials.password);
       const begun = await beginSession(deps, administrator, comer);
       logger.info({ ...lineOf('signed_in', comer, administrator), session: begun.session.id }, 'signed in');
       return begun;

@@ -46,7 +46,7 @@ export function isOutdated(stored: string): boolean {
   );
 }
 
-interface Wish {
+interface HashParameters {
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
@@ -55,14 +55,14 @@ interface Wish {
 }
 
 /** Normalizes to NFKC, because two keyboards may compose the same password differently (NIST SP 800-63B §5.1.1.2). */
-function compute(password: string, wish: Wish): Promise<Buffer> {
+function compute(password: string, parameters: HashParameters): Promise<Buffer> {
   return derive({
     message: Buffer.from(password.normalize('NFKC')),
-    nonce: wish.salt,
-    memory: wish.memory,
-    passes: wish.passes,
-    parallelism: wish.parallelism,
-    tagLength: wish.length,
+    nonce: parameters.salt,
+    memory: parameters.memory,
+    passes: parameters.passes,
+    parallelism: parameters.parallelism,
+    tagLength: parameters.length,
   });
 }
 

@@ -20,14 +20,14 @@ export async function createFirstKey(
   const { repository, clock, newId } = deps;
   if ((await repository.listProjects()).length > 0) return undefined;
   const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
-  const made = newKey(deps, { projectId: project.id, name: 'first', scopes, expiresAt: null });
+  const created = newKey(deps, { projectId: project.id, name: 'first', scopes, expiresAt: null });
   const file = join(dataFolder, 'first-key');
   const added = await repository.addProject(project, {
     most: maxProjects,
-    key: made.stored,
-    beforeCommit: () => writeDurably(file, `${made.key.reveal()}\n`),
+    key: created.stored,
+    beforeCommit: () => writeDurably(file, `${created.key.reveal()}\n`),
   });
-  return added === 'added' ? { key: made.key, file } : undefined;
+  return added === 'added' ? { key: created.key, file } : undefined;
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {

@@ -103,10 +103,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('missing, malformed, unknown, revoked and expired keys get the same response', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const };
-      const revoked = await projects.createKey({ ...wish, expiresAt: null });
-      const expired = await projects.createKey({ ...wish, expiresAt: clock.time + 1000 });
-      const good = await projects.createKey({ ...wish, expiresAt: clock.time + 10_000 });
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const };
+      const revoked = await projects.createKey({ ...request, expiresAt: null });
+      const expired = await projects.createKey({ ...request, expiresAt: clock.time + 1000 });
+      const good = await projects.createKey({ ...request, expiresAt: clock.time + 10_000 });
       await projects.revokeKey(revoked.stored.id);
       clock.time += 2000;
       const ring = await openRing();
@@ -173,25 +173,25 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a key that an expiring key creates or rotates ends no later than that key', async (t) => {
       const { projects, clock } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
       const endsAt = clock.time + 10_000;
-      const lasting = await projects.createKey(wish);
-      const maker = await projects.createKey({ ...wish, expiresAt: endsAt });
+      const lasting = await projects.createKey(request);
+      const maker = await projects.createKey({ ...request, expiresAt: endsAt });
       const makerId = maker.stored.id;
-      assert.equal((await projects.createKey({ ...wish, makerId })).stored.expiresAt, endsAt);
-      const sooner = { ...wish, makerId, expiresAt: endsAt - 1 };
+      assert.equal((await projects.createKey({ ...request, makerId })).stored.expiresAt, endsAt);
+      const sooner = { ...request, makerId, expiresAt: endsAt - 1 };
       assert.equal((await projects.createKey(sooner)).stored.expiresAt, endsAt - 1);
-      const later = projects.createKey({ ...wish, makerId, expiresAt: endsAt + 1 });
+      const later = projects.createKey({ ...request, makerId, expiresAt: endsAt + 1 });
       await assert.rejects(later, { code: 'REQUEST_VALIDATION_ERROR' });
-      assert.equal((await projects.createKey({ ...wish, makerId: lasting.stored.id })).stored.expiresAt, null);
+      assert.equal((await projects.createKey({ ...request, makerId: lasting.stored.id })).stored.expiresAt, null);
       assert.equal((await projects.rotateKey(lasting.stored.id, 0, makerId)).stored.expiresAt, endsAt);
     });
 
     test('revoking a key with its descendants revokes the keys that it created, directly or indirectly', async (t) => {
       const { projects, repository, clock } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
-      const create = async (makerId: string | null) => (await projects.createKey({ ...wish, makerId })).stored.id;
+      const request = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
+      const create = async (makerId: string | null) => (await projects.createKey({ ...request, makerId })).stored.id;
       const other = await create(null);
       const [maker, sibling] = [await create(other), await create(other)];
       const child = await create(maker);
@@ -211,14 +211,14 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a key that is revoked while it creates another one leaves no usable key behind', async (t) => {
       const { projects, repository, deps } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
-      const makerId = (await projects.createKey(wish)).stored.id;
+      const request = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
+      const makerId = (await projects.createKey(request)).stored.id;
       const addKey: typeof repository.addKey = async (key, bound) => {
         await repository.revokeKey(makerId, deps.clock.now(), true);
         return await repository.addKey(key, bound);
       };
       const late = createProjects({ ...deps, repository: { ...repository, addKey } });
-      await assert.rejects(late.createKey({ ...wish, makerId }), isRejected);
+      await assert.rejects(late.createKey({ ...request, makerId }), isRejected);
       assert.deepEqual((await repository.changedKeys(null, deps.clock.now())).keys, []);
     });
 
@@ -239,26 +239,26 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a project has at most 1,000 usable keys, and revoking one allows another', async (t) => {
       const { projects, database } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
-      const first = await projects.createKey(wish);
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const first = await projects.createKey(request);
       await addKeys(database, first.stored, 998);
-      const two = await Promise.allSettled([projects.createKey(wish), projects.createKey(wish)]);
+      const two = await Promise.allSettled([projects.createKey(request), projects.createKey(request)]);
       assert.deepEqual(two.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'one of two at once');
-      await assert.rejects(projects.createKey(wish), { code: 'RESOURCE_LIMIT_REACHED' });
+      await assert.rejects(projects.createKey(request), { code: 'RESOURCE_LIMIT_REACHED' });
       await assert.rejects(projects.rotateKey(first.stored.id, 60_000), { code: 'RESOURCE_LIMIT_REACHED' });
       const successor = await projects.rotateKey(first.stored.id, 0);
-      await assert.rejects(projects.createKey(wish), { code: 'RESOURCE_LIMIT_REACHED' });
+      await assert.rejects(projects.createKey(request), { code: 'RESOURCE_LIMIT_REACHED' });
       await projects.revokeKey(successor.stored.id);
-      await projects.createKey(wish);
+      await projects.createKey(request);
       const other = await projects.createProject('two');
-      await projects.createKey({ ...wish, projectId: other.id });
+      await projects.createKey({ ...request, projectId: other.id });
     });
 
     test('a ring loads all keys once, and later only changed keys', async (t) => {
       const { projects, repository, database, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
-      const revoked = await projects.createKey(wish);
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const revoked = await projects.createKey(request);
       await addKeys(database, revoked.stored, 500);
       const loaded: number[] = [];
       const counted: typeof repository = {
@@ -294,10 +294,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a ring that loads during concurrent changes of keys misses no change', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
       const ring = await openRing();
       const work = Array.from({ length: 40 }, async (_, n) => {
-        const made = await projects.createKey({ ...wish, expiresAt: n % 4 === 3 ? clock.time + 1000 : null });
+        const made = await projects.createKey({ ...request, expiresAt: n % 4 === 3 ? clock.time + 1000 : null });
         if (n % 2 === 0) await projects.revokeKey(made.stored.id);
         await ring.refresh();
         return { n, header: `Bearer ${made.key.reveal()}` };
@@ -317,11 +317,11 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a page of keys reads only its rows and one more', async (t) => {
       const { projects, database, clock, deps } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
       const ids: string[] = [];
       for (let n = 0; n < 5; n++) {
         clock.time += 1000;
-        ids.push((await projects.createKey(wish)).stored.id);
+        ids.push((await projects.createKey(request)).stored.id);
       }
       let rows = 0;
       const read = database.read.withPlugin({
@@ -350,8 +350,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a key that is revoked during its rotation gets no successor', async (t) => {
       const { projects, repository, deps } = await open(t);
       const project = await projects.createProject('one');
-      const wish = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
-      const old = await projects.createKey(wish);
+      const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
+      const old = await projects.createKey(request);
       // Runs after the key is read and before its successor is written.
       const findKey: typeof repository.findKey = async (keyId) => {
         const found = await repository.findKey(keyId);
@@ -368,8 +368,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const project = await projects.createProject('one');
       const ring = await openRing();
       for (let i = 0; i < 5; i++) {
-        const wish = { projectId: project.id, name: `n${i}`, scopes: ['files'] as const, expiresAt: null };
-        const made = await projects.createKey(wish);
+        const request = { projectId: project.id, name: `n${i}`, scopes: ['files'] as const, expiresAt: null };
+        const made = await projects.createKey(request);
         const caller = await ring.authenticate(`Bearer ${made.key.reveal()}`);
         assert.equal(caller.keyId, made.stored.id);
       }

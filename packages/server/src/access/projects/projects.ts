@@ -32,7 +32,7 @@ export interface Projects {
   listProjects(): Promise<Project[]>;
   /** Sets whether the records of its runs contain inputs. The change takes effect within a few seconds. */
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
-  createKey(wish: KeyRequest): Promise<NewKey>;
+  createKey(request: KeyRequest): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   /** Returns one page of the keys of a project. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
@@ -108,15 +108,16 @@ export function createProjects(deps: ProjectsDeps): Projects {
     setRunInputs: async (projectId, runInputs) => {
       if (!(await repository.setRunInputs(projectId, runInputs))) throw objectNotFound('project', projectId);
     },
-    createKey: async (wish) => {
-      checkName(wish.name, longestName);
-      await getProject(wish.projectId);
-      const endsAt = await endOf(wish.makerId);
-      if (endsAt !== null && wish.expiresAt !== null && wish.expiresAt > endsAt) throw keyOutlivesItsMaker(endsAt);
-      const made = newKey(deps, { ...wish, expiresAt: wish.expiresAt ?? endsAt });
-      if (!(await repository.addKey(made.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
-      await withdrawOrphan(made.stored);
-      return made;
+    createKey: async (request) => {
+      checkName(request.name, longestName);
+      await getProject(request.projectId);
+      const endsAt = await endOf(request.makerId);
+      if (endsAt !== null && request.expiresAt !== null && request.expiresAt > endsAt)
+        throw keyOutlivesItsMaker(endsAt);
+      const created = newKey(deps, { ...request, expiresAt: request.expiresAt ?? endsAt });
+      if (!(await repository.addKey(created.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
+      await withdrawOrphan(created.stored);
+      return created;
     },
     listKeys: async (projectId) => {
       if (projectId !== undefined) await getProject(projectId);
@@ -141,15 +142,15 @@ export function createProjects(deps: ProjectsDeps): Projects {
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
       const ends = [old.expiresAt, await endOf(makerId)].filter((end) => end !== null);
       // Without another creator, the new key stays a descendant of the key that created the old one.
-      const wish = { ...old, makerId: makerId ?? old.makerId };
-      const made = newKey(deps, { ...wish, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
+      const request = { ...old, makerId: makerId ?? old.makerId };
+      const created = newKey(deps, { ...request, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
       const now = clock.now();
       const bound = { now, oldEndsAt: now + overlapMs, most: maxUsableKeys };
-      const outcome = await repository.replaceKey(old, made.stored, bound);
+      const outcome = await repository.replaceKey(old, created.stored, bound);
       if (outcome === 'full') refuseKey();
       if (outcome === 'ended') throw objectNotFound('usable key', keyId);
-      if (made.stored.makerId === makerId) await withdrawOrphan(made.stored);
-      return made;
+      if (created.stored.makerId === makerId) await withdrawOrphan(created.stored);
+      return created;
     },
   };
 }
@@ -161,20 +162,20 @@ export const maxProjects = 10_000;
 export const maxUsableKeys = 1_000;
 
 /** Creates a key without storing it. */
-export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, wish: KeyRequest): NewKey {
+export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: KeyRequest): NewKey {
   const key = createApiKey();
   const stored: StoredKey = {
     id: deps.newId('key'),
-    projectId: wish.projectId,
-    name: wish.name,
+    projectId: request.projectId,
+    name: request.name,
     hash: hashApiKey(key),
     hint: key.slice(-4),
-    scopes: [...new Set(wish.scopes)],
+    scopes: [...new Set(request.scopes)],
     createdAt: deps.clock.now(),
-    expiresAt: wish.expiresAt,
+    expiresAt: request.expiresAt,
     revokedAt: null,
     lastUsedAt: null,
-    makerId: wish.makerId ?? null,
+    makerId: request.makerId ?? null,
   };
   return { stored, key: new Secret(key) };
 }

@@ -131,9 +131,9 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
       if (expiresAt !== null && expiresAt <= clock.now()) {
         throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
       }
-      const made = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
-      request.log.info(keyEvent('key_created', request, made.stored), 'key created');
-      return successEnvelope(newKeyToWire(made, clock));
+      const created = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
+      request.log.info(keyEvent('key_created', request, created.stored), 'key created');
+      return successEnvelope(newKeyToWire(created, clock));
     },
   );
 }
@@ -157,10 +157,10 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
       const manager = guard.managerOf(request);
       const key = await managedKey(projects, manager, request);
       checkScopes(manager, key.scopes);
-      const made = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
-      request.log.info({ ...keyEvent('key_rotated', request, made.stored), replaced_key_id: key.id }, 'key rotated');
+      const created = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
+      request.log.info({ ...keyEvent('key_rotated', request, created.stored), replaced_key_id: key.id }, 'key rotated');
       await keyRing.refresh();
-      return successEnvelope(newKeyToWire(made, clock));
+      return successEnvelope(newKeyToWire(created, clock));
     },
   );
   app.delete(

@@ -42,5 +42,5 @@ export interface FullText {
    * Returns at most `limit` visible chunks (the generation of their record), best first. Words that most chunks contain
    * are not matched.
    */
-  search(db: Kysely<Tables>, collectionId: string, wish: FullTextOptions): Promise<TextMatch[]>;
+  search(db: Kysely<Tables>, collectionId: string, options: FullTextOptions): Promise<TextMatch[]>;
 }
