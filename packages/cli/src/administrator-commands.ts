@@ -1,7 +1,7 @@
 import { withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
 
-/** Creates setup links for the console administrator. The link is alone on its line, for scripts. */
+/** Creates setup links for the console administrator. The link is printed on its own line, for scripts. */
 export function administratorCommands(): Command {
   const administrator = new Command('administrator').description('manage the console administrator');
   administrator

@@ -51,7 +51,7 @@ export function bundleCommands(): Command {
       if (found === undefined)
         throw new Error(`The bundle in ${folder} does not load. Run "bundle check" to see the errors.`);
       const types = writeTypes(found.plugins.values());
-      // The folder may come from others, so a link in it is not followed. The caller's own path may be a device.
+      // A link in the folder is not followed, because the bundle may come from others. The caller's own path may be a device.
       if (out === undefined) await replaceFile(join(folder, 'types.ts'), types);
       else await writeFile(out, types);
       say(out ?? join(folder, 'types.ts'));

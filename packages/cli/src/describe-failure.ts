@@ -1,10 +1,10 @@
 import { ApiError } from '@quartermaster/client';
 
-/** Describes the failure of a command: the error of the service, or that no service answers. */
+/** Describes the error of a command: the error of the service, or that no service answers. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ApiError) return `${error.code}: ${error.message}`;
   if (!(error instanceof Error)) return String(error);
-  // `fetch` reports every failed connection with this message; the cause names the reason.
+  // `fetch` reports every failed connection with this message; the cause contains the reason.
   if (error instanceof TypeError && error.message === 'fetch failed' && error.cause instanceof Error) {
     const reason = error.cause.message || Reflect.get(error.cause, 'code');
     return `No Quartermaster service answers (${reason}). Start it, or set its address with --url.`;

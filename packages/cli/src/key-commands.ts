@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { findProjectId } from './find-project.ts';
 import { printTable, time } from './print.ts';
 
-/** Manages API keys. A new key is printed once, alone on its line of standard output, for scripts. */
+/** Manages API keys. A new key is printed once, on its own line of standard output, for scripts. */
 export function keyCommands(): Command {
   const key = new Command('key').description('manage the API keys of a project');
   key
@@ -99,7 +99,7 @@ function readScopes(text: string): Scope[] {
 }
 
 const longestDays = 36_500;
-/** Thirty days, the limit of the API. */
+/** Thirty days in minutes, the limit of the API. */
 const longestOverlap = 43_200;
 
 function readDays(text: string): number {

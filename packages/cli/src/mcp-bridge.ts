@@ -5,22 +5,22 @@ import { readMessages } from './mcp-messages.ts';
 export interface BridgeOptions {
   /** The MCP endpoint of a running service. */
   readonly url: URL;
-  /** Key and credentials. */
+  /** The API key and the credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where the client speaks from. */
+  /** The transport of the client. */
   readonly transport: Transport;
 }
 
 const refused = -32_000;
 
 /**
- * Hands each message of a client to the service and each answer back. It knows the transport, not the protocol: what
- * a revision adds needs no change here. Resolves when the client has ended; what is in flight then is given up.
+ * Forwards each message of a client to the service, and each answer back. It knows only the transport, so new revisions of the
+ * protocol need no change. Resolves when the client has disconnected; requests in progress are aborted.
  */
 export async function runBridge({ url, headers, transport }: BridgeOptions): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const inFlight = new Map<string | number, AbortController>();
-  /** Of a client that has said `initialize`. */
+  /** The negotiated revision of a client that sent `initialize`. */
   let negotiated: string | undefined;
 
   async function post(message: JSONRPCMessage, signal: AbortSignal): Promise<Response> {
@@ -59,7 +59,7 @@ export async function runBridge({ url, headers, transport }: BridgeOptions): Pro
       ask(message).catch(end);
       return;
     }
-    // Closing the request is how the service is told; the notification itself means nothing without a session.
+    // The service detects a cancellation by the closed request; the notification has no effect without a session.
     inFlight.get(cancelledId(message))?.abort();
   };
   transport.onclose = end;
@@ -68,7 +68,7 @@ export async function runBridge({ url, headers, transport }: BridgeOptions): Pro
   for (const controller of inFlight.values()) controller.abort();
 }
 
-/** What HTTP says beside the message: from its own `_meta` since 2026-07-28, before that as negotiated. */
+/** The HTTP headers of a message: from its `_meta` since 2026-07-28, before that from the negotiation. */
 function headersOf(message: JSONRPCMessage, negotiated: string | undefined): Record<string, string> {
   const { method, params } = message as { method?: string; params?: Record<string, unknown> };
   const version: unknown = Reflect.get(Object(params?._meta), PROTOCOL_VERSION_META_KEY);
@@ -81,7 +81,7 @@ function headersOf(message: JSONRPCMessage, negotiated: string | undefined): Rec
   };
 }
 
-/** Any text as a header value, as the specification encodes what a header cannot hold. */
+/** Encodes text for a header as the specification requires. */
 function inHeader(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?');
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
@@ -92,7 +92,7 @@ function versionIn(answer: JSONRPCMessage): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-/** An empty text is no id that a request has here. */
+/** The id of the cancelled request. An empty text is no valid request id here. */
 function cancelledId(message: JSONRPCMessage): string | number {
   const { method, params } = message as { method?: string; params?: { requestId?: string | number } };
   return method === 'notifications/cancelled' ? (params?.requestId ?? '') : '';

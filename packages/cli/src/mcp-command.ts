@@ -46,7 +46,7 @@ async function keyHeader(file: string | undefined): Promise<Record<string, strin
   return key === undefined ? {} : { Authorization: `Bearer ${key}` };
 }
 
-/** Encodes all credentials in one header, so that a credential can be any text. */
+/** Encodes all credentials in one header, so that a credential may contain any text. */
 function credentialHeaders(names: readonly string[]): Record<string, string> {
   const environment = processEnvironment();
   const credentials = names.map((name) => {

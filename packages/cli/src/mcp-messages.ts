@@ -1,17 +1,17 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 
-/** What a service answers to the request `id`: one message, or a stream of events with some before it. */
+/** Reads the response to the request `id`: one message, or a stream of events that may start with other messages. */
 export async function* readMessages(response: Response, id: RequestId): AsyncGenerator<JSONRPCMessage> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) yield* readEvents(response);
   else yield toMessage(response.status, await response.text(), id);
 }
 
-/** An answer that is no message of the protocol (a wrong key, no such bundle) becomes an error of the request. */
+/** Converts a response outside the protocol (a wrong key, an unknown bundle) to an error of the request. */
 function toMessage(status: number, text: string, id: RequestId): JSONRPCMessage {
   const body: unknown = parse(text);
   const error: unknown = Reflect.get(Object(body), 'error');
   if (Reflect.get(Object(body), 'jsonrpc') === '2.0') {
-    // The service cannot always tell whose message it refused; here there is only one.
+    // The service may not know the id of a message that it refused. Here there is only one.
     return { ...(body as JSONRPCMessage), ...(error === undefined ? {} : { id }) } as JSONRPCMessage;
   }
   const { code, message } = Object(error) as { code?: string; message?: string };
@@ -27,7 +27,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The `data` of each event; comments, which keep the connection alive, have none. */
+/** Yields the `data` of each event. Comments, which keep the connection alive, have none. */
 async function* readEvents(response: Response): AsyncGenerator<JSONRPCMessage> {
   let pending = '';
   for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
@@ -35,7 +35,7 @@ async function* readEvents(response: Response): AsyncGenerator<JSONRPCMessage> {
     pending = events.pop() ?? '';
     for (const event of events) {
       const data = event.split('\n').filter((line) => line.startsWith('data:'));
-      // The service writes nothing else into the data of an event.
+      // The data of an event is always a message.
       if (data.length > 0) yield JSON.parse(data.map((line) => line.slice(5).trim()).join('\n')) as JSONRPCMessage;
     }
   }

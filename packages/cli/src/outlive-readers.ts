@@ -1,9 +1,9 @@
-/** As a shell tells that a program has ended by SIGPIPE, which Node ignores. */
+/** The exit code that shells report for SIGPIPE, which Node ignores. */
 const endedByPipe = 141;
 
 /**
- * Whoever reads what a command prints may end before it, such as `head`: the command then ends too, in silence. A service
- * goes on: it does not live for the few lines that it prints.
+ * Handles a reader of the output that closes it early, such as `head`. A command then exits silently. A service continues, because
+ * its output is not its purpose.
  */
 export function outliveReaders(isService: boolean): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -11,8 +11,8 @@ const pauses = { terminal: 200, file: 10_000 };
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /**
- * Prints the progress of a copy on standard error: on a terminal in one line that is rewritten, elsewhere at intervals, and always
- * when it is done.
+ * Prints the progress of a copy on standard error. On a terminal it rewrites one line; elsewhere it prints lines at intervals. The
+ * final state is always printed.
  */
 export function createProgressPrinter(now: () => number = () => performance.now()): (progress: Progress) => void {
   const { isTTY } = process.stderr;

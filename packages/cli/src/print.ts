@@ -12,12 +12,12 @@ export function printTable(heads: readonly string[], rows: ReadonlyArray<readonl
   }
 }
 
-/** ISO 8601 in UTC; `-` for never. */
+/** Formats a time as ISO 8601 in UTC; `-` for null. */
 export function time(milliseconds: number | null): string {
   return milliseconds === null ? '-' : new Date(milliseconds).toISOString();
 }
 
-/** Prints a line on standard output. Control characters are escaped, because the text may come from others. */
+/** Prints a line on standard output. Control characters are escaped, because the text may be untrusted. */
 export function say(text: string): void {
   console.log(printable(text));
 }

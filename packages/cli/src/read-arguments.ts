@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 
-/** `a,b` */
+/** Parses `a,b`. */
 export function readList(text: string): string[] {
   return text.split(',').map((item) => item.trim());
 }
 
-/** `a=b,c=d` */
+/** Parses `a=b,c=d`. */
 export function readPairs(text: string): Record<string, string> {
   const pairs = readList(text).map((pair) => pair.split('='));
   if (pairs.some((pair) => pair.length !== 2 || pair.includes('')))

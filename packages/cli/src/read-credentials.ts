@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 
-/** Credentials by name, from a file or (`-`) standard input: never from the command line, which all users can read. */
+/** Reads credentials by name from a file or (`-`) standard input, because all users can see a command line. */
 export async function readCredentials(file: string | undefined): Promise<Record<string, string>> {
   if (file === undefined) return {};
   const source = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
@@ -9,7 +9,7 @@ export async function readCredentials(file: string | undefined): Promise<Record<
   try {
     value = JSON.parse(source);
   } catch {
-    // Without the parser's words, which quote what was found.
+    // The message of the parser would quote the text.
     throw new Error('The credentials must be JSON.');
   }
   if (isTexts(value)) return value;

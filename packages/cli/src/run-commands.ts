@@ -55,14 +55,14 @@ function withPlace(command: Command): Command {
 async function connect({ url, keyFile }: Where): Promise<Client> {
   const address = pluginsAddress(url);
   const apiKey = await readKeyFile(keyFile);
-  // Runs are on the plugins address; the client sends no request to the other one.
+  // Runs are on the plugins address; the client sends no request to the files address.
   return createClient({ filesUrl: address, pluginsUrl: address, ...(apiKey === undefined ? {} : { apiKey }) });
 }
 
 async function list(filters: Filters): Promise<void> {
   const { bundle, plugin, outcome, since, limit, json } = filters;
   const query = { bundle_id: bundle, plugin_id: plugin, outcome, since: readTime(since), limit: Number(limit) };
-  // The service validates the query and names errors.
+  // The service validates the query and reports its errors.
   const { data, has_more: hasMore } = await (await connect(filters)).runs.list(query as RunQuery);
   if (json === true) {
     for (const run of data) printJson(run);

@@ -17,7 +17,7 @@ export function pluginsAddress(url: string | undefined): string {
 export async function readKeyFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const key = (await readFile(file, 'utf8')).trim();
-  // An error of the HTTP client would repeat the key.
+  // The error of the HTTP client would quote the key.
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`--key-file: ${file} must hold one API key, alone on its line.`);
   return key;
 }

@@ -1,8 +1,8 @@
-/** The service answered with an error, or something else answered in its place. */
+/** An error response of the service, or of a proxy between the client and the service. */
 export class ApiError extends Error {
   /** HTTP status. */
   readonly status: number;
-  /** A code of docs/reference/errors.md; `UNREADABLE_ANSWER` when the body is no error of the service. */
+  /** A code of docs/reference/errors.md, or `UNREADABLE_ANSWER` when the body is not an error of the service. */
   readonly code: string;
   readonly details: ReadonlyArray<Record<string, unknown>>;
   readonly requestId: string | null;
@@ -20,13 +20,13 @@ export class ApiError extends Error {
   }
 }
 
-/** The error that a response with this status and body reports. */
+/** Creates the error for a response with this status and body. */
 export function readApiError(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as { error?: ConstructorParameters<typeof ApiError>[1] };
     if (body.error !== undefined) return new ApiError(status, body.error);
   } catch {
-    // Not JSON: something between the client and the service answered.
+    // Not JSON: a proxy between the client and the service answered.
   }
   return new ApiError(status, { code: 'UNREADABLE_ANSWER', message: `HTTP ${status}` });
 }

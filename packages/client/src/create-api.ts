@@ -1,6 +1,6 @@
 import { type ApiError, readApiError } from './api-error.ts';
 
-/** What the generated types say of one operation. */
+/** The generated types of one operation. */
 interface Operation {
   readonly request: object;
   readonly responses: object;
@@ -21,7 +21,7 @@ export type QueryOf<T extends Operations<T>, E extends keyof T> = T[E]['request'
   : never;
 
 export interface CallOptions {
-  /** Sent as `Idempotency-Key`: a repeated call has no further effect and gets the same answer. */
+  /** Sent as `Idempotency-Key`: a repeated call has no further effect and gets the same response. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,27 +32,27 @@ type JsonEndpoint<T extends Operations<T>> = {
 }[keyof T] &
   string;
 
-/** The request may be left out when nothing in it is required. */
+/** The request is optional when none of its members is required. */
 type Arguments<R> = Partial<R> extends R ? [request?: R & CallOptions] : [request: R & CallOptions];
 
-/** One address of the service. Paths, parameters, bodies and answers have the types of its OpenAPI document. */
+/** A typed client of one address. Paths, parameters, bodies and responses have the types of its OpenAPI document. */
 export interface Api<T extends Operations<T>> {
-  /** Sends a request. @returns the response of a success, for bytes and events @throws ApiError */
+  /** Sends a request. @returns the successful response, for bytes and events @throws ApiError */
   send<E extends keyof T & string>(endpoint: E, ...request: Arguments<T[E]['request']>): Promise<Response>;
-  /** Sends a request. @returns the JSON of the response @throws ApiError */
+  /** Sends a request. @returns the JSON body of the response @throws ApiError */
   json<E extends JsonEndpoint<T>>(endpoint: E, ...request: Arguments<T[E]['request']>): Promise<ResponseOf<T, E>>;
-  /** Sends a request. @returns `data` of the JSON of the response @throws ApiError */
+  /** Sends a request. @returns `data` of the JSON body @throws ApiError */
   data<E extends JsonEndpoint<T>>(endpoint: E, ...request: Arguments<T[E]['request']>): Promise<DataOf<T, E>>;
 }
 
 export interface ApiOptions {
-  /** Base of all paths, such as `http://127.0.0.1:8080`; empty for the origin of the page. */
+  /** The base URL, such as `http://127.0.0.1:8080`; empty for the origin of the page. */
   readonly baseUrl: string;
-  /** Headers for each attempt: the credentials of the caller. */
+  /** Returns headers for each attempt, such as the credentials of the caller. */
   readonly headers?: (endpoint: string) => Readonly<Record<string, string>>;
-  /** Called before each attempt. The request waits for the promise; without one it is sent at once. */
+  /** Called before each attempt. A returned promise delays the request. */
   readonly beforeAttempt?: (endpoint: string, signal?: AbortSignal) => Promise<void> | undefined;
-  /** Whether to send a refused request again. Default: never. */
+  /** Whether to retry a refused request. Default: never. */
   readonly shouldRetry?: (error: ApiError, endpoint: string) => boolean;
   readonly fetch?: typeof fetch;
 }
@@ -95,7 +95,7 @@ export function createApi<T extends Operations<T>>(options: ApiOptions): Api<T> 
     return ((await json(endpoint, call)) as { data: unknown }).data;
   }
 
-  // The functions take and return what the document says; the service validates both by the same schemas.
+  // The document defines these types, and the service validates requests and responses by the same schemas.
   return { send, json, data } as unknown as Api<T>;
 }
 
@@ -118,7 +118,7 @@ function headersOf({ headers = {}, body, idempotencyKey }: Call): Record<string,
   };
 }
 
-/** As JSON, unless it is a form. */
+/** Encodes a body as JSON; a form stays unchanged. */
 function encodeBody(body: unknown): FormData | string | null {
   if (body === undefined) return null;
   return body instanceof FormData ? body : JSON.stringify(body);

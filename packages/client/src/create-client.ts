@@ -18,7 +18,7 @@ export interface ClientOptions {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** A typed client of both addresses. Every function throws ApiError when the service refuses; nothing is retried. */
+/** Creates a typed client of both addresses. Every function throws ApiError for an error response. No request is retried. */
 export function createClient({ filesUrl, pluginsUrl, apiKey, fetch }: ClientOptions) {
   const connect = (url: string): ApiOptions => ({
     baseUrl: withoutTrailingSlashes(url),
@@ -36,7 +36,7 @@ export function createClient({ filesUrl, pluginsUrl, apiKey, fetch }: ClientOpti
   };
 }
 
-/** The error of `Headers` repeats the value that it refuses. */
+/** Checked here, because the error of `Headers` would quote the key. */
 function bearer(apiKey: string): string {
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('The API key holds characters that no key has.');
   return `Bearer ${apiKey}`;
@@ -51,7 +51,7 @@ function collectionCalls(api: Api<FilesApi>) {
     delete: async (collectionId: string) => {
       await api.json('DELETE /v1/collections/{collection_id}', { path: path(collectionId) });
     },
-    /** The chunks that answer a question best, best first. */
+    /** Returns the chunks that match a query best, the best first. */
     query: (collectionId: string, body: ChunkQuery) =>
       api.data('POST /v1/collections/{collection_id}/chunks/query', { path: path(collectionId), body }),
   };

@@ -5,7 +5,7 @@ export interface FileUpload {
   readonly purpose: PurposeName;
   readonly name: string;
   readonly content: Blob;
-  /** A repeated call with the same key and content gives the same `file_id`. */
+  /** A repeated call with the same key and content returns the same `file_id`. */
   readonly idempotencyKey?: string;
 }
 

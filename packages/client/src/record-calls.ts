@@ -6,7 +6,7 @@ import type { FilesApi, RecordCreate, RecordUpdate } from './generated/files-api
 type Chunks = 'GET /v1/collections/{collection_id}/records/{record_id}/chunks';
 type Rows = 'GET /v1/collections/{collection_id}/records/{record_id}/rows';
 
-/** Milliseconds between two readings of a status, while the key has no event stream left. */
+/** Milliseconds between status requests while the key has no free event stream. */
 const pollMs = 1000;
 
 export function recordCalls(api: Api<FilesApi>) {
@@ -20,12 +20,12 @@ export function recordCalls(api: Api<FilesApi>) {
     });
   const records = {
     create: async (collectionId: string, body: RecordCreate) => asRecord(await create(collectionId, body, false)),
-    /** Reads the source without storing anything. @returns the chunks it would have, and the rows that would be refused */
+    /** Reads the source without storing anything. @returns the chunks that would be created, and the rows that would be refused */
     preview: async (collectionId: string, body: RecordCreate, signal?: AbortSignal) =>
       asPreview(await create(collectionId, body, true, signal)),
     get: (collectionId: string, recordId: string) =>
       api.data('GET /v1/collections/{collection_id}/records/{record_id}', { path: path(collectionId, recordId) }),
-    /** A change of more than metadata creates the chunks again; the old ones stay until then. */
+    /** Changes a record. Except for metadata, a change creates the chunks again; the old ones stay until then. */
     update: (collectionId: string, recordId: string, body: RecordUpdate) =>
       api.data('POST /v1/collections/{collection_id}/records/{record_id}', {
         path: path(collectionId, recordId),
@@ -36,7 +36,7 @@ export function recordCalls(api: Api<FilesApi>) {
       api.data('POST /v1/collections/{collection_id}/records/{record_id}/retry', {
         path: path(collectionId, recordId),
       }),
-    /** Stops the processing of a record; a record that is complete stays as it is. */
+    /** Stops the processing of a record. A complete record stays unchanged. */
     cancel: (collectionId: string, recordId: string) =>
       api.data('POST /v1/collections/{collection_id}/records/{record_id}/cancel', {
         path: path(collectionId, recordId),
@@ -48,32 +48,32 @@ export function recordCalls(api: Api<FilesApi>) {
         path: path(collectionId, recordId),
       });
     },
-    /** The first chunks of a record, in order. */
+    /** Returns the first chunks of a record, in order. */
     chunks: (collectionId: string, recordId: string, query: QueryOf<FilesApi, Chunks> = {}) =>
       api.data('GET /v1/collections/{collection_id}/records/{record_id}/chunks', {
         path: path(collectionId, recordId),
         query,
       }),
-    /** The rows of a sheet that were skipped, and why. */
+    /** Returns the skipped rows of a sheet with the reasons. */
     rows: (collectionId: string, recordId: string, query: QueryOf<FilesApi, Rows> = {}) =>
       api.json('GET /v1/collections/{collection_id}/records/{record_id}/rows', {
         path: path(collectionId, recordId),
         query,
       }),
-    /** All of these rows, complete, as a CSV file to correct and upload again. */
+    /** Returns all of these rows as a CSV file to correct and upload again. */
     rowSheet: (collectionId: string, recordId: string, status: QueryOf<FilesApi, Rows>['status'] = 'rejected') =>
       api.send('GET /v1/collections/{collection_id}/records/{record_id}/rows', {
         path: path(collectionId, recordId),
         query: { status, format: 'csv' },
       }),
     /**
-     * Follows the record's events until it is ready, partial or in error. Reads its status once a second while the key has
-     * as many event streams as it may. @returns the record as it is then
+     * Follows the events of a record until it is ready, partial or in error. While the key has no free event stream, it reads the
+     * status once per second. @returns the final record
      */
     settled: async (collectionId: string, recordId: string, signal?: AbortSignal) => {
       for (;;) {
         const events = await openEvents(api, path(collectionId, recordId), signal);
-        // The stream ends by itself at a terminal state; its events are not needed here.
+        // The stream ends at a terminal state; its events are not needed here.
         for await (const _ of events?.body ?? []);
         const record = await records.get(collectionId, recordId);
         if (events !== undefined || record.status !== 'creating') return record;
@@ -84,7 +84,7 @@ export function recordCalls(api: Api<FilesApi>) {
   return records;
 }
 
-/** Undefined while the key has as many event streams as it may. */
+/** Undefined while the key has no free event stream. */
 async function openEvents(
   api: Api<FilesApi>,
   path: { collection_id: string; record_id: string },

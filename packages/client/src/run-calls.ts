@@ -3,13 +3,13 @@ import type { Api, QueryOf } from './create-api.ts';
 import type { ExecuteRequest, PluginsApi, Run, RunItem, RunProgress } from './generated/plugins-api.ts';
 import { readServerEvents } from './server-events.ts';
 
-/** One event of a run. A new connection continues after the event with its `id`. */
+/** One event of a run. A new connection can continue after the event with this `id`. */
 export type RunEvent =
   | { readonly kind: 'state'; readonly id: string | null; readonly run: RunItem }
   | { readonly kind: 'progress'; readonly id: string | null; readonly progress: RunProgress };
 
 export interface FollowOptions {
-  /** Id of the last event received: events up to it are left out. */
+  /** The id of the last received event. The stream continues after it. */
   readonly lastEventId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -17,34 +17,34 @@ export interface FollowOptions {
 /** Milliseconds before a stream that ended early is opened again. */
 const pauseMs = 500;
 
-/** Runs of plugins: asynchronous ones, and the history of all. */
+/** Asynchronous runs, and the history of all runs. */
 export function runCalls(api: Api<PluginsApi>) {
   const path = (runId: string) => ({ run_id: runId });
 
   async function* events(runId: string, { lastEventId, signal }: FollowOptions = {}): AsyncGenerator<RunEvent> {
     const headers = { 'last-event-id': lastEventId };
     const response = await api.send('GET /v1/runs/{run_id}/events', { path: path(runId), headers, signal });
-    // No body: the run has ended, and its last event has been received already.
+    // Without a body the run has ended and the client has received its last event.
     if (response.body === null) return;
     for await (const { id, name, data } of readServerEvents(response.body)) {
-      // The service writes both by the schemas of its document.
+      // The service writes both in the format of its OpenAPI document.
       if (name === 'state') yield { kind: 'state', id, run: JSON.parse(data) };
       if (name === 'progress') yield { kind: 'progress', id, progress: JSON.parse(data) };
     }
   }
 
   const runs = {
-    /** Starts a run and does not wait for it. With an idempotency key a repeated call gives the same run. */
+    /** Starts a run without waiting for it. With an idempotency key a repeated call returns the same run. */
     start: async (body: ExecuteRequest, { idempotencyKey }: { idempotencyKey?: string } = {}) =>
       asRun(await api.data('POST /v1/execute', { body, headers: { prefer: 'respond-async' }, idempotencyKey })),
     list: (query: QueryOf<PluginsApi, 'GET /v1/runs'> = {}) => api.json('GET /v1/runs', { query }),
-    /** With the result of an asynchronous run, or its error. */
+    /** Returns a run; for an asynchronous run with its result or error. */
     get: (runId: string) => api.data('GET /v1/runs/{run_id}', { path: path(runId) }),
-    /** Ends a run that waits or runs; a run that has ended stays as it is. */
+    /** Cancels a waiting or running run. A run that has ended stays unchanged. */
     cancel: (runId: string) => api.data('POST /v1/runs/{run_id}/cancel', { path: path(runId) }),
-    /** The state now and each change, until the run has ended or the connection breaks. */
+    /** Yields the current state and each change until the run ends or the connection breaks. */
     events,
-    /** Follows the run until it has ended, across broken connections. @returns the run as it is then */
+    /** Follows a run until it ends, and reconnects when the connection breaks. @returns the final run */
     ended: async (runId: string, signal?: AbortSignal): Promise<Run> => {
       for (;;) {
         const run = await runs.get(runId);
@@ -55,7 +55,7 @@ export function runCalls(api: Api<PluginsApi>) {
           }
         } catch (error) {
           signal?.throwIfAborted();
-          // A broken connection is a TypeError; a refusal would only be repeated.
+          // A broken connection is a TypeError. A retry cannot change an error response.
           if (!(error instanceof TypeError)) throw error;
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs));

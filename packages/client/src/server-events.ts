@@ -9,7 +9,7 @@ export interface ServerEvent {
 export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let text = '';
-  // Not `for await`: not every browser can iterate a stream.
+  // A reader is used because not every browser can iterate a stream.
   const reader = body.getReader();
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {

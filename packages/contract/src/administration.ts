@@ -2,10 +2,13 @@ import { type Static, Type } from 'typebox';
 import { lastTime, Timestamp } from './envelope.ts';
 import { defaultScopes, type Scope, scopes } from './scopes.ts';
 
-/** The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md "Keys". */
+/**
+ * The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md
+ * "Keys".
+ */
 
 const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Of the administrator.' });
-/** Bounded for the parser; the length people may choose is checked in characters, with a better sentence. */
+/** The bounds for the parser. The allowed length is checked in characters later, with a clearer message. */
 const Password = Type.String({ minLength: 1, maxLength: 2048, 'x-secret': true });
 
 export const SetUp = Type.Object({
@@ -44,7 +47,7 @@ export const Session = Type.Object({
 });
 export type Session = Static<typeof Session>;
 
-/** The only answer that holds the second token. */
+/** The only response with the console token. */
 export const NewSession = Type.Interface([Session], {
   console_token: Type.String({
     description:
@@ -115,7 +118,7 @@ export const ApiKeyRevokeQuery = Type.Object({
   ),
 });
 
-/** The only answer that holds a key. */
+/** The only response with the key itself. */
 export const NewApiKey = Type.Interface([ApiKey], {
   key: Type.String({ description: 'The key itself, this once.', 'x-secret': true }),
 });

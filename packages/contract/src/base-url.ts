@@ -1,4 +1,4 @@
-/** Addresses are joined with paths that start with a slash. A loop, because `/\/+$/` takes quadratic time. */
+/** Removes trailing slashes, because paths start with a slash. It uses a loop, because `/\/+$/` takes quadratic time. */
 export function withoutTrailingSlashes(url: string): string {
   let end = url.length;
   while (url[end - 1] === '/') end -= 1;

@@ -16,7 +16,7 @@ import {
 
 /** Collections, records and chunks. Source: docs/contract.md "Collections, records, chunks". */
 
-/** The built-in model: words only, no vectors. Exactly 8 characters, as the official client demands. */
+/** The built-in model, which uses words only and no vectors. The official client requires exactly 8 characters. */
 export const builtInEmbeddingModel = 'QmBm25v1';
 
 export const Collection = Type.Object({
@@ -128,7 +128,7 @@ export const RecordCreateQuery = Type.Object({
 });
 export type RecordCreateQuery = Static<typeof RecordCreateQuery>;
 
-/** Where a chunk stands in its source. Which members exist depends on the format. */
+/** The position of a chunk in its source. The format of the source determines the members. */
 export const Locator = Type.Object({
   page: Type.Optional(Type.Integer({ description: 'First page, from 1.' })),
   page_end: Type.Optional(Type.Integer({ description: 'Last page.' })),
@@ -250,7 +250,7 @@ const previewOf = {
   answer: Type.Optional(Type.String()),
 };
 
-/** The answer of a dry run. */
+/** The response of a dry run. */
 export const RecordPreview = Type.Object({
   object: Type.Literal('RecordPreview'),
   collection_id: Type.String(),

@@ -13,7 +13,7 @@ const ProfileCredentials = Type.Record(Type.String(), Type.Unknown(), {
   'x-secret': true,
 });
 
-/** Credentials of a project, kept encrypted under a name. Never the credentials themselves. */
+/** A named set of encrypted credentials of a project. It does not contain the credentials. */
 export const CredentialProfile = Type.Object({
   object: Type.Literal('credential_profile'),
   credential_profile_id: Type.String(),

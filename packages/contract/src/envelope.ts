@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** One thing that is wrong with a value that has to follow a schema: an input, credentials, a field, an output. */
+/** One violation of a schema by a value: an input, credentials, a field or an output. */
 export const ErrorDetail = Type.Object({
   path: Type.String({ description: 'Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer.' }),
   found: Type.String({ description: 'What is there; never a value of credentials.' }),
@@ -8,7 +8,7 @@ export const ErrorDetail = Type.Object({
 });
 export type ErrorDetail = Static<typeof ErrorDetail>;
 
-/** Errors on every path. Source: docs/contract.md "Both addresses". */
+/** The body of every error. Source: docs/contract.md "Both addresses". */
 export const ErrorAnswer = Type.Object(
   {
     status: Type.Literal('error'),
@@ -36,7 +36,7 @@ export function Success<T extends TSchema>(data: T) {
   return Type.Object({ ...Acknowledgement.properties, data });
 }
 
-/** The list envelope: `data`, `fetched_count` = items in this answer, `has_more` in the direction travelled. */
+/** The list envelope: `data`, `fetched_count` = items in this response, `has_more` in the direction of the page. */
 export function List<T extends TSchema>(item: T) {
   return Type.Object({
     ...Success(Type.Array(item)).properties,
@@ -45,7 +45,7 @@ export function List<T extends TSchema>(item: T) {
   });
 }
 
-/** Query of every list: newest first, 20 at a time, cursors are ids. */
+/** The query of every list. Default: newest first, 20 items; cursors are ids. */
 export const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items in one answer.' })),
   order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'desc', description: 'By time of creation.' })),
@@ -54,12 +54,12 @@ export const ListQuery = Type.Object({
 });
 export type ListQuery = Static<typeof ListQuery>;
 
-/** The last moment that a date can express, in milliseconds. */
+/** The latest time that a `Date` can represent, in milliseconds. */
 export const lastTime = 8.64e15;
 
 export const Timestamp = Type.Integer({ description: 'Milliseconds since 1970-01-01 UTC.' });
 
-/** The header `Idempotency-Key`, of operations that answer a repetition with the stored result. */
+/** The header `Idempotency-Key` of operations that answer a repetition with the stored result. */
 export const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,

@@ -5,7 +5,7 @@ import { purposeNames } from './purposes.ts';
 
 export const PurposeName = Type.Enum(purposeNames, { description: 'What the file is for.' });
 
-/** An uploaded file. The interface prescribes `file_id` only. Source: docs/contract.md "Interface", docs/contract.md "Files". */
+/** An uploaded file. The interface requires only `file_id`. Source: docs/contract.md "Interface", docs/contract.md "Files". */
 export const File = Type.Object(
   {
     file_id: Type.String({ description: 'Identifier of the uploaded file.' }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 /** Conditions on metadata. Source: docs/contract.md "Collections, records, chunks". */
 
-/** Of a filter: conditions of one group, values of `in` and `nin`, characters of a text. */
+/** The limits of a filter: conditions in one group, values of `in` and `nin`, characters of a text. */
 export const filterLimits = { conditions: 16, values: 100, textCharacters: 512 } as const;
 
 const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of an entry of the metadata.' });
@@ -35,8 +35,8 @@ export const FilterGroup = Type.Object({
 });
 
 /**
- * Which chunks may be found, by their metadata or else that of their record. A number also meets a text that is that
- * number; `ne` and `nin` also meet chunks without the entry. Groups may stand in groups, two deep.
+ * Selects chunks by their metadata, or by that of their record when the chunk lacks the entry. A number also matches a text with
+ * that number. `ne` and `nin` also match chunks without the entry. Groups may be nested two levels deep.
  */
 export const MetadataFilter = Type.Union([...Condition, FilterGroup], {
   description:

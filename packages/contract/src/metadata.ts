@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { metadataLimits } from './store-bounds.ts';
 
-/** Names of any text to values of one kind. (`Type.Record` says it by a pattern that misses names with a line break.) */
+/** A map from any name to values of one schema. (`Type.Record` uses a pattern that does not match names with a line break.) */
 export function MapOf<Value>(values: TSchema, options: object = {}) {
   return Type.Unsafe<Record<string, Value>>({ type: 'object', additionalProperties: values, ...options });
 }

@@ -9,7 +9,7 @@ export type PluginEffects = (typeof pluginEffects)[number];
 export const isolations = ['none', 'process', 'sandbox'] as const;
 export type Isolation = (typeof isolations)[number];
 
-/** `bundle`: it declares its `hosts` itself. `operator`: the operator of the service allows them, none until then. */
+/** `bundle`: the bundle declares its `hosts`. `operator`: the operator allows hosts; until then there are none. */
 export const hostsBy = ['bundle', 'operator'] as const;
 
 const JsonSchemaObject = Type.Record(Type.String(), Type.Unknown(), {
@@ -46,11 +46,11 @@ export const Plugin = Type.Object({
 });
 export type Plugin = Static<typeof Plugin>;
 
-/** Forms of a plugin that others read: those of providers of models, of MCP, and of TaskingAI's plugin server. */
+/** The definition formats of a plugin: those of model providers, of MCP and of TaskingAI's plugin server. */
 export const definitionFormats = ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
 export type DefinitionFormat = (typeof definitionFormats)[number];
 
-/** What a format could not say of a plugin: nothing is lost without being told. */
+/** Something that a format cannot represent. Every loss is reported. */
 export const DefinitionLoss = Type.Object({
   kind: Type.Enum(['rewritten', 'described', 'dropped', 'unsupported'], {
     description:
@@ -74,7 +74,7 @@ export const PluginDefinition = Type.Object({
 });
 export type PluginDefinition = Static<typeof PluginDefinition>;
 
-/** A plugin as TaskingAI's plugin server lists it, and what that could not say. */
+/** A plugin as TaskingAI's plugin server lists it, with the losses of that format. */
 export const FlatPlugin = Type.Object({
   object: Type.Literal('Plugin'),
   bundle_id: Type.String(),
@@ -90,9 +90,9 @@ export const FlatPlugin = Type.Object({
 export type FlatPlugin = Static<typeof FlatPlugin>;
 
 const Identifier = Type.String({ minLength: 1, maxLength: 64 });
-/** Most members of `input_params` at its top level. */
+/** The most top-level members of `input_params`. */
 export const maxInputMembers = 10_000;
-/** Most members of `credentials`. */
+/** The most members of `credentials`. */
 export const maxCredentials = 32;
 const Named = Type.Record(Type.String(), Type.Unknown(), { maxProperties: maxInputMembers });
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {

@@ -1,4 +1,4 @@
-/** What an uploaded file is for, and what follows from it. Source: docs/contract.md "Upload". */
+/** The purposes of uploaded files and their consequences. Source: docs/contract.md "Upload". */
 export const purposes = {
   record_file: {
     extensions: ['txt', 'pdf', 'docx', 'md', 'html'],
@@ -13,7 +13,7 @@ export const purposes = {
 } as const;
 
 export type Purpose = keyof typeof purposes;
-/** A format we read; `.htm` is stored as `html`. */
+/** A supported file extension; `.htm` is stored as `html`. */
 export type Extension = (typeof purposes)[Purpose]['extensions'][number];
 
 export const purposeNames = Object.keys(purposes) as Purpose[];

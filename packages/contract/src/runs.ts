@@ -3,7 +3,7 @@ import { ListQuery, lastTime, Timestamp } from './envelope.ts';
 import { ExecuteResult, isolations } from './plugins.ts';
 import { runOrigins, runOutcomes, runStatuses } from './vocabulary.ts';
 
-/** Runs of plugins: what was run, how it ended, where its time went. Source: docs/contract.md "Bundles and plugins". */
+/** Runs of plugins: the plugin, the outcome and the timings. Source: docs/contract.md "Bundles and plugins". */
 
 const Milliseconds = Type.Number({ description: 'Milliseconds.' });
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -39,7 +39,7 @@ export const RunCall = Type.Object(
 );
 export type RunCall = Static<typeof RunCall>;
 
-/** What a list says of a run. */
+/** A run as a list item. */
 export const RunItem = Type.Object({
   object: Type.Literal('Run'),
   run_id: Type.String(),

@@ -1,7 +1,7 @@
-/** Bounds of what collections, records and chunks hold. docs/reference/limits.md lists them. */
+/** The bounds of collections, records and chunks. docs/reference/limits.md lists them. */
 
-/** Of metadata; `textCharacters` of a value of a record's metadata. */
+/** The bounds of metadata. `textCharacters` applies to each value of a record's metadata. */
 export const metadataLimits = { entries: 16, nameCharacters: 64, textCharacters: 512 } as const;
-/** Characters of texts. `content`: of a chunk, and of a record of type `text`. */
+/** The most characters of texts. `content` applies to chunks and to records of type `text`. */
 export const textLimits = { name: 127, description: 512, title: 255, content: 65_535, query: 32_768 } as const;
 export const separatorLimits = { separators: 16, characters: 49 } as const;

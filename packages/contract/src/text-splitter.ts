@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { separatorLimits } from './store-bounds.ts';
 
-/** How the text of a record is cut into chunks. Source: docs/contract.md "Collections, records, chunks". */
+/** How the text of a record is split into chunks. Source: docs/contract.md "Collections, records, chunks". */
 
 const Separators = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: separatorLimits.characters }), {
@@ -16,14 +16,14 @@ const ChunkOverlap = Type.Integer({
   description: 'Tokens that a chunk repeats of the one before it; at most half of `chunk_size`.',
 });
 
-/** Cuts text into chunks of at most `chunk_size` tokens. */
+/** Splits text into chunks of at most `chunk_size` tokens. */
 export const TokenSplitter = Type.Object({
   type: Type.Literal('token'),
   chunk_size: ChunkSize,
   chunk_overlap: ChunkOverlap,
   separators: Type.Optional(Separators('Not used.')),
 });
-/** Cuts text at separators, and chunks that are still too large by tokens (1000, without overlap, unless given). */
+/** Splits text at separators, and larger chunks by tokens (default: 1000, without overlap). */
 export const SeparatorSplitter = Type.Object({
   type: Type.Literal('separator'),
   separators: Separators('Texts at which a chunk ends, such as a blank line. None may be part of another.'),

@@ -1,4 +1,4 @@
-/** The words of closed lists on the wire. Schemas are made of them; here, who needs no schema gets them without TypeBox. */
+/** The values of closed lists in the API. Code that needs no schemas can import them without TypeBox. */
 
 export const collectionTypes = ['text', 'qa'] as const;
 export type CollectionType = (typeof collectionTypes)[number];
@@ -13,22 +13,22 @@ export const recordStages = [
 ] as const;
 export type RecordStage = (typeof recordStages)[number];
 
-/** What becomes of a pair that the collection, or the sheet itself, has already. */
+/** What happens to a pair that already exists in the collection or in the sheet. */
 export const duplicatePolicies = ['skip', 'replace', 'keep'] as const;
 export type OnDuplicate = (typeof duplicatePolicies)[number];
-/** Rows of a sheet that became no pair. */
+/** The rows of a sheet that were not stored as a pair. */
 export const rowStatuses = ['rejected', 'duplicate'] as const;
 export type RowStatus = (typeof rowStatuses)[number];
 
-/** Whether chunks are found by their vectors, too. */
+/** Whether vector search covers the chunks. */
 export const vectorStates = ['off', 'current', 'catching_up', 'other_model'] as const;
 export type VectorState = (typeof vectorStates)[number];
 
-/** How a run was asked for. `verify`: a check of credentials. */
+/** How a run was requested. `verify` is a check of credentials. */
 export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
 export type RunOrigin = (typeof runOrigins)[number];
 
-/** How a run ended. Each but `succeeded` goes with an error code. */
+/** The outcomes of a run. All except `succeeded` have an error code. */
 export const runOutcomes = [
   'succeeded',
   'input_rejected',

@@ -11,21 +11,20 @@ export type Handler<Input = Record<string, unknown>, Output = unknown> = (
 ) => Output | Promise<Output>;
 
 export interface HandlerContext {
-  /** Id of the plugin that runs: several may share a handler file. */
+  /** The id of the plugin that runs, because several plugins may share a handler file. */
   readonly plugin: string;
   /**
-   * Makes an HTTP call through the server's broker: only to the bundle's `hosts`; credentials are added there as
-   * `inject` says and are never seen here. Rejects with a HandlerError-shaped `{code, message}` when it may not or
-   * cannot be made.
+   * Sends an HTTP request through the server's broker, to the bundle's `hosts` only. The broker adds credentials as `inject`
+   * declares; handlers never see them. Rejects with `{code, message}`, as in HandlerError, when the request is refused or fails.
    */
   fetch(request: OutboundRequest): Promise<OutboundResponse>;
-  /** One line in the server's log, at most 4 KiB. */
+  /** Writes one line to the server's log, at most 4 KiB. */
   log(message: string, fields?: Record<string, unknown>): void;
-  /** 0..1, for whoever watches the run. */
+  /** Reports progress from 0 to 1 to clients that follow the run. */
   progress(fraction: number, message?: string): void;
-  /** Fails the run with a message for the caller: bad input (422) rather than a fault of the plugin (500). */
+  /** Fails the run with a message for the caller: invalid input (422) instead of a failure of the plugin (500). */
   reject(message: string): never;
-  /** Aborts when the caller has gone or the time is up. */
+  /** Aborts when the caller disconnects or the time limit is reached. */
   readonly signal: AbortSignal;
 }
 
@@ -34,17 +33,17 @@ export interface OutboundRequest {
   readonly url: string;
   readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string | number>>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is; anything else as JSON. */
+  /** A string is sent unchanged; other values are sent as JSON. */
   readonly body?: unknown;
-  /** An answer that is no text comes as `base64`. Default: it comes as text all the same, with what it can be read as. */
+  /** Whether to return a response that is not text as `base64`. Default: it is decoded as text. */
   readonly binary?: boolean;
 }
 
 export interface OutboundResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as text, by the charset it names, credentials scrubbed; empty where there is `base64`. */
+  /** The body as text in its charset, with credentials redacted. Empty when `base64` is set. */
   readonly text: string;
-  /** The body where `binary` asked for it and it is no text. */
+  /** The body when `binary` was set and the response is not text. */
   readonly base64?: string;
 }

@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 
-/** Where credentials go when the broker sends a request. `docs/guides/bundles.md` describes each form for authors. */
+/** The places for credentials in requests of the broker. `docs/guides/bundles.md` describes each form for authors. */
 const strict = { additionalProperties: false } as const;
 
-/** `{credential}` in a template is the value. */
+/** A template in which `{credential}` is replaced by the value. */
 const template = Type.Optional(Type.String({ default: '{credential}' }));
 /** The name of a credential. */
 const Name = Type.String({ minLength: 1 });
 /** A place in the request. */
 const Place = { in: Type.Enum(['header', 'query']), name: Type.String({ minLength: 1 }) } as const;
 
-/** Text that the bundle knows, or a credential that holds it (not a secret one, as a rule). */
+/** A fixed text, or the credential that contains it (usually not a secret one). */
 const TextOrCredential = Type.Union([
   Type.String({ minLength: 1 }),
   Type.Object({ credential: Name, default: Type.Optional(Type.String({ minLength: 1 })) }, strict),
@@ -36,15 +36,15 @@ export const HmacSigning = Type.Object(
   {
     in: Type.Literal('hmac'),
     credential: Name,
-    /** How the credential writes the key's bytes. */
+    /** The encoding of the key in the credential. */
     key_encoding: Type.Optional(Type.Enum(['text', 'base64', 'hex'], { default: 'text' })),
     algorithm: Type.Enum(['sha1', 'sha256', 'sha384', 'sha512']),
-    /** What is signed; placeholders as `messageParts` names them. */
+    /** The signed text, with the placeholders of `hmacMessageParts`. */
     message: Type.String({ minLength: 1, maxLength: 2000 }),
     encoding: Type.Optional(Type.Enum(['hex', 'base64', 'base64url'], { default: 'hex' })),
-    /** Where the signature goes; `{signature}`, `{timestamp}`, `{nonce}` and `{credential:NAME}` in `template`. */
+    /** The place of the signature. `template` may contain `{signature}`, `{timestamp}`, `{nonce}` and `{credential:NAME}`. */
     signature: Type.Object({ ...Place, template: Type.Optional(Type.String({ default: '{signature}' })) }, strict),
-    /** When it is signed; sent as well when it has a place. */
+    /** The time of the signature. It is also sent when it has a place. */
     timestamp: Type.Optional(
       Type.Object(
         {
@@ -55,14 +55,14 @@ export const HmacSigning = Type.Object(
         strict,
       ),
     ),
-    /** 32 random hexadecimal digits; sent as well when it has a place. */
+    /** 32 random hexadecimal digits. They are also sent when they have a place. */
     nonce: Type.Optional(Type.Object({ in: Type.Optional(Place.in), name: Type.Optional(Place.name) }, strict)),
   },
   strict,
 );
 export type HmacSigning = Static<typeof HmacSigning>;
 
-/** OAuth 2: an access token that the server gets, keeps in memory and sends. */
+/** OAuth 2: the server requests an access token, caches it in memory and sends it. */
 export const OAuth2 = Type.Object(
   {
     in: Type.Literal('oauth2'),
@@ -72,12 +72,12 @@ export const OAuth2 = Type.Object(
     client_id: Name,
     client_secret: Type.Optional(Name),
     refresh_token: Type.Optional(Name),
-    /** How the client says who it is: default `basic` with a secret, `none` without. */
+    /** How the client authenticates. Default: `basic` with a secret, `none` without. */
     client_authentication: Type.Optional(Type.Enum(['basic', 'body', 'none'])),
     scope: Type.Optional(Type.String({ minLength: 1 })),
     /** Further parameters of the token request, such as `audience`. */
     parameters: Type.Optional(Type.Record(Type.String(), TextOrCredential)),
-    /** The header that carries the token, and how; `{token}` in `template` is the token. */
+    /** The header that carries the token. `{token}` in `template` is the token. */
     header: Type.Optional(Type.String({ default: 'Authorization' })),
     template: Type.Optional(Type.String({ default: 'Bearer {token}' })),
   },
@@ -85,15 +85,15 @@ export const OAuth2 = Type.Object(
 );
 export type OAuth2 = Static<typeof OAuth2>;
 
-/** Where a credential goes when the broker sends a request. */
+/** The place of a credential in requests of the broker. */
 export const Injection = Type.Union([
-  /** A credential may name the header, too: of an API that is known only when it is called. */
+  /** A credential may also contain the header's name, for APIs that are chosen at run time. */
   Type.Object({ in: Type.Literal('header'), name: TextOrCredential, credential: Name, template }, strict),
   Type.Object(
     {
-      /** `form`: a field of the request's form; `json`: a member of its JSON body. Only requests that send one. */
+      /** `form`: a field of a form; `json`: a member of a JSON body. Requests without that kind of body are sent without it. */
       in: Type.Enum(['query', 'form', 'json']),
-      /** In JSON: a member of the body, or a JSON pointer such as `/auth/key`. */
+      /** For JSON: the name of a member, or a JSON pointer such as `/auth/key`. */
       name: Type.String({ minLength: 1 }),
       credential: Name,
       template,
@@ -112,9 +112,9 @@ export const Injection = Type.Union([
 export type Injection = Static<typeof Injection>;
 
 /**
- * Placeholders of an `hmac` message. `path` and `query` are as they are sent, `query` without the question mark;
- * `sorted_query` has its pairs in the order of their encoded text; `body` is empty where there is none.
- * `{header:NAME}` and `{credential:NAME}` stand beside these.
+ * The placeholders of an `hmac` message. `path` and `query` have the sent form, `query` without the question mark. `sorted_query`
+ * sorts the pairs by their encoded text. `body` is empty without a body. `{header:NAME}` and `{credential:NAME}` are also
+ * available.
  */
 export const hmacMessageParts = [
   'method',

@@ -3,12 +3,12 @@ import { type Static, Type } from 'typebox';
 import { Injection } from './injection.ts';
 
 /**
- * `bundle.yaml` and `<plugin_id>.yaml`: a bundle is data. `docs/guides/bundles.md` describes it for authors.
- * Unknown members are refused, so that a typing error is an error.
+ * The schemas of `bundle.yaml` and `<plugin_id>.yaml`. `docs/guides/bundles.md` describes them for authors. Unknown members are
+ * refused, so that typing errors are noticed.
  */
 const strict = { additionalProperties: false } as const;
 
-/** A text, or a text for each language (`en` is required then). */
+/** A text, or one text per language (`en` is then required). */
 export const LocalisedText = Type.Union([
   Type.String({ minLength: 1 }),
   Type.Object({ en: Type.String({ minLength: 1 }) }, { additionalProperties: { type: 'string', minLength: 1 } }),
@@ -18,39 +18,39 @@ export type LocalisedText = Static<typeof LocalisedText>;
 const Schema = Type.Object({ type: Type.Literal('object') }, { additionalProperties: true });
 
 /**
- * Any value in which every string may hold placeholders: `{name}` is the input parameter `name`. A string that is
- * nothing but one placeholder takes the parameter with its type; a member whose only placeholder is absent is left out.
- * In a URL each value is percent-encoded. `{{` is a plain brace.
+ * Any value whose strings may contain placeholders: `{name}` is the input parameter `name`. A string that is only one placeholder
+ * keeps the parameter's type. A member whose placeholders are all absent is left out. Values in a URL are percent-encoded. `{{` is
+ * a literal brace.
  */
 const Template = Type.Unknown();
 
-/** How a list or an object is written where only text can stand. */
+/** How a list or an object is written as text. */
 export const ParameterStyle = Type.Enum([
   ...(['repeat', 'comma', 'space', 'pipe', 'pairs', 'members', 'deep_object', 'json'] as const),
 ]);
 export type ParameterStyle = Static<typeof ParameterStyle>;
 const Styles = Type.Optional(Type.Record(Type.String(), ParameterStyle));
 
-/** An HTTP request as data. The broker adds the credentials as `inject` of the bundle says. */
+/** A declarative HTTP request. The broker adds the credentials as the bundle's `inject` declares. */
 export const RequestTemplate = Type.Object(
   {
     method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], { default: 'GET' }),
-    /** Absolute; its host must be one of the bundle's `hosts`. Placeholders only in the path. */
+    /** An absolute URL whose host is one of the bundle's `hosts`. Placeholders are allowed in the path only. */
     url: Type.String({ pattern: '^https?://' }),
     query: Type.Optional(Type.Record(Type.String(), Template)),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
     cookies: Type.Optional(Type.Record(Type.String(), Type.String())),
-    /** By the name of an input parameter in a path, else by the name under which it is sent. */
+    /** Styles by the name of the input parameter for paths, otherwise by the sent name. */
     styles: Type.Optional(
       Type.Object({ path: Styles, query: Styles, headers: Styles, cookies: Styles, form: Styles }, strict),
     ),
-    /** As `inject` of the bundle, for this request only. */
+    /** The same as `inject` of the bundle, for this request only. */
     inject: Type.Optional(Type.Array(Injection)),
     /** An object or array is sent as JSON. */
     body: Type.Optional(Template),
-    /** `multipart`: a form that may hold files. `base64`: the body is base64, and its bytes are sent. */
+    /** `multipart`: a form that may contain files. `base64`: the body is base64, and the decoded bytes are sent. */
     body_type: Type.Optional(Type.Enum(['json', 'form', 'multipart', 'base64'])),
-    /** Of a multipart body, by the name of its field: the field is base64, and sent as a file. */
+    /** The files of a multipart body by field name. The field is base64 and is sent as a file. */
     files: Type.Optional(
       Type.Record(
         Type.String(),
@@ -62,48 +62,48 @@ export const RequestTemplate = Type.Object(
 );
 export type RequestTemplate = Static<typeof RequestTemplate>;
 
-/** What to make of the upstream's answer. */
+/** How the upstream's response becomes the output. */
 export const ResponseMapping = Type.Object(
   {
-    /** How the body is read: `json` (default), `xml` (a tree of {name, attributes, text, children}), `text`, `base64` (bytes). */
+    /** The format of the body: `json` (default), `xml` (a tree of {name, attributes, text, children}), `text` or `base64` (bytes). */
     format: Type.Optional(Type.Enum(['json', 'xml', 'text', 'base64'])),
-    /** JMESPath over {status, headers, body, input}; its result is the output. Without it the body is the output. */
+    /** JMESPath over {status, headers, body, input}. The result is the output. Default: the body. */
     output: Type.Optional(Type.String()),
     /**
-     * JMESPath over the same; a true value means that the upstream refused although its status was 2xx. A string it
-     * gives is the message.
+     * JMESPath over the same data. A true value means that the upstream failed although its status was 2xx. A string is used as the
+     * error message.
      */
     failed_when: Type.Optional(Type.String()),
-    /** Statuses that mean "your credentials are bad"; default [401]. */
+    /** Statuses that mean rejected credentials. Default: [401]. */
     credentials_rejected: Type.Optional(Type.Array(Type.Integer())),
-    /** JMESPath; true means that a failed answer blames the credentials (some APIs say so with 200 or 400). */
+    /** JMESPath; true means that an error response is caused by the credentials (some APIs answer 200 or 400). */
     credentials_rejected_when: Type.Optional(Type.String()),
   },
   strict,
 );
 export type ResponseMapping = Static<typeof ResponseMapping>;
 
-/** What is known of the API behind a bundle or a plugin, and since when: people judge by it whether it still holds. */
+/** Facts about the API behind a bundle or plugin and their date, so that readers can judge whether they are current. */
 export const ApiFacts = Type.Object(
   {
-    /** Where the API is described. */
+    /** The URL of the API's documentation. */
     documentation: Type.Optional(Type.String({ pattern: '^https://' })),
-    /** The month up to which what is known of the API is believed to go. */
+    /** The month of the latest known state of the API. */
     as_of: Type.Optional(Type.String({ pattern: '^20\\d\\d-(0[1-9]|1[0-2])$' })),
-    /** Where the payloads of the examples come from. */
+    /** The source of the payloads in examples. */
     payloads: Type.Optional(Type.String({ minLength: 1 })),
-    /** What else there is to know before relying on it: plans, quotas, what it does not do. */
+    /** Further facts to know before using the API: plans, quotas, missing features. */
     note: Type.Optional(Type.String({ minLength: 1 })),
   },
   strict,
 );
 export type ApiFacts = Static<typeof ApiFacts>;
 
-/** The operator says where a bundle may call (`QUARTERMASTER_BUNDLE_HOSTS`): nowhere, until then. */
+/** The operator allows the hosts of the bundle (`QUARTERMASTER_BUNDLE_HOSTS`). Until then it may call none. */
 export const OperatorHosts = Type.Object(
   {
     by: Type.Literal('operator'),
-    /** The credential that names the one host to which the others are sent. Needed where there is an `inject`. */
+    /** The credential that names the only host for all credentials. Required with `inject`. */
     credentials_to: Type.Optional(Type.String({ minLength: 1 })),
   },
   strict,
@@ -119,21 +119,21 @@ export const BundleManifest = Type.Object(
     provider: Type.String(),
     developer: Type.String(),
     api: Type.Optional(ApiFacts),
-    /** A file of the bundle's folder: .svg or .png, at most 64 KiB. */
+    /** A file in the bundle's folder: .svg or .png, at most 64 KiB. */
     icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),
-    /** The only hosts a request of this bundle may go to. Exact names; no wildcard. */
+    /** The only hosts that requests of this bundle may reach. Exact names without wildcards. */
     hosts: Type.Union([Type.Array(Type.String({ pattern: '^[a-z0-9.-]+(:\\d+)?$' })), OperatorHosts]),
-    /** JSON Schema of the `credentials` object; `x-secret: true` on each secret. Absent: none are needed. */
+    /** The JSON Schema of the `credentials` object, with `x-secret: true` on each secret. Absent when none are needed. */
     credentials_schema: Type.Optional(Schema),
     inject: Type.Optional(Type.Array(Injection)),
-    /** A cheap call that tells whether the credentials work. */
+    /** A cheap call that checks whether the credentials work. */
     verify: Type.Optional(Type.Object({ request: RequestTemplate, response: Type.Optional(ResponseMapping) }, strict)),
     limits: Type.Optional(
       Type.Object(
         {
           timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
           memory_mb: Type.Optional(Type.Integer({ minimum: 64, maximum: 1024 })),
-          /** Processor time of a handler, of all its threads. */
+          /** The processor time of a handler, all threads together. */
           cpu_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000 })),
           max_response_bytes: Type.Optional(Type.Integer({ minimum: 1024, maximum: 10_485_760 })),
           max_requests: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
@@ -146,27 +146,27 @@ export const BundleManifest = Type.Object(
 );
 export type BundleManifest = Static<typeof BundleManifest>;
 
-/** One worked call. `upstream` names a file with the recorded answer for plugins that call out. */
+/** An example call. `upstream` names a file with the recorded response for plugins that call an API. */
 export const Example = Type.Object(
   {
     input: Type.Record(Type.String(), Type.Unknown()),
     output: Type.Optional(Type.Unknown()),
     upstream: Type.Optional(Type.String()),
-    /** Where the operator says which hosts may be called: those this example takes for allowed. */
+    /** The hosts that this example assumes the operator allows. */
     hosts: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
   },
   strict,
 );
 export type Example = Static<typeof Example>;
 
-/** A tool of an MCP server, called by the server in the plugin's name. */
+/** A tool of an MCP server that the plugin calls. */
 export const RemoteTool = Type.Object(
   {
-    /** Where the server is reached (Streamable HTTP); its host must be one of the bundle's `hosts`. */
+    /** The URL of the server (Streamable HTTP). Its host is one of the bundle's `hosts`. */
     url: Type.String({ pattern: '^https?://' }),
-    /** The tool's own name. */
+    /** The name of the tool on the server. */
     tool: Type.String({ minLength: 1, maxLength: 256 }),
-    /** Digest of the tool's definition as it was accepted; a tool that is described otherwise is not called. */
+    /** The digest of the reviewed definition. A tool with another definition is not called. */
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   },
   strict,
@@ -178,7 +178,7 @@ export const PluginManifest = Type.Object(
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
     name: LocalisedText,
     description: LocalisedText,
-    /** What differs from the `api` of the bundle. */
+    /** Differences from the `api` of the bundle. */
     api: Type.Optional(ApiFacts),
     input_schema: Schema,
     output_schema: Schema,

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { freeName, humanised, snakeCase } from '../openapi/names.ts';
 
-/** The files of a bundle with one plugin without code, made of one call: what its query says is the first example. */
+/** The files of a bundle with one declarative plugin for a call. The call's query becomes the first example. */
 export function requestFiles(id: string, url: string): Readonly<Record<string, string>> {
   const call = URL.parse(url);
   if (call === null || !/^https?:$/.test(call.protocol) || call.username !== '' || call.password !== '') {
@@ -62,12 +62,12 @@ function pluginOf(id: string, call: URL): object {
   };
 }
 
-/** Names of inputs have fewer characters than names in a query. */
+/** Names of inputs allow fewer characters than query names. */
 function propertyOf(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : snakeCase(name);
 }
 
-/** A number that is written as JSON writes it is one; `007` is a text. */
+/** Reads a number only in its JSON form; `007` is a text. */
 function readValue(text: string): string | number {
   return /^-?(0|[1-9]\d{0,14})(\.\d{0,14}[1-9])?$/.test(text) ? Number(text) : text;
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { requestFiles } from './scaffold-request.ts';
 
 /**
- * Writes a bundle that loads, with one plugin whose example fails until somebody writes it, or, of the address of an API,
- * until it is recorded.
- * @returns its folder
+ * Writes a bundle that loads, with one plugin. Its example fails until the plugin is written or, with the URL of an API, until it
+ * is recorded.
+ * @returns the folder of the bundle
  */
 export async function scaffoldBundle(out: string, id: string, url?: string): Promise<string> {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(id)) {

@@ -2,7 +2,7 @@ import type { PluginManifest } from '@quartermaster/plugin-kit';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** TypeScript types of the inputs and outputs of plugins, for their handlers: `GetWeatherInput`, `GetWeatherOutput`. */
+/** Generates TypeScript types of plugin inputs and outputs for handlers: `GetWeatherInput`, `GetWeatherOutput`. */
 export function writeTypes(plugins: Iterable<{ readonly id: string; readonly manifest: PluginManifest }>): string {
   const parts = [...plugins].flatMap(({ id, manifest }) => [
     ...declare(`${pascalCase(id)}Input`, manifest.input_schema),

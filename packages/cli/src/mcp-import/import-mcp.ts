@@ -5,14 +5,14 @@ import type { ImportedBundle } from '../openapi/import-openapi.ts';
 import { freeName, humanised, snakeCase } from '../openapi/names.ts';
 import { convertRoot } from './tool-schema.ts';
 
-/** What a person decides about an import; kept beside it, so that the next one is as this one. */
+/** The user's choices for an import. They are stored with the bundle, so that the next import repeats them. */
 export interface McpChoices {
   readonly id?: string | undefined;
-  /** Only these tools, by their name or plugin id. */
+  /** The tools to import, by tool name or plugin id. */
   readonly operations?: readonly string[];
-  /** Plugin ids, by the tool's name. */
+  /** Plugin ids by tool name. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Texts in place of the server's, by the tool's name or plugin id. */
+  /** Descriptions that replace those of the server, by tool name or plugin id. */
   readonly describe?: Readonly<Record<string, string | Json>>;
 }
 
@@ -21,7 +21,7 @@ export interface McpAccess {
   readonly inject: readonly Injection[];
 }
 
-/** Turns the tools of an MCP server into a bundle of plugins without code. Each tool is imported or in the report. */
+/** Converts the tools of an MCP server to a bundle of declarative plugins. The report lists every tool that was not imported. */
 export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: McpAccess): ImportedBundle {
   const plugins = new Map<string, Json>();
   const imported: Array<ImportedBundle['report']['imported'][number]> = [];
@@ -75,7 +75,7 @@ function bundleOf({ url, server }: McpSnapshot, choices: McpChoices, { propertie
   } satisfies Omit<BundleManifest, 'credentials_schema' | 'verify'> & { credentials_schema?: object; verify?: object };
 }
 
-/** The first message of the protocol: a server that asks for credentials refuses it. */
+/** The verification call is `initialize`, which a server with credentials refuses without them. */
 function verification(url: string): object {
   const clientInfo = { name: 'quartermaster', version: '1.0.0' };
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
@@ -112,7 +112,7 @@ function importTool(tool: ToolDefinition, { url, texts }: { url: string; texts: 
   return { plugin, notes };
 }
 
-/** What a tool gives that promises nothing. */
+/** The output schema of tools that declare none. */
 const anyResult: Json = {
   type: 'object',
   required: ['text', 'content'],

@@ -4,7 +4,7 @@ import { digestOf, type McpSnapshot, type ToolDefinition } from '@quartermaster/
 import { isJson } from '../openapi/document.ts';
 import type { McpChoices } from './import-mcp.ts';
 
-/** What was imported and how, beside the bundle: the next import is held against it. */
+/** The imported definitions and choices, stored with the bundle. The next import is compared with them. */
 export interface StoredSnapshot {
   readonly choices: McpChoices;
   readonly tools: readonly ToolDefinition[];
@@ -18,7 +18,7 @@ export function writeSnapshot({ url, server, tools }: McpSnapshot, choices: McpC
   return `${JSON.stringify({ format, url, server, choices, tools: listed }, null, 2)}\n`;
 }
 
-/** Null when nothing was imported into the folder yet. @throws Error for a file that is no snapshot */
+/** null when nothing was imported into the folder yet. @throws Error when the file is not a snapshot */
 export async function readSnapshot(folder: string): Promise<StoredSnapshot | null> {
   const file = join(folder, snapshotName);
   const text = await readFile(file, 'utf8').catch(() => null);
@@ -27,12 +27,12 @@ export async function readSnapshot(folder: string): Promise<StoredSnapshot | nul
   const { format: found, choices, tools } = Object(value);
   if (found !== format || !isJson(choices) || !Array.isArray(tools))
     throw new Error(`${file} is not a snapshot of an import. Remove it and import the server again.`);
-  // Written by us, and read by a person before it was kept.
+  // The import wrote the file, and a person reviewed it.
   const definitions = tools.map(({ sha256: _, ...tool }) => tool as ToolDefinition);
   return { choices, tools: definitions };
 }
 
-/** What a server says now that it did not say then, a line each; empty when nothing has changed. */
+/** Compares two lists of tools. Returns one line for each change. */
 export function compareTools(before: readonly ToolDefinition[], now: readonly ToolDefinition[]): string[] {
   const old = new Map(before.map((tool) => [tool.name, tool]));
   const fresh = new Map(now.map((tool) => [tool.name, tool]));
@@ -54,7 +54,7 @@ function differences(before: unknown, now: unknown, path: string): string[] {
   return was === is ? [] : [` ${path}: ${was} → ${is}`];
 }
 
-/** Escaped, so that nothing a server says can write on a terminal. */
+/** Escapes text of the server, so that it cannot control the terminal. */
 function quoted(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.replace(

@@ -3,7 +3,7 @@ import { documentOf, type Json } from '../openapi/document.ts';
 import { fitSchema } from '../openapi/fit-schema.ts';
 import { followRoot, withKnownRequired } from '../openapi/response.ts';
 
-/** A schema of a tool as one of a plugin: its root is an object, and what could not be taken over is noted. */
+/** Converts a tool's schema to a plugin's schema, whose root is an object. The notes list what was lost. */
 export function convertRoot(
   schema: Json,
   what: 'input' | 'output',

@@ -2,17 +2,17 @@ import { isLinearPattern } from '@quartermaster/server/authoring';
 import { isJson, isReference, type Json, type OpenApiDocument } from './document.ts';
 import { freeName, humanised, propertyName } from './names.ts';
 
-/** Turns schemas of an OpenAPI document into schemas of one plugin: nothing outside of them, nothing unsaid. */
+/** Converts schemas of an OpenAPI document to self-contained schemas of one plugin and notes every loss. */
 export interface SchemaConverter {
-  /** A schema that a property has; `name` is what it is described by when it has no description. */
+  /** Converts the schema of a property. `name` becomes its description when it has none. */
   property(schema: unknown, name: string): Json;
-  /** What the references in everything converted so far lead to, for `$defs`. */
+  /** The definitions that converted schemas refer to, for `$defs`. */
   definitions(): Json;
-  /** What could not be taken over, in words. */
+  /** Sentences about what could not be converted. */
   readonly notes: Set<string>;
 }
 
-/** Keywords that hold schemas, by what they hold. */
+/** Keywords whose value is one schema. */
 const single = new Set([
   'additionalProperties',
   'contains',
@@ -26,7 +26,7 @@ const single = new Set([
 ]);
 const lists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const maps = new Set(['patternProperties', 'dependentSchemas']);
-/** Keywords taken as they are. `default` becomes words: the upstream fills it in, not we. */
+/** Keywords that are copied. `default` becomes text, because the upstream applies it. */
 const plain = new Set([
   ...[
     'type',
@@ -69,7 +69,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
     const last = propertyName(reference.split('/').at(-1) ?? '').replaceAll('.', '_');
     const name = freeName(last, (taken) => Object.hasOwn(definitions, taken));
     names.set(reference, name);
-    // The name is taken before the target is read, which may refer back to it.
+    // The name is reserved first, because the target may refer back to it.
     definitions[name] = {};
     definitions[name] = convert(target);
     return { $ref: `#/$defs/${name}` };

@@ -3,14 +3,14 @@ import { parse } from 'yaml';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An OpenAPI document of any version, as 3.1, with its references to follow. */
+/** An OpenAPI document of any version, converted to 3.1, with a resolver for its references. */
 export interface OpenApiDocument {
-  /** As the document says it: `2.0`, `3.0.3`, `3.1.0`. */
+  /** The version of the original: `2.0`, `3.0.3`, `3.1.0`. */
   readonly version: string;
   readonly root: Json;
-  /** What a `#/…` reference points at, through further references; undefined when there is none. */
+  /** The target of a `#/…` reference, across further references; undefined when there is none. */
   resolve(reference: string): unknown;
-  /** The value itself, or what it refers to when it is a reference. */
+  /** Returns the target of a reference, or any other value unchanged. */
   follow(value: unknown): unknown;
 }
 
@@ -24,13 +24,13 @@ export function readDocument(text: string): OpenApiDocument {
       `The document must be OpenAPI 2.0, 3.0 or 3.1; received ${JSON.stringify(version ?? 'no version')}.`,
     );
   }
-  // The upgrader changes what it is given.
+  // A copy, because the upgrader modifies its argument.
   const root: unknown = upgrade(structuredClone(parsed), '3.1');
   if (!isJson(root)) throw new Error('The document cannot be converted to OpenAPI 3.1. Check it with a validator.');
   return documentOf(version, root);
 }
 
-/** Anything whose references lead into itself. */
+/** Wraps any document whose references are internal. */
 export function documentOf(version: string, root: Json): OpenApiDocument {
   const resolve = (reference: string, seen: readonly string[] = []): unknown => {
     if (seen.includes(reference)) return undefined;
@@ -47,7 +47,7 @@ export function documentOf(version: string, root: Json): OpenApiDocument {
 
 function parseText(text: string): unknown {
   try {
-    // JSON by itself: it is a hundred times faster, and large documents are JSON.
+    // `JSON.parse` is tried first: it is a hundred times faster, and most large documents are JSON.
     return JSON.parse(text);
   } catch {
     return parse(text, { maxAliasCount: 1_000 });

@@ -1,13 +1,13 @@
 import { findSchemaErrors } from '@quartermaster/server/authoring';
 import { isJson, type Json } from './document.ts';
 
-/** A manifest has at most 256 KiB, of which one schema may take this many characters. */
+/** The most characters of one schema. A manifest has at most 256 KiB. */
 const maxSchemaText = 90_000;
 const depths = [8, 6, 4, 3, 2, 1];
 
 /**
- * The schema, or as much of it from the top as the catalogue takes: some documents describe answers of thousands of
- * parts. What is cut accepts anything.
+ * Shortens a schema to what the catalogue accepts, because some documents describe thousands of parts. Parts below the cut accept
+ * any value.
  */
 export function fitSchema(schema: Json): { readonly schema: Json; readonly note: string | null } {
   const reason = refusalOf(schema);

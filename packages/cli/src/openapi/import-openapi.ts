@@ -5,19 +5,19 @@ import { type ImportedOperation, importOperation, type Operation } from './opera
 import { type Credentials, createCredentials } from './security.ts';
 
 export interface ImportOptions {
-  /** Id of the bundle; default: made of the document's title. */
+  /** The id of the bundle. Default: derived from the document's title. */
   readonly id?: string | undefined;
-  /** Where the API is, for documents that do not say or say a relative address. */
+  /** The URL of the API, for documents without an absolute one. */
   readonly server?: string | undefined;
-  /** Only these operations, by `operationId` or plugin id. */
+  /** The operations to import, by `operationId` or plugin id. */
   readonly operations?: readonly string[] | undefined;
-  /** Plugin ids, by `operationId` or the id the plugin would have. */
+  /** Plugin ids by `operationId` or by their default. */
   readonly rename?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ImportedBundle {
   readonly bundle: Json & { readonly id: string };
-  /** By plugin id: the manifest. */
+  /** The manifests by plugin id. */
   readonly plugins: ReadonlyMap<string, Json>;
   readonly report: ImportReport;
 }
@@ -36,9 +36,9 @@ export interface ImportReport {
 }
 
 /**
- * Turns an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML) into a bundle of plugins without code. Reads nothing but the
- * text. Every operation is imported or in the report with the reason.
- * @throws Error when the document cannot be read at all, or nothing of it can be imported
+ * Converts an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML) to a bundle of declarative plugins. It reads only the text. The
+ * report lists every operation that was not imported, with the reason.
+ * @throws Error when the document is unreadable or no operation can be imported
  */
 export function importOpenApi(text: string, options: ImportOptions = {}): ImportedBundle {
   const document = readDocument(text);
@@ -89,7 +89,7 @@ function operationsOf(document: OpenApiDocument): Operation[] {
   });
 }
 
-/** The id of the plugin an operation becomes; null when it is not wanted. */
+/** The plugin id of an operation; null when the operation is not selected. */
 function nameOf(
   { method, path, operation }: Operation,
   options: ImportOptions,
@@ -148,7 +148,7 @@ function makeBundle(document: OpenApiDocument, { options, credentials, plugins }
   return { bundle: manifest, plugins: new Map<string, Json>(manifests), notes: [...new Set(notes)] };
 }
 
-/** Access tokens are got by the rules of the bundle as well. */
+/** The hosts of token endpoints, which the bundle must declare too. */
 function tokenHosts({ inject }: ImportedOperation): string[] {
   return inject.flatMap((one) => (one.in === 'oauth2' ? [new URL(one.token_url).host] : []));
 }
@@ -166,7 +166,7 @@ function pluginManifest(
   return { id, ...rest, request: { ...request, url: safeUrl, ...(inject.length === 0 ? {} : { inject }) } };
 }
 
-/** What every plugin sends belongs to the bundle; the rest to the requests. */
+/** The injections of all plugins, which the bundle declares. The requests declare the others. */
 function sharedInjections([first, ...others]: readonly ImportedOperation[]): readonly Injection[] {
   return (first?.inject ?? []).filter((one) =>
     others.every(({ inject }) => inject.some((other) => isSame(one, other))),

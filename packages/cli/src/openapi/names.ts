@@ -1,4 +1,4 @@
-/** `chat.postMessage` → `chat_post_message`: what ids of bundles and plugins look like. */
+/** Converts a name to the form of bundle and plugin ids: `chat.postMessage` → `chat_post_message`. */
 export function snakeCase(text: string): string {
   const words = text
     .normalize('NFKD')
@@ -11,7 +11,7 @@ export function snakeCase(text: string): string {
   return (/^[a-z]/.test(words) ? words : `op_${words}`).slice(0, 64).replace(/_$/, '');
 }
 
-/** `date_created` → `Date created`: what is said of something that has no description. */
+/** Converts a name to a description for elements without one: `date_created` → `Date created`. */
 export function humanised(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -21,7 +21,7 @@ export function humanised(name: string): string {
   return words === '' ? 'Value' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A name for a property: `filter[name]` → `filter_name`. */
+/** Converts a name to a property name: `filter[name]` → `filter_name`. */
 export function propertyName(name: string): string {
   const plain = trimUnderscores(name.replace(/[^A-Za-z0-9_.-]+/g, '_'));
   return (plain === '' ? 'value' : plain).slice(0, 64);
@@ -34,7 +34,7 @@ function trimUnderscores(name: string): string {
   return name.slice(start, end);
 }
 
-/** The first of `name`, `name_2`, `name_3` … that is free. */
+/** Returns the first of `name`, `name_2`, `name_3` … that is not taken. */
 export function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
   for (let count = 2; isTaken(free); count += 1) free = `${name.slice(0, 64 - String(count).length - 1)}_${count}`;

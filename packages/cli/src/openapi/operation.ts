@@ -11,7 +11,7 @@ import { type Credentials, isCredentialParameter, securityOf } from './security.
 import { findServer } from './servers.ts';
 
 export interface Operation {
-  /** As in the document: `get`. */
+  /** The method in the document's form: `get`. */
   readonly method: string;
   readonly path: string;
   readonly item: Json;
@@ -19,27 +19,27 @@ export interface Operation {
 }
 
 export interface ImportedOperation {
-  /** Everything but the id. */
+  /** The manifest without its id. */
   readonly plugin: Omit<PluginManifest, 'id' | 'request'> & { readonly request: Json };
   readonly host: string;
   readonly inject: readonly Injection[];
-  /** The credentials no alternative does without. */
+  /** The credentials that every security alternative needs. */
   readonly needed: ReadonlySet<string>;
-  /** What is different from the document, in words. */
+  /** Sentences about differences from the document. */
   readonly notes: readonly string[];
 }
 
 export interface OperationContext {
   readonly document: OpenApiDocument;
   readonly credentials: Credentials;
-  /** The address the user gives. */
+  /** The URL that the user set. */
   readonly server: string | undefined;
 }
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head']);
 const safe = new Set(['get', 'head']);
 
-/** An operation as a plugin without code, or why it cannot be one. */
+/** Converts an operation to a declarative plugin, or returns why that is impossible. */
 export function importOperation(
   asked: Operation,
   context: OperationContext,
@@ -86,7 +86,7 @@ export function importOperation(
       description: describe(asked),
       effects: safe.has(method) ? 'read' : method === 'delete' ? 'destructive' : 'write',
       idempotent: method !== 'post' && method !== 'patch',
-      // The roots of both are objects.
+      // The roots of both schemas are objects.
       input_schema: input.schema as PluginManifest['input_schema'],
       output_schema: answered.schema as PluginManifest['output_schema'],
       request: toTemplate(parts, method.toUpperCase(), `${server}${url}`),
@@ -115,7 +115,7 @@ function inputSchema(parts: RequestParts, $defs: Json): Json {
   return { type: 'object', additionalProperties: false, ...required, properties: parts.properties, ...definitions };
 }
 
-/** Placeholders of the path, also those the document forgets to describe. */
+/** Fills in the placeholders of the path, including those that the document does not describe. */
 function fillPath(path: string, parts: RequestParts): string {
   const [withoutFragment = ''] = path.split('#', 1);
   return withoutFragment.replace(/\{([^{}]+)\}/g, (_whole, name: string) => {
@@ -131,7 +131,7 @@ function fillPath(path: string, parts: RequestParts): string {
 interface Security {
   readonly inject: readonly Injection[];
   readonly needed: ReadonlySet<string>;
-  /** The one token of the operation, when it has one. */
+  /** The token of the operation, when it has exactly one. */
   readonly token: string | undefined;
 }
 
@@ -167,7 +167,7 @@ function hasSecretField({ body, properties }: RequestParts): boolean {
   });
 }
 
-/** Fields of a form that are credentials leave the input and are added where the request is sent. */
+/** Moves form fields that are credentials from the input to the injections. */
 function formSecrets(parts: RequestParts, token: string | undefined, { credentials }: OperationContext): Injection[] {
   if (parts.bodyType !== 'form' || !isJson(parts.body)) return [];
   const kept: Record<string, unknown> = {};

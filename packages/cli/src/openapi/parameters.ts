@@ -14,10 +14,10 @@ export interface Parameter {
   readonly prefix: string;
 }
 
-/** Headers that describe the message itself: OpenAPI says to ignore them as parameters. */
+/** Headers that describe the message. OpenAPI ignores them as parameters. */
 const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
 
-/** The parameters of an operation and of its path; those of the operation win. */
+/** The parameters of an operation and of its path. Those of the operation override the others. */
 export function readParameters(document: OpenApiDocument, ...levels: readonly unknown[]): Parameter[] {
   const found = new Map<string, Parameter>();
   for (const level of levels) {
@@ -55,7 +55,7 @@ function prefixOf(style: string, name: string): string {
   return style === 'matrix' ? `;${name}=` : '';
 }
 
-/** OpenAPI's style and explode, as one word of ours; undefined where it is what happens anyway. */
+/** Converts `style` and `explode` of OpenAPI to a parameter style; undefined for the default. */
 function styleOf({ style, explode }: Json, place: Parameter['in']): ParameterStyle | undefined {
   const isForm = style === undefined ? place === 'query' || place === 'cookie' : style === 'form';
   if (style === 'deepObject') return 'deep_object';
@@ -67,7 +67,7 @@ function styleOf({ style, explode }: Json, place: Parameter['in']): ParameterSty
 
 const sections = { query: 'query', header: 'headers', cookie: 'cookies' } as const;
 
-/** Makes an input of a parameter, and sends it where it belongs. */
+/** Adds the parameter to the input and to its place in the request. */
 export function addParameter(
   parameter: Parameter,
   parts: RequestParts,
@@ -75,7 +75,7 @@ export function addParameter(
 ): void {
   const { name, required, description, schema, style, prefix } = parameter;
   const input = addInput(parts, converter, { name, schema, description, isRequired: required });
-  // Only a list or an object has a style; for a text it would say nothing.
+  // Styles apply only to lists and objects.
   const needsStyle =
     style !== undefined && !isScalar(document, schema) && !(style === 'members' && isList(document, schema));
   if (parameter.in === 'path') {

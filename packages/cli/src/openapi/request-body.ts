@@ -8,7 +8,7 @@ interface Context {
   readonly converter: SchemaConverter;
 }
 
-/** Adds the body of an operation to the parts. @returns why it cannot be sent, null when it can */
+/** Adds the body of an operation to the parts. @returns why it cannot be sent; null when it can */
 export function addBody(value: unknown, parts: RequestParts, context: Context): string | null {
   const body = context.document.follow(value);
   if (!isJson(body) || !isJson(body.content)) return null;
@@ -28,7 +28,7 @@ function isJsonType(mediaType: string): boolean {
   return /^(application\/json|[^/]+\/[^;]+\+json|\*\/\*|application\/\*)$/.test(mediaType);
 }
 
-/** JSON where there is a choice, then a form, then one with files, then a text, then bytes. */
+/** Selects a media type. The order of preference is JSON, form, multipart form, text, bytes. */
 function chooseContent(content: Json): { mediaType: string; media: Json } | undefined {
   const offered = Object.entries(content).map(([type, media]) => ({
     mediaType: type.split(';', 1)[0]?.trim().toLowerCase() ?? type,
@@ -50,7 +50,7 @@ interface Wanted {
   readonly description: string;
 }
 
-/** The fields of an object become inputs of their own; any other body is one input. */
+/** Adds each field of an object as an input. Any other body becomes one input. */
 function addFields(
   { media, mediaType, isRequired, description }: Wanted,
   parts: RequestParts,
@@ -60,7 +60,7 @@ function addFields(
   parts.bodyType = type;
   if (type === 'json' && /\+json$/.test(mediaType)) parts.headers['Content-Type'] = mediaType;
   const needed = new Set(Array.isArray(schema?.required) ? schema.required.map(String) : []);
-  // Left out as a whole or given as a whole: fields of its own could not say so.
+  // Separate fields cannot express that the body is either left out or complete.
   if (schema === undefined || (!isRequired && needed.size > 0 && type === 'json')) {
     if (type !== 'json') return 'its form is no plain object';
     const name = addInput(parts, converter, { name: 'body', schema: media.schema, description, isRequired });
@@ -82,7 +82,7 @@ function addFields(
   return null;
 }
 
-/** The schema when all it says is which fields there are. */
+/** The schema when it only lists properties; otherwise undefined. */
 function plainObject(document: OpenApiDocument, value: unknown): (Json & { properties: Json }) | undefined {
   const schema = document.follow(value);
   if (!isJson(schema) || !isJson(schema.properties) || Object.keys(schema.properties).length === 0) return undefined;
@@ -107,7 +107,7 @@ const remarks = new Set([
 ]);
 const fields = new Set(['type', 'properties', 'required']);
 
-/** Fields of a form are written as parameters of a query are. */
+/** Converts the encoding of a form field to a parameter style, as for query parameters. */
 function formStyle(media: Json, name: string): ParameterStyle | undefined {
   const encoding: unknown = Reflect.get(Object(media.encoding), name);
   if (!isJson(encoding)) return undefined;
@@ -118,10 +118,10 @@ function formStyle(media: Json, name: string): ParameterStyle | undefined {
   return encoding.explode === false ? 'comma' : undefined;
 }
 
-/** The bytes of a file, as JSON can carry them. */
+/** The schema of file content in JSON: base64. */
 const base64 = { type: 'string', contentEncoding: 'base64', pattern: '^[A-Za-z0-9+/_-]*={0,2}$' } as const;
 
-/** What a field that is a file, or a list of files, is as an input; undefined when it is none. */
+/** The input schema of a field that is a file or a list of files; undefined for other fields. */
 function fileField(document: OpenApiDocument, field: unknown): Json | undefined {
   const schema = document.follow(field);
   if (!isJson(schema)) return undefined;
@@ -133,7 +133,7 @@ function fileField(document: OpenApiDocument, field: unknown): Json | undefined 
   return { ...list, items: { ...base64, description: 'A file as base64.' } };
 }
 
-/** In OpenAPI 3.1 a media type without an encoding; before, a format. */
+/** Whether a schema means bytes: in OpenAPI 3.1 by a media type without an encoding, before that by a format. */
 function isBinary(schema: unknown): boolean {
   if (!isJson(schema) || schema.contentEncoding !== undefined) return false;
   return (
@@ -141,7 +141,7 @@ function isBinary(schema: unknown): boolean {
   );
 }
 
-/** The name of the file is an input of its own. */
+/** Adds an input for the name of the file. */
 function describeFile(
   { name, input }: { name: string; input: string },
   parts: RequestParts,

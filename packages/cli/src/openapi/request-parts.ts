@@ -3,7 +3,7 @@ import type { SchemaConverter } from './convert-schema.ts';
 import type { Json } from './document.ts';
 import { freeName, propertyName } from './names.ts';
 
-/** What the parameters and the body of an operation add up to: an input, and a request made from it. */
+/** The input and the request that the parameters and the body of an operation form together. */
 export interface RequestParts {
   readonly properties: Record<string, Json>;
   readonly required: string[];
@@ -11,9 +11,9 @@ export interface RequestParts {
   readonly headers: Record<string, string>;
   readonly cookies: Record<string, string>;
   readonly styles: Record<'path' | 'query' | 'headers' | 'cookies' | 'form', Record<string, ParameterStyle>>;
-  /** Placeholders of the path, by the name the document gives them. */
+  /** The placeholders of the path by their names in the document. */
   readonly path: Map<string, string>;
-  /** Fields of the body that are files. */
+  /** The body fields that are files. */
   readonly files: Record<string, Json>;
   body: unknown;
   bodyType: RequestTemplate['body_type'];
@@ -28,14 +28,14 @@ export function createRequestParts(): RequestParts {
 }
 
 export interface NewInput {
-  /** As the document says it. */
+  /** The name in the document. */
   readonly name: string;
   readonly schema: unknown;
   readonly description: string;
   readonly isRequired: boolean;
 }
 
-/** Adds a property to the input. @returns its name, which differs where another has it or nobody could */
+/** Adds a property to the input. @returns its name, which differs when the original is taken or not allowed */
 export function addInput(parts: RequestParts, converter: SchemaConverter, input: NewInput): string {
   const name = freeName(propertyName(input.name), (taken) => Object.hasOwn(parts.properties, taken));
   const converted = converter.property(input.schema, input.name);
@@ -45,14 +45,14 @@ export function addInput(parts: RequestParts, converter: SchemaConverter, input:
   return name;
 }
 
-/** The parameter's own words, and what its schema adds to them. */
+/** Combines the parameter's description with the default that its schema mentions. */
 function describe({ description }: NewInput, converted: Json): string {
   const lastLine = typeof converted.description === 'string' ? (converted.description.split('\n').at(-1) ?? '') : '';
   const said = lastLine.includes('Default: ') ? lastLine.slice(lastLine.indexOf('Default: ')) : undefined;
   return said === undefined || /default/i.test(description) ? description : `${description} ${said}`;
 }
 
-/** The parts as a request template; members that say nothing are left out. */
+/** Converts the parts to a request template without empty members. */
 export function toTemplate(parts: RequestParts, method: string, url: string): Json {
   const styles = withoutEmpty(parts.styles);
   return {

@@ -8,7 +8,7 @@ export interface Output {
   readonly notes: readonly string[];
 }
 
-/** What an operation answers when it succeeds: the schema of its first 2xx. Bytes are base64. */
+/** The output of an operation: the schema of its first 2xx response. Bytes become base64. */
 export function readOutput(document: OpenApiDocument, responses: unknown): Output {
   const chosen = chooseResponse(document, responses);
   if (chosen === undefined) return statusOnly();
@@ -74,7 +74,7 @@ function ofJson(document: OpenApiDocument, media: unknown, description: string):
   };
 }
 
-/** The root itself, since a root says what it is. */
+/** Follows references at the root, because the root must declare its type. */
 export function followRoot(schema: Json, $defs: Json): Json {
   let root = schema;
   for (let hops = 0; typeof root.$ref === 'string' && hops < 20; hops += 1) {
@@ -85,13 +85,13 @@ export function followRoot(schema: Json, $defs: Json): Json {
   return root;
 }
 
-/** The root of a schema of ours is an object, and nothing but an object. */
+/** Whether the schema allows objects only, as the root of a plugin's schema must. */
 export function isObjectSchema(schema: Json): boolean {
   if (schema.type === undefined) return isJson(schema.properties) || Array.isArray(schema.allOf);
   return [schema.type].flat().includes('object') && ![schema.type].flat().includes('array');
 }
 
-/** A required name at the root has a property there; one that stands in a part of an `allOf` is required there. */
+/** Removes required names without a property at the root. Names of an `allOf` part are required in that part. */
 export function withKnownRequired(schema: Json): Json {
   if (!Array.isArray(schema.required)) return schema;
   const required = schema.required.filter((name) => Object.hasOwn(Object(schema.properties), String(name)));

@@ -3,23 +3,23 @@ import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
 import { freeName, snakeCase } from './names.ts';
 import type { Parameter } from './parameters.ts';
 
-/** One way to authenticate: the credentials it takes and where they go. */
+/** One way to authenticate: its credentials and their places in requests. */
 export interface Scheme {
   readonly names: readonly string[];
   readonly inject: readonly Injection[];
 }
 
-/** The credentials of a bundle, found while its operations are read. */
+/** The credentials of a bundle, collected while its operations are converted. */
 export interface Credentials {
-  /** The scheme of this name; undefined for one the document does not describe or that cannot be sent. */
+  /** The scheme with this name; undefined when the document does not describe it or it cannot be sent. */
   scheme(name: string): Scheme | undefined;
-  /** A credential that the document takes for a parameter. */
+  /** Creates a credential from a parameter that contains a secret. */
   forParameter(
     parameter: Pick<Parameter, 'name' | 'description'>,
     place: 'header' | 'query' | 'form',
     known: string | undefined,
   ): Scheme;
-  /** What a credential is, by name. */
+  /** The schemas of the credentials by name. */
   readonly properties: Readonly<Record<string, Json>>;
   readonly notes: Set<string>;
 }
@@ -70,7 +70,7 @@ export function createCredentials(document: OpenApiDocument): Credentials {
     return { names: [credential], inject };
   }
 
-  /** Which scopes a client may ask for is between it and the server: none are asked for. */
+  /** No scopes are requested, because the client and the server agree on them. */
   function clientCredentials(token_url: string, description: string): Scheme {
     const client_id = add('CLIENT_ID', `Id of the client (OAuth 2, client credentials). ${description}`, false);
     const client_secret = add('CLIENT_SECRET', `Secret of the client (OAuth 2, client credentials). ${description}`);
@@ -99,8 +99,8 @@ export function createCredentials(document: OpenApiDocument): Credentials {
 }
 
 /**
- * Where a client gets tokens of its own; undefined where people sign in, too: then the API is theirs, and the token that
- * somebody got by signing in is the credential.
+ * The token endpoint for client credentials. Undefined when other flows exist, in which people sign in. The API then belongs to its
+ * users, and an access token of a user is the credential.
  */
 function clientTokenUrl({ flows }: Json): string | undefined {
   if (!isJson(flows) || Object.keys(flows).some((flow) => flow !== 'clientCredentials')) return undefined;
@@ -126,13 +126,13 @@ function upperSnake(name: string, otherwise: string): string {
   return /[A-Z]/.test(upper) ? upper : otherwise;
 }
 
-/** A secret that a document asks for as a parameter: no model and no log shall see it, so it becomes a credential. */
+/** Whether a parameter contains a secret. It becomes a credential, so that no model and no log sees it. */
 export function isCredentialParameter({ name, description }: { name: string; description: string }): boolean {
   if (/^(x-)?api[_-]?key$/i.test(name)) return true;
   return /^(access|auth)?[_-]?token$/i.test(name) && /authenticat|authoriz|access token|api key/i.test(description);
 }
 
-/** The alternatives an operation lists, each with the names of its schemes; an empty one needs none. */
+/** The security alternatives of an operation, each with the names of its schemes. An empty alternative needs none. */
 export function securityOf(document: OpenApiDocument, operation: Json): string[][] {
   const listed = operation.security ?? document.root.security;
   return Array.isArray(listed) ? listed.filter(isJson).map((alternative) => Object.keys(alternative)) : [];

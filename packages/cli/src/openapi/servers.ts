@@ -2,10 +2,10 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { isJson, type OpenApiDocument, textOf } from './document.ts';
 
 /**
- * The address in front of an operation's path: of the operation, else of its path, else of the document; without a slash
- * at its end. Variables take their defaults, `https` where there is a choice.
- * @param given what the user names; a relative address starts there, and it replaces `localhost` and nothing
- * @returns undefined when there is no absolute address
+ * Finds the base URL of an operation: its own, else that of its path, else that of the document; without a trailing slash.
+ * Variables take their defaults, and `https` is preferred.
+ * @param given the user's URL; it is the base of relative URLs and replaces `localhost` and missing ones
+ * @returns undefined when there is no absolute URL
  */
 export function findServer(
   document: OpenApiDocument,

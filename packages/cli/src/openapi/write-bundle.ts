@@ -4,8 +4,8 @@ import { stringify } from 'yaml';
 import type { ImportedBundle } from './import-openapi.ts';
 
 /**
- * Writes a bundle into a folder of bundles and gives the path of its own folder. A folder that is there is refused
- * unless it was written by an import, whose files are replaced.
+ * Writes a bundle below a folder and returns the path of its own folder. An existing folder is refused, unless an import wrote it;
+ * then its files are replaced.
  * @param more further files, by name
  */
 export async function writeBundle(

@@ -13,16 +13,16 @@ export interface Difference {
   readonly path: string;
 }
 
-/** Written by a release into the packed product. */
+/** The list of hashes that a release contains. */
 export const releaseList = 'hashes.json';
-/** Written by the set-up, right after npm has compared each package with the lockfile. */
+/** The list of hashes that the set-up writes after npm has compared each package with the lockfile. */
 export const installedList = 'node_modules/.hashes.json';
 export const builtConsole = 'packages/console/dist';
 
-/** Folders and files of the product that run, without the installed packages. */
+/** The folders and files of the product that are executed, without the installed packages. */
 export const shippedPaths = ['bundles', 'packages', 'scripts', 'package.json', 'package-lock.json', '.npmrc'];
 
-/** Paths of the files below a folder or of the file itself, from the root; nothing when it is missing. */
+/** The paths of all files at or below a path, relative to the root. Empty when the path does not exist. */
 export async function filesBelow(root: string, path: string, skip: (path: string) => boolean): Promise<string[]> {
   const entries = await readdir(join(root, path), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOTDIR') return undefined;
@@ -40,21 +40,21 @@ export async function filesBelow(root: string, path: string, skip: (path: string
   return found;
 }
 
-/** Source files and bundles: without installed packages and the built console. */
+/** Lists source files and bundles, without installed packages and the built console. */
 export async function listShipped(root: string): Promise<string[]> {
   const skip = (path: string) => path.endsWith('/node_modules') || path === builtConsole;
   const lists = await Promise.all(shippedPaths.map((path) => filesBelow(root, path, skip)));
   return lists.flat().sort();
 }
 
-/** The built console and the packages that production needs, as the lockfile names them. */
+/** Lists the built console and the production packages of the lockfile. */
 export async function listInstalled(root: string): Promise<string[]> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
   const packages = Object.entries(lock.packages).filter(
     ([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true,
   );
   const lists = [await filesBelow(root, builtConsole, () => false)];
-  // A package within another one has an entry of its own.
+  // A nested package has its own entry.
   for (const [path] of packages) lists.push(await filesBelow(root, path, (child) => child.endsWith('/node_modules')));
   return [...new Set(lists.flat())].sort();
 }
@@ -78,7 +78,7 @@ export function writeHashList(hashes: HashList): string {
   return `${JSON.stringify({ algorithm: 'sha256', files: Object.fromEntries(hashes) }, null, 1)}\n`;
 }
 
-/** Undefined when there is no list. */
+/** Undefined when the list does not exist. */
 export async function readHashList(file: string): Promise<HashList | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -90,7 +90,7 @@ export async function readHashList(file: string): Promise<HashList | undefined> 
   return new Map(Object.entries(files));
 }
 
-/** Compares the files that are there with those that are expected. @param isSame whether the content of a file is as expected */
+/** Compares existing with expected files. @param isSame whether a file has the expected content */
 export async function compareFiles(
   present: readonly string[],
   expected: ReadonlyMap<string, string>,

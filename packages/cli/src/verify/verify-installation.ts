@@ -16,14 +16,14 @@ import {
 } from './shipped-files.ts';
 
 export interface Verification {
-  /** What the files of the product were compared with: the list of the release, or a commit. */
+  /** The origin of the expected hashes: the list of the release, or a commit. */
   readonly source: string;
   /** Number of files that were compared. */
   readonly files: number;
   readonly differences: readonly Difference[];
 }
 
-/** Compares the files of an installation with their hashes. @throws Error when there is nothing to compare them with */
+/** Compares the files of an installation with their hashes. @throws Error when there are no hashes */
 export async function verifyInstallation(root: string): Promise<Verification> {
   const isClone = await stat(join(root, '.git')).then(
     () => true,
@@ -49,7 +49,7 @@ async function verifyRelease(root: string): Promise<Verification> {
   return { source: releaseList, files: expected.size, differences };
 }
 
-/** In a clone the commit has the hashes. The index is not used, because it trusts sizes and times. */
+/** Verifies a clone against its commit. The index is not used, because it trusts sizes and times. */
 async function verifyClone(root: string): Promise<Verification> {
   const git = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)('git', ['-C', root, ...args], { maxBuffer: 64 * 1024 * 1024 });
@@ -74,7 +74,7 @@ async function verifyClone(root: string): Promise<Verification> {
   return { source: `commit ${commit.trim()}`, files: expected.size, differences };
 }
 
-/** Installed packages and the built console. */
+/** Verifies the installed packages and the built console. */
 async function verifyInstalled(root: string): Promise<Omit<Verification, 'source'>> {
   const expected = await readHashList(join(root, installedList));
   if (expected === undefined) {

@@ -1,6 +1,6 @@
 import { describeOperations } from './operation.ts';
 
-/** Operations of both addresses. */
+/** The operations of both addresses. */
 export const serviceOperations = describeOperations('operations', {
   getOpenApi: {
     summary: 'Get this OpenAPI document',

@@ -1,7 +1,4 @@
-/**
- * Variables of the shell in examples: `value` stands for them where a document shows JSON, `meaning` says where a reader
- * gets his own.
- */
+/** The shell variables of examples. `value` replaces them in JSON examples; `meaning` explains where readers find their own value. */
 export const exampleVariables = {
   FILES: { value: 'http://127.0.0.1:8080', meaning: 'the files address' },
   PLUGINS: { value: 'http://127.0.0.1:8081', meaning: 'the plugins address' },

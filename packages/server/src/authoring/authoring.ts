@@ -11,16 +11,16 @@ export { type McpSnapshot, readMcpServer } from './read-mcp-server.ts';
 export { type ExampleRecording, type RecordOptions, recordExamples } from './record-examples.ts';
 export { type ExampleResult, runExamples } from './run-examples.ts';
 
-/** What the authors of bundles need of the service, without a running one. */
+/** Tools for authors of bundles that need no running service. */
 
-/** What the catalogue refuses about a schema of a plugin, in sentences; none when it takes it. */
+/** Checks a schema as the catalogue does. Returns one sentence for each error. */
 export function findSchemaErrors(schema: Readonly<Record<string, unknown>>): string[] {
   const findings = createFindings('', () => null);
   checkSchema(schema, [], findings);
   return findings.list.map(({ field, message }) => `${field}: ${message}`);
 }
 
-/** Why a pattern cannot be used in a schema; null when it can. */
+/** Returns why a pattern cannot be used in a schema; null when it can. */
 export function isLinearPattern(pattern: string): string | null {
   try {
     compileLinearRegExp(pattern);
@@ -32,7 +32,7 @@ export function isLinearPattern(pattern: string): string | null {
 
 export interface BundleCheck {
   readonly failures: readonly BundleFailure[];
-  /** Undefined when `bundle.yaml` is wrong. */
+  /** Undefined when `bundle.yaml` is invalid. */
   readonly bundle: CompiledBundle | undefined;
   readonly losses: ReadonlyArray<{
     readonly pluginId: string;
@@ -41,7 +41,7 @@ export interface BundleCheck {
   }>;
 }
 
-/** Reads one bundle as the service does, and says what is wrong with it and what providers cannot be told of it. */
+/** Reads one bundle as the service does. Reports its errors, and what each provider's format cannot represent. */
 export async function checkBundle(folder: string): Promise<BundleCheck> {
   const path = resolve(folder);
   const catalogue = await loadFolder(dirname(path));

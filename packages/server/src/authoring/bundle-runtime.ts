@@ -9,7 +9,7 @@ import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { version } from '../kernel/version.ts';
 
-/** The real broker, sandbox and executor, for one bundle at a time. */
+/** The broker, sandbox and executor of the service, for one bundle at a time. */
 export interface BundleRuntime {
   readonly executor: Executor;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export interface BundleRuntimeOptions {
   readonly catalogue: Catalogue;
   readonly overrides: ReadonlyMap<string, string>;
   readonly allow: readonly string[];
-  /** What plugins are given in place of the broker, made of it. */
+  /** Wraps the broker that plugins call. */
   readonly wrap: (broker: Broker) => Broker;
 }
 
@@ -39,7 +39,7 @@ export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<
     logger,
     metrics,
     version,
-    // Each recording holds all that its run asks.
+    // Each recording contains the check of the tool's definition too.
     limits: { toolBeliefMs: 0 },
   });
   return {

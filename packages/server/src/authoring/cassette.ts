@@ -3,11 +3,11 @@ import type { EgressRequest, EgressResult } from '../egress/broker.ts';
 import { decodeText } from '../execution/declarative/body.ts';
 
 /**
- * What one example asked its upstream and what it answered, for tests without a network. Requests are kept as the plugin
- * made them, before anything is injected; answers as the plugin saw them. ADR 0045.
+ * The recorded requests and answers of one example, for tests without a network. Requests are stored as the plugin created them,
+ * before credentials are injected; answers as the plugin received them. ADR 0045.
  */
 export interface Cassette {
-  /** ISO 8601, the day. */
+  /** The day, in ISO 8601. */
   readonly recordedAt: string;
   readonly calls: readonly RecordedCall[];
 }
@@ -30,7 +30,7 @@ export interface RecordedResponse {
   readonly body?: RecordedBody;
 }
 
-/** JSON as a structure, so that a change of it can be read; other text as it is; bytes as base64. */
+/** A body as JSON, so that changes are readable, as other text, or as base64. */
 export type RecordedBody = { readonly json: unknown } | { readonly text: string } | { readonly base64: string };
 
 type Answer = Extract<EgressResult, { kind: 'response' }>;
@@ -41,7 +41,7 @@ export function writeCassette({ recordedAt, calls }: Cassette): string {
   return `${JSON.stringify({ format, recorded_at: recordedAt, calls }, null, 2)}\n`;
 }
 
-/** @returns null for what is no cassette */
+/** @returns null when the text is not a cassette */
 export function readCassette(text: string): Cassette | null {
   const value: unknown = parsed(text);
   const { format: found, recorded_at: recordedAt, calls } = Object(value);
@@ -65,19 +65,19 @@ export function recordResponse({ status, headers, body }: Answer): RecordedRespo
   return { status, headers: Object.fromEntries(kept), ...(content === undefined ? {} : { body: content }) };
 }
 
-/** Whether a request is the one that was recorded. Headers are not compared: most say who calls, not what is asked. */
+/** Whether a request equals a recorded one. Headers are not compared, because most describe the caller rather than the request. */
 export function isRequest(recorded: RecordedRequest, request: RecordedRequest): boolean {
   return isDeepStrictEqual(plain(recorded), plain(request));
 }
 
-/** The bytes of a recorded answer. */
+/** Returns the bytes of a recorded answer. */
 export function bytesOf(body: RecordedBody | undefined): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   if ('json' in body) return Buffer.from(JSON.stringify(body.json));
   return 'text' in body ? Buffer.from(body.text) : Buffer.from(body.base64, 'base64');
 }
 
-/** Cookies are sessions; the others say how one answer travelled, and the recording travels otherwise. */
+/** Headers that are not recorded. Cookies are sessions; the others describe one transfer and do not apply to the replay. */
 const ofThisConnection = new Set([
   ...['set-cookie', 'content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'],
   ...['alt-svc', 'date', 'age', 'report-to', 'nel', 'server-timing', 'strict-transport-security', 'vary', 'via'],
@@ -86,7 +86,7 @@ const ofThisConnection = new Set([
 function recordBody(bytes: Buffer, contentType: string | undefined): RecordedBody | undefined {
   if (bytes.length === 0) return undefined;
   const text = decodeText(bytes, contentType);
-  // Whatever else its header says it is comes back as the same bytes.
+  // Bytes that are not UTF-8 are stored as base64, whatever the content type says.
   if (!Buffer.from(text).equals(bytes)) return { base64: bytes.toString('base64') };
   const json: unknown = /[/+]json\b/i.test(contentType ?? '') ? parsed(text) : undefined;
   return json === undefined ? { text } : { json };

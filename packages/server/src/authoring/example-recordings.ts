@@ -5,10 +5,10 @@ import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { readCassette } from './cassette.ts';
 import type { Recording } from './upstream-stage.ts';
 
-/** One example, by its place in its plugin's file. */
+/** An example and its position in the plugin's file. */
 export interface PlacedExample {
   readonly plugin: CompiledPlugin;
-  /** From 0, in the order of the file. */
+  /** The position in the file, from 0. */
   readonly index: number;
   readonly example: Example;
 }
@@ -19,14 +19,14 @@ export function examplesOf(plugin: CompiledPlugin): PlacedExample[] {
   return (plugin.manifest.examples ?? []).map((example, index) => ({ plugin, index, example }));
 }
 
-/** Where the cassette of an example is, relative to the bundle; null for one that has a payload of its own. */
+/** The path of an example's cassette, relative to the bundle. null when the example names a payload file. */
 export function cassetteOf({ plugin, index, example }: PlacedExample): string | null {
   const { upstream = `${plugin.id}-${index + 1}${suffix}` } = example;
   if (!upstream.endsWith(suffix)) return null;
   return upstream.includes('/') ? upstream : `fixtures/${upstream}`;
 }
 
-/** What answers in place of the upstream; a sentence when it cannot be had. */
+/** Reads the recorded answers of an example, or returns a sentence that explains why there are none. */
 export async function findRecording(placed: PlacedExample): Promise<Recording | { readonly wrong: string }> {
   const { plugin, example } = placed;
   const { folder } = plugin.bundle;

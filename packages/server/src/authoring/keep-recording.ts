@@ -3,10 +3,9 @@ import { dirname, join, sep } from 'node:path';
 import { replaceFile } from '../kernel/disk/replace-file.ts';
 
 /**
- * Writes a file of a bundle. A bundle may be somebody else's: neither what its examples name nor a link in its folder
- * leads out of it.
- * @param folder absolute, without links
- * @returns whether it is inside of the bundle, and written
+ * Writes a file of a bundle. The bundle is untrusted: neither paths in its examples nor links in its folder can lead outside of it.
+ * @param folder an absolute path without links
+ * @returns whether the file is inside the bundle and was written
  */
 export async function keepRecording(folder: string, file: string, text: string): Promise<boolean> {
   const path = join(folder, file);

@@ -14,11 +14,11 @@ import { Secret } from '../kernel/secret.ts';
 import { version } from '../kernel/version.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 
-/** What an MCP server said of itself and its tools, at one moment. */
+/** The description of an MCP server and its tools at one moment. */
 export interface McpSnapshot {
   readonly url: string;
   readonly server: McpServerFacts;
-  /** As the server lists them. */
+  /** In the order of the server. */
   readonly tools: readonly ToolDefinition[];
 }
 
@@ -26,11 +26,11 @@ export interface McpServerAddress {
   readonly url: string;
   readonly inject: readonly Injection[];
   readonly credentials: Readonly<Record<string, string>>;
-  /** Of the operator: overrides and allowed addresses hold as they do for the service. */
+  /** The operator's settings. Their overrides and allowed addresses apply as for the service. */
   readonly environment: Environment;
 }
 
-/** Asks an MCP server for its tools, by the rules plugins call it by. @throws Error that says why it cannot */
+/** Requests the tools of an MCP server under the egress rules of plugins. @throws Error that explains the failure */
 export async function readMcpServer({ url, inject, credentials, environment }: McpServerAddress): Promise<McpSnapshot> {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) throw new Error(`${url} is no http or https URL`);

@@ -2,17 +2,17 @@ import type { Broker } from '../egress/broker.ts';
 import type { Redactor } from '../egress/redact/redactor.ts';
 import { type Cassette, type RecordedCall, recordRequest, recordResponse, writeCassette } from './cassette.ts';
 
-/** Notes what plugins ask of a broker and what it answers them. */
+/** Records the requests of plugins to a broker and its answers. */
 export interface CallRecorder {
   wrap(broker: Broker): Broker;
-  /** The calls since it was asked last, as the text of a cassette without a credential in any encoding. */
+  /** Returns the calls since the last call as a cassette, with all credentials redacted in every encoding. */
   take(recordedAt: string): { readonly text: string; readonly calls: number };
 }
 
 /**
- * A broker is asked before credentials are injected and answers with those that are marked as secrets scrubbed. The
- * others (an account, a region) are nobody's business either once the recording is shared, so all of them are taken out.
- * @param credentials finds every credential of the run, marked or not
+ * Creates a recorder. The broker receives requests before credentials are injected, and its answers are redacted only for marked
+ * secrets. Recordings are shared, so the other credentials, such as an account, are redacted here too.
+ * @param credentials redacts every credential of the run, marked or not
  */
 export function createCallRecorder(credentials: Redactor): CallRecorder {
   let calls: RecordedCall[] = [];
@@ -23,7 +23,7 @@ export function createCallRecorder(credentials: Redactor): CallRecorder {
       close: () => broker.close(),
       send: async (request, policy, signal) => {
         const result = await broker.send(request, policy, signal);
-        // It has learned the access tokens that were got on the way.
+        // This redactor also knows the access tokens that the run requested.
         if (policy.redactor !== undefined) ofRuns.push(policy.redactor);
         if (result.kind !== 'response') return result;
         const response = recordResponse({ ...result, body: credentials.bytes(result.body) });
@@ -32,13 +32,13 @@ export function createCallRecorder(credentials: Redactor): CallRecorder {
       },
     }),
     take: (recordedAt) => {
-      const scrubbers = [credentials, ...new Set(ofRuns)];
+      const redactors = [credentials, ...new Set(ofRuns)];
       const cassette: Cassette = { recordedAt, calls };
-      const clean = scrubbers.reduce((value, redactor) => redactor.deep(value), cassette);
+      const clean = redactors.reduce((value, redactor) => redactor.deep(value), cassette);
       const taken = { text: writeCassette(clean), calls: calls.length };
       [calls, ofRuns] = [[], []];
-      // What is written is what is searched, whatever was done before.
-      if (scrubbers.some((redactor) => redactor.text(taken.text) !== taken.text)) {
+      // A final search of the exact text that will be written.
+      if (redactors.some((redactor) => redactor.text(taken.text) !== taken.text)) {
         throw new Error('the recording would hold a credential, so it is not kept');
       }
       return taken;

@@ -24,36 +24,36 @@ import { writeOutputs } from './write-outputs.ts';
 export interface RecordOptions {
   readonly folder: string;
   readonly credentials: Readonly<Record<string, string>>;
-  /** Only these plugins; empty: all. */
+  /** The plugins to record. Empty for all. */
   readonly plugins: readonly string[];
-  /** Also examples that change something upstream. */
+  /** Whether to record examples that change data upstream. */
   readonly allowWrites: boolean;
-  /** Write what came out into the examples as their `output`. */
+  /** Whether to write the results into the examples as their `output`. */
   readonly updateOutputs: boolean;
-  /** Of the operator: overrides and allowed addresses hold as they do for the service. */
+  /** The operator's settings. Their overrides and allowed addresses apply as for the service. */
   readonly environment: Environment;
 }
 
-/** What became of one example. */
+/** The result of recording one example. */
 export interface ExampleRecording {
   readonly pluginId: string;
-  /** From 0, in the order of the file. */
+  /** The position in the file, from 0. */
   readonly index: number;
-  /** `recorded`: `detail` is its file; `left`: why it was not asked for; `wrong`: what is wrong. */
+  /** `recorded`: `detail` is the file; `left`: why the example was skipped; `wrong`: the error. */
   readonly result: 'recorded' | 'left' | 'wrong';
   readonly detail: string;
 }
 
 /**
- * Runs the examples of a bundle against the real upstream, by the rules and through the parts of the service, and keeps
- * what was asked and answered. Each recording is played back at once: what does not give the same again is wrong.
- * @throws Error when the bundle does not load, ConfigError when the settings are wrong
+ * Runs the examples of a bundle against the real upstream, with the components and rules of the service, and stores the calls. Each
+ * recording is replayed immediately; a different result is an error.
+ * @throws Error when the bundle does not load, ConfigError when the settings are invalid
  */
 export async function recordExamples(wish: RecordOptions): Promise<ExampleRecording[]> {
   const { egressOverrides: overrides, egressAllow: allow, bundleHosts } = parseConfig(wish.environment);
   const { catalogue, bundle } = await loadBundle(wish.folder, bundleHosts);
   const plugins = choosePlugins(bundle, wish.plugins);
-  const recorder = createCallRecorder(scrubberOf(bundle, wish.credentials));
+  const recorder = createCallRecorder(redactorOf(bundle, wish.credentials));
   const runtime = await openBundleRuntime({ catalogue, overrides, allow, wrap: recorder.wrap });
   const player = await openExamplePlayer(catalogue, bundle);
   try {
@@ -117,8 +117,8 @@ function today(): string {
   return new Date(systemClock.now()).toISOString().slice(0, 10);
 }
 
-/** Every credential that was given, in all its encodings, and what it is sent as. */
-function scrubberOf(bundle: CompiledBundle, credentials: Readonly<Record<string, string>>): Redactor {
+/** A redactor for every sent credential in all encodings, and for the values derived from them. */
+function redactorOf(bundle: CompiledBundle, credentials: Readonly<Record<string, string>>): Redactor {
   const secrets = new Map(Object.entries(credentials).map(([name, value]) => [name, new Secret(value)]));
   const own = [...bundle.plugins.values()].flatMap(({ manifest }) => manifest.request?.inject ?? []);
   const derived = derivedSecrets([...(bundle.manifest.inject ?? []), ...own], secrets);

@@ -12,20 +12,20 @@ import { openBundleRuntime } from './bundle-runtime.ts';
 import { examplesOf, findRecording, type PlacedExample } from './example-recordings.ts';
 import { openUpstreamStage, type Recording, type UpstreamStage } from './upstream-stage.ts';
 
-/** How one example of a plugin went. */
+/** The result of one example. */
 export interface ExampleResult {
   readonly pluginId: string;
-  /** From 0, in the order of the file. */
+  /** The position in the file, from 0. */
   readonly index: number;
-  /** What is wrong, in words; null when nothing is. */
+  /** A description of the error; null when there is none. */
   readonly wrong: string | null;
 }
 
 /**
- * Runs the examples of a bundle through the real broker, sandbox and executor. Nothing leaves the machine: each recording
- * (`upstream`) is answered by a server on 127.0.0.1 in place of every host. A plugin without an example is wrong too.
- * @param only these plugins; empty: all
- * @throws Error when the bundle does not load, or has no such plugin
+ * Runs the examples of a bundle with the broker, sandbox and executor of the service. No request leaves the machine: a server on
+ * 127.0.0.1 answers for every host from the recordings (`upstream`). A plugin without an example is an error.
+ * @param only the plugins to run; empty for all
+ * @throws Error when the bundle does not load or lacks a plugin
  */
 export async function runExamples(folder: string, only: readonly string[] = []): Promise<ExampleResult[]> {
   const { catalogue, bundle } = await loadForExamples(folder);
@@ -63,7 +63,7 @@ export async function loadBundle(
   return { catalogue, bundle };
 }
 
-/** As loadBundle. Where the operator says which hosts may be called, the examples say it here. */
+/** Loads a bundle. Where the operator decides the allowed hosts, the hosts that its examples list are allowed. */
 async function loadForExamples(folder: string): Promise<LoadedBundle> {
   const loaded = await loadBundle(folder);
   const hosts = [...loaded.bundle.plugins.values()].flatMap(({ manifest }) =>
@@ -73,16 +73,16 @@ async function loadForExamples(folder: string): Promise<LoadedBundle> {
   return await loadBundle(folder, new Map([[loaded.bundle.id, hosts]]));
 }
 
-/** @throws Error when there is no such plugin */
+/** @throws Error when a plugin does not exist */
 export function choosePlugins(bundle: CompiledBundle, only: readonly string[]): CompiledPlugin[] {
   const unknown = only.find((id) => !bundle.plugins.has(id));
   if (unknown !== undefined) throw new Error(`${bundle.id} has no plugin ${JSON.stringify(unknown)}`);
   return [...bundle.plugins.values()].filter(({ id }) => only.length === 0 || only.includes(id));
 }
 
-/** Where the examples of one bundle are played, without a network. */
+/** Runs the examples of one bundle without a network. */
 export interface ExamplePlayer {
-  /** What is wrong with an example, in words; null when nothing is. */
+  /** Runs an example and describes its error; null when there is none. */
   judge(placed: PlacedExample): Promise<string | null>;
   play(placed: PlacedExample, recording: Recording): Promise<Played>;
   close(): Promise<void>;
@@ -119,7 +119,7 @@ export async function openExamplePlayer(catalogue: Catalogue, bundle: CompiledBu
 const mostWaits = 30;
 const never = new AbortController().signal;
 
-/** How an example ended; a sentence when it could not begin. */
+/** Runs an example. Returns its outcome, or a sentence when it could not begin. */
 export async function runExample(
   executor: Executor,
   { plugin, example }: PlacedExample,
@@ -129,7 +129,7 @@ export async function runExample(
   try {
     for (let waits = 0; ; waits += 1) {
       const { outcome } = await executor.execute({ ...request, credentials: { ...credentials } }, never);
-      // Nothing of it has begun: a busy machine could not start the handler's process in time.
+      // The run has not begun: a busy machine could not start the process of the handler in time.
       if (outcome.kind !== 'queue_full' || waits === mostWaits) return outcome;
       await pause(outcome.retryAfterSeconds * 1000);
     }
@@ -141,7 +141,7 @@ export async function runExample(
   }
 }
 
-/** The output of a run that ended well, or what is wrong with it. */
+/** Returns the output of a successful run, or its error. */
 export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Played {
   if (outcome.kind === 'refused') return { wrong: outcome.message };
   if (outcome.kind !== 'succeeded') {
@@ -162,13 +162,13 @@ function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: Upstre
   return { wrong: `${stage.left()} of the recorded calls were not made; record the example again` };
 }
 
-/** What differs from what is expected, in words; null when nothing does, or nothing is expected. */
+/** Describes the difference from the expected output. null when they are equal or no output is expected. */
 export function compare(output: unknown, expected: unknown): string | null {
   if (expected === undefined || isDeepStrictEqual(plain(output), plain(expected))) return null;
   return `output must be ${JSON.stringify(expected)}; received ${JSON.stringify(output)?.slice(0, 500)}`;
 }
 
-/** As JSON has it: what comes out of a process may have other prototypes. */
+/** Converts to plain JSON data: objects from another process may have other prototypes. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null));
 }
@@ -179,7 +179,7 @@ function tokenPathsOf({ manifest, plugins }: CompiledBundle): Set<string> {
   return new Set(injections.flatMap((one) => (one.in === 'oauth2' ? [new URL(one.token_url).pathname] : [])));
 }
 
-/** Credentials nobody has: text as long as the schema wants it. */
+/** Creates placeholder credentials with the lengths that the schema requires. */
 function inventCredentials(bundle: CompiledBundle): Record<string, string> {
   const properties: unknown = Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties');
   return Object.fromEntries(

@@ -4,27 +4,27 @@ import { buffer } from 'node:stream/consumers';
 import type { Broker, EgressRequest } from '../egress/broker.ts';
 import { bytesOf, isRequest, type RecordedCall, recordRequest } from './cassette.ts';
 
-/** What stands for the answer of every host: one payload for every call, or the calls of a cassette; null: nothing. */
+/** The answers of every host: one payload for every call, the calls of a cassette, or null for none. */
 export type Recording =
   | { readonly body: Buffer; readonly contentType: string }
   | { readonly calls: readonly RecordedCall[] }
   | null;
 
-/** A server on 127.0.0.1 in the place of every host, and the way to it. */
+/** A server on 127.0.0.1 that answers for every host, and a broker that leads to it. */
 export interface UpstreamStage {
   readonly origin: string;
-  /** Sends what was recorded to the stage, through `broker`; what was not recorded goes nowhere. */
+  /** Wraps a broker so that recorded requests go to this server. Other requests are not sent. */
   replay(broker: Broker): Broker;
   play(recording: Recording): void;
-  /** Calls of the cassette that nobody has made. */
+  /** The number of recorded calls that were not requested. */
   left(): number;
   close(): Promise<void>;
 }
 
-/** Which recorded call a request is: the plugins' own requests cannot name it. */
+/** The header that identifies the recorded call. Plugins cannot set it. */
 const replayHeader = 'x-quartermaster-replay';
 
-/** @param tokenPaths where access tokens are got: those are not recorded, so the stage grants one that nobody has */
+/** @param tokenPaths the token endpoints; their answers are not recorded, so the server grants a placeholder token */
 export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promise<UpstreamStage> {
   let recording: Recording = null;
   let used = new Set<number>();
@@ -43,13 +43,13 @@ export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promis
     }
   }
   const server = createServer((request, response) => {
-    // Read to its end, or the connection could not be used again.
+    // The body is read completely, so that the connection can be reused.
     void buffer(request).then(() => answer(request, response));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo; // listens on TCP
 
-  /** The first that fits and was not made yet: polling asks the same several times. */
+  /** Finds the first matching call that was not used yet, because polling repeats the same request. */
   function findCall(calls: readonly RecordedCall[], request: EgressRequest): number {
     const asked = recordRequest(request);
     return calls.findIndex((call, index) => !used.has(index) && isRequest(call.request, asked));

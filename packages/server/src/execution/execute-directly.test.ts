@@ -39,7 +39,7 @@ test('errors are in the envelope and name the place where the caller put the val
   assert.equal((await post({}, withKey, path.replace('say', 'nope'))).code, 'OBJECT_NOT_FOUND');
 });
 
-test('a header that cannot be read is refused without a word of it', async (t) => {
+test('an unreadable header is refused without quoting it', async (t) => {
   const { app, log } = await openBench(t, (_q, response) => response.end('{}'));
   const bad = [plainSecret, header([plainSecret]), header(plainSecret), `{"api_key":"${plainSecret}"}`, ''];
   for (const value of bad) {

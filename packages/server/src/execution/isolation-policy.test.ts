@@ -54,7 +54,7 @@ test('a handler runs in the isolation that its bundle needs', async () => {
   assert.deepEqual(catalogue.failures, []);
 });
 
-test('where the machine cannot give it, the handler is refused, and everybody is told why', async () => {
+test('where the machine lacks the isolation, the handler is refused with the reason', async () => {
   const { catalogue, tasks, run } = await openExecutor('bubblewrap is not installed');
   await assert.rejects(run(), (error: unknown) => {
     assert.ok(error instanceof Problem);

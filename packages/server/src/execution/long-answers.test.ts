@@ -33,7 +33,7 @@ test('long answers that cannot be read or mapped fail their run only, for the re
   assert.match((await execute({ plugin_id: 'say' })).body.error.message, /the answer is not JSON/);
 });
 
-test('many long answers at once are read one after the other', async (t) => {
+test('concurrent long answers are read sequentially', async (t) => {
   const { execute } = await openBench(t, (request, response) => {
     const number = new URL(request.url ?? '', 'http://localhost').searchParams.get('q');
     response.end(`${' '.repeat(90_000)}{"said":"${number}"}`);

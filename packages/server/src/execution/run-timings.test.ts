@@ -25,7 +25,7 @@ test('a run tells every outbound call by host, status, bytes and time, and nothi
   assert.ok(!told.includes('canary') && !told.includes('moved') && !told.includes(secret), told);
 });
 
-test('a call that the policy forbids is told as refused, one without an answer as failed', async (t) => {
+test('a call that the policy forbids is recorded as refused, and one without an answer as failed', async (t) => {
   const { execute, ended } = await openBench(t, (_request, response) => response.destroy());
   await execute({ plugin_id: 'handle', input_params: { q: 'elsewhere' } });
   await execute({ plugin_id: 'write', input_params: {} });
@@ -39,7 +39,7 @@ test('a call that the policy forbids is told as refused, one without an answer a
   );
 });
 
-test('a call that a handler does not wait for is told too', async (t) => {
+test('a call that a handler does not wait for is recorded too', async (t) => {
   const { promise: left, resolve: noteLeft } = Promise.withResolvers<void>();
   const { execute, ended } = await openBench(t, (request, response) => {
     if (request.url?.startsWith('/left') === true) noteLeft();

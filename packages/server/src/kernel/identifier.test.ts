@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createNewId, isId } from './identifier.ts';
 
-test('ids have 24 characters, are unique, and sort by the time they were made, also within a millisecond', () => {
+test('ids have 24 characters, are unique, and sort by their creation time, also within a millisecond', () => {
   const clock = { time: 1_795_250_000_000, now: () => clock.time };
   const newId = createNewId(clock);
   const ids = Array.from({ length: 20_000 }, (_, i) => {
@@ -22,7 +22,7 @@ test('a clock that goes back does not break the order', () => {
   assert.ok(newId('record') > first);
 });
 
-test('what has not the shape of an id is none', () => {
+test('a text without the form of an id is not an id', () => {
   for (const text of [
     '',
     'file',

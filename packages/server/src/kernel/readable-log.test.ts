@@ -21,7 +21,7 @@ test('a readable line of an error has its stack, indented', () => {
   assert.match(lines.join(''), /ERROR sweep failed\n {4}Error: disk gone\n {4}at /);
 });
 
-test('a readable line escapes what a terminal would obey, in events, fields, errors and foreign lines', () => {
+test('a readable line escapes control characters, in events, fields, errors and foreign lines', () => {
   const hostile = '\u001b[2J\u009b31m\u202e\r\n';
   const { lines, logger } = record();
   logger.warn({ path: hostile, err: new Error(hostile) }, hostile);

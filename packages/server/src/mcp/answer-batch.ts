@@ -5,11 +5,11 @@ import { maxBatchAnswerBytes } from './batch-limits.ts';
 export interface McpAnswer {
   readonly status: number;
   readonly headers: Iterable<readonly [string, string]>;
-  /** A stream for events and for lists that are held compressed. */
+  /** A stream for events, and for lists that are cached compressed. */
   readonly body: Buffer | ReadableStream | null;
 }
 
-/** Whether the messages of a batch can be answered one by one. The SDK refuses every other batch as a whole. */
+/** Whether the messages of a batch can be answered separately. The SDK refuses every other batch as a whole. */
 export function isOrdinaryBatch(message: unknown): message is readonly unknown[] {
   return Array.isArray(message) && message.length > 0 && message.every((one) => isMessage(one));
 }
@@ -23,9 +23,9 @@ function isMessage(message: unknown): boolean {
 }
 
 /**
- * Answers the messages of a batch one after the other, each as if it had been sent alone. So the answers are bounded
- * together, and other requests run between two messages. When the answers have more than {@link maxBatchAnswerBytes}, the
- * other requests of the batch are not run; each is answered with a JSON-RPC error.
+ * Answers the messages of a batch sequentially, each as if it had been sent alone. So the total size of the answers is bounded, and
+ * other requests run between two messages. When the answers exceed {@link maxBatchAnswerBytes}, each remaining request is answered
+ * with a JSON-RPC error.
  * @param answerOne returns an answer that is not a stream of events
  * @returns an answer of status 400 or above when the HTTP request of a message is refused
  */

@@ -51,7 +51,7 @@ test('an output that is not as promised is given as text only, marked so that cl
   });
 });
 
-test('a failure is told in the words of a tool, with its code, findings and excerpt', () => {
+test('a failure result has a message for the model, the code, the findings and the excerpt', () => {
   const details = [
     { path: 'body/input_params/a', found: 'nothing', expected: 'this field' },
     { path: 'body/input_params/b', found: 'a string ("xyz")', expected: 'a string of at most 2 characters' },

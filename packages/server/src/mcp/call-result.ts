@@ -5,11 +5,11 @@ import type { Problem } from '../kernel/problem.ts';
 import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
 
-/** At most so many pictures and sounds of an output are given to the model as such. */
+/** The most images and audio clips of an output that become content blocks. */
 const maxMedia = 4;
 const maxFindings = 10;
 
-/** What a run that succeeded is told as: the output for programs, the same as JSON text, its pictures and sounds. */
+/** The result of a successful run: the output as structured content and as JSON text, and its images and audio. */
 export function resultOfRun({ data, run_id, duration_ms, output_violations }: ExecuteResult): CallToolResult {
   const text: ContentBlock = { type: 'text', text: JSON.stringify(data) ?? 'null' };
   const _meta = { [metaKeys.run]: { run_id, duration_ms } };
@@ -20,8 +20,8 @@ export function resultOfRun({ data, run_id, duration_ms, output_violations }: Ex
 }
 
 /**
- * Clients throw a result away that lacks or breaks the promised structure, unless it is an error: the one way to let
- * the model see what a working plugin got from an API that has changed.
+ * Marks an output that violates its schema as an error. Clients drop other results without the declared structure, and the model
+ * should see what an API returned after it changed.
  */
 function driftedResult(text: ContentBlock, _meta: Record<string, unknown>): CallToolResult {
   const note: ContentBlock = {
@@ -31,7 +31,7 @@ function driftedResult(text: ContentBlock, _meta: Record<string, unknown>): Call
   return { isError: true, content: [note, text], _meta };
 }
 
-/** What a run that failed or never began is told as: words for the model, the code for programs. */
+/** The result of a run that failed or never began: text for the model, the code for programs. */
 export function resultOfProblem({ code, message, details }: Problem, hint: string | null): CallToolResult {
   const findings = (details ?? []).slice(0, maxFindings).flatMap(describeDetail);
   const lines = [message, ...findings.filter((line) => line !== message), ...(hint === null ? [] : [hint])];
@@ -51,14 +51,14 @@ function describeDetail(detail: Readonly<Record<string, unknown>>): string[] {
   return typeof message === 'string' ? [`${path}: ${message}`] : [];
 }
 
-/** The model knows its arguments, not the body of another endpoint. */
+/** Rewrites paths: the model knows its arguments, but not the request body of `/v1/execute`. */
 function forModel(line: string): string {
   return line.replace(/^body\/input_params/, 'arguments').replace(/^body\/credentials/, 'credentials');
 }
 
 const media = /^data:((image|audio)\/(?:png|jpeg|gif|webp|wav|mpeg|mp3|ogg));base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Pictures and sounds that stand in the output as `data:` URLs, in their order. */
+/** The images and audio that the output contains as `data:` URLs, in their order. */
 function mediaOf(output: unknown): ContentBlock[] {
   const found: ContentBlock[] = [];
   const walk = (value: unknown): void => {

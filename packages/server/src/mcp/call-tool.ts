@@ -20,22 +20,22 @@ export interface CallToolDeps {
   readonly resolveCredentials: ResolveCredentials;
 }
 
-/** One call of a tool, as it came by the protocol. */
+/** One call of a tool. */
 export interface ToolCall {
   readonly plugin: CompiledPlugin;
   readonly input: Record<string, unknown>;
   readonly headerOf: ReadHeader;
   readonly meta: Readonly<Record<string, unknown>> | undefined;
-  /** `-` without a project. */
+  /** `-` when the caller has no project. */
   readonly projectId: string;
   /** Absent without a key. */
   readonly keyId?: string | undefined;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly onProgress: RunCaller['onProgress'];
 }
 
-/** Runs the plugin behind a tool. Every failure is a result, for the model to read; only a bug is an exception. */
+/** Runs the plugin of a tool. Every failure is a result that the model can read; only a defect throws. */
 export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
 export function createCallTool({ executor, once, resolveCredentials }: CallToolDeps): CallTool {
@@ -48,7 +48,7 @@ export function createCallTool({ executor, once, resolveCredentials }: CallToolD
       const resolved = await resolveRequest(resolveCredentials, projectId, request);
       return await executor.execute(resolved, running.signal, caller);
     };
-    // With a key it goes on when the client has gone: the retry shall find its answer.
+    // With an idempotency key the run continues after the client disconnects, so that a retry finds its answer.
     if (key !== undefined) return await once.runOnce({ projectId, key, keyId }, request, start);
     const end = () => running.abort();
     signal.addEventListener('abort', end);
@@ -75,7 +75,7 @@ export function createCallTool({ executor, once, resolveCredentials }: CallToolD
   };
 }
 
-/** A key of another type is malformed, not absent: the caller counts on it. */
+/** A key that is not a string is malformed rather than absent, because the caller relies on it. */
 function idempotencyKeyOf({ meta }: ToolCall): string | undefined {
   const key = meta?.[metaKeys.idempotencyKey];
   return key === undefined || typeof key === 'string' ? key : '';

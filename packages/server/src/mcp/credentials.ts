@@ -11,19 +11,18 @@ type Named = Readonly<Record<string, unknown>>;
 /** Returns a header by its lower-case name; undefined when it was not sent. */
 export type ReadHeader = (name: string) => string | undefined;
 
-/** The places in which a call may carry credentials. */
+/** The sources of a call's credentials. */
 export interface CredentialSources {
   readonly headerOf: ReadHeader;
   readonly meta: Named | undefined;
 }
 
 /**
- * The credentials a bundle declares, from what came with the call; never from the arguments, which models write and
- * hosts log. The later of these wins: a header `X-Credential-<NAME>` each, the header `X-Plugin-Credentials` for all (or
- * `X-Plugin-Profile` for the name of a profile), `_meta["quartermaster/credentials"]` for one call. Names that the bundle
- * does not declare are left behind: the credentials of another bundle are none of its business. The bounds count them
- * nevertheless, in each source; the members under the id of the bundle are counted apart from those beside it.
- * @throws Problem when a source cannot be read or exceeds a bound
+ * Collects the credentials that a bundle declares. They never come from the arguments, which models write and hosts log. Later
+ * sources override earlier ones: `X-Credential-<NAME>` headers, then `X-Plugin-Credentials` for all (or `X-Plugin-Profile` with the
+ * name of a profile), then `_meta["quartermaster/credentials"]`. Undeclared names are dropped, because they may belong to another
+ * bundle. The bounds of each source count them nevertheless; members under the id of the bundle are counted separately.
+ * @throws Problem when a source is malformed or exceeds a bound
  */
 export function readCredentials(
   bundle: CompiledBundle,
@@ -49,7 +48,7 @@ function checkSent(bundleId: string, source: Named): void {
   checkCredentialBounds(membersOf(own));
 }
 
-/** Proxies drop headers with `_` in their names, so `X-Credential-API-KEY` is `API_KEY` too. */
+/** Reads one header per credential. Proxies drop headers with `_`, so `X-Credential-API-KEY` also sets `API_KEY`. */
 function fromSingleHeaders(names: readonly string[], headerOf: ReadHeader): Named {
   const found = names.map((name) => {
     const header = `x-credential-${name.toLowerCase()}`;

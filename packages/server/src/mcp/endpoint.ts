@@ -12,11 +12,11 @@ import { holdsTools, insertTools } from './insert-tools.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
 import type { Toolbox } from './toolbox.ts';
 
-/** Streamable HTTP for one toolbox, without state: each request is independent, whatever its revision. */
+/** Serves Streamable HTTP for one toolbox without state: each request is independent, in every revision of the protocol. */
 export interface Endpoint {
   /**
    * @param message the parsed body; the body of `request` is not read
-   * @param caller on whose behalf a tool runs
+   * @param caller the project and key that the tool runs for
    */
   answer(request: McpRequest, message: unknown, caller: McpCaller): Promise<McpAnswer>;
 }
@@ -29,7 +29,7 @@ export interface McpRequest {
 
 export type McpCaller = Pick<RunCaller, 'projectId' | 'keyId'>;
 
-/** The subscriptions to changes at one address. They outlive the endpoint that accepted them. */
+/** The subscriptions to changes at one URL. They outlive the endpoint that accepted them. */
 export interface Channel {
   readonly bus: InMemoryServerEventBus;
   /** Adds a handler to close when the service stops. */
@@ -43,7 +43,7 @@ export function createChannel(): Channel {
   return {
     bus,
     add(handler) {
-      // Replaced handlers are needed only while a subscription is open.
+      // Earlier handlers are needed only while a subscription is open.
       if (bus.listenerCount === 0) handlers = [];
       handlers.push(handler);
     },
@@ -55,19 +55,19 @@ export function createChannel(): Channel {
 
 interface LegacyOptions {
   readonly authInfo: AuthInfo;
-  /** Answers with JSON instead of a stream of events. */
+  /** Whether to answer with JSON instead of a stream of events. */
   readonly enableJsonResponse: boolean;
 }
 
-/** The SDK speaks the protocol in all its revisions (ADR 0086). */
+/** Creates an endpoint. The SDK implements all revisions of the protocol (ADR 0086). */
 export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
-  // Only the name is logged: the message may repeat a part of the request.
+  // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = (isNewest: boolean) => createProtocolServer(toolbox, { ...deps, tellsChanges: isNewest });
   const newest = createMcpHandler(() => newServer(true), { legacy: 'reject', onerror, bus: channel.bus });
   channel.add(newest);
 
-  /** Serves the revisions before 2026-07-28. The SDK's own handler for them answers every call with a stream. */
+  /** Serves revisions before 2026-07-28. The SDK's own handler for them answers every call with a stream. */
   async function answerLegacy(request: Request, message: unknown, options: LegacyOptions): Promise<Response> {
     const server = newServer(false);
     const { authInfo, enableJsonResponse } = options;
@@ -99,22 +99,22 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
 }
 
 /**
- * Returns the members of a `Request` that the SDK reads when the body is parsed. A real one would follow our signal
+ * Returns the members of a `Request` that the SDK reads when the body is already parsed. A real `Request` would follow the signal
  * through a `FinalizationRegistry`, which costs more than the rest of a call.
  */
 function toWebRequest({ headers, signal }: McpRequest): Request {
   return { method: 'POST', url: 'http://localhost/mcp', headers, signal } as Request;
 }
 
-/** Replaces the stand-in of the list of tools in an answer of the SDK. */
+/** Replaces the placeholder for the list of tools in an answer of the SDK. */
 async function answerWithTools(
   { status, headers: sent, body }: Response,
   listed: () => Promise<Prepared>,
 ): Promise<McpAnswer> {
-  // The SDK may have counted the length of a list without tools.
+  // The content length of the SDK covers a list without tools.
   const headers = [...sent].filter(([name]) => name !== 'content-length');
   if (body === null) return { status, headers, body };
-  // Events are passed on as they come.
+  // Events are forwarded immediately.
   if (sent.get('content-type')?.startsWith('text/event-stream') === true) {
     return { status, headers, body: ReadableStream.from(insertTools(body, listed)) };
   }
@@ -125,7 +125,7 @@ async function answerWithTools(
   return { status, headers, body: isSmall ? Buffer.concat(await Array.fromAsync(whole)) : ReadableStream.from(whole) };
 }
 
-/** One JSON answer costs both sides less than a stream of one event; progress needs the stream. */
+/** A stream is needed only for progress. A JSON answer costs both sides less than a stream of one event. */
 function wantsStream(message: unknown): boolean {
   const params: unknown = Reflect.get(Object(message), 'params');
   const meta: unknown = Reflect.get(Object(params), '_meta');

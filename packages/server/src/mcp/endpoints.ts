@@ -5,17 +5,17 @@ import type { ProtocolServerDeps } from './protocol-server.ts';
 import { createToolboxes, type Toolbox } from './toolbox.ts';
 
 export interface EndpointsDeps extends ProtocolServerDeps {
-  /** The catalogue in force; another object means that the tools have changed. */
+  /** Returns the catalogue in force. A new object means that tools have changed. */
   readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
 }
 
-/** One endpoint for all plugins and one for each bundle, each made when it is first asked for. */
+/** One endpoint for all plugins and one for each bundle, each created at its first request. */
 export interface Endpoints {
-  /** @throws Problem when there is no such bundle */
+  /** @throws Problem when the bundle does not exist */
   getEndpoint(bundleId: string | undefined): Endpoint;
-  /** Tells clients that listen that another catalogue is in force, where their tools are others now. */
+  /** Notifies subscribed clients whose tools differ in the new catalogue. */
   toolsChanged(catalogue: Pick<Catalogue, 'bundles'>, previous: Pick<Catalogue, 'bundles'>): void;
-  /** Ends the streams of clients that listen. */
+  /** Ends the streams of subscribed clients. */
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   let listed = deps.catalogue();
   let toolboxes = createToolboxes(listed, deps.logger);
   const endpoints = new WeakMap<Toolbox, Endpoint>();
-  /** One for each address; streams that were opened on an endpoint outlive it. */
+  /** One channel for each URL. Its streams outlive the endpoint that opened them. */
   const channels = new Map<string, Channel>();
 
   function channelOf(bundleId: string): Channel {
@@ -55,5 +55,5 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   };
 }
 
-/** No bundle has this id. */
+/** The key of the endpoint for all plugins. No bundle has this id. */
 const everything = '';

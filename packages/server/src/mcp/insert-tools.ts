@@ -3,14 +3,14 @@ import type { Tool } from '@modelcontextprotocol/server';
 import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 
 /**
- * Stands for all tools in the messages of the SDK; its name cannot be guessed. The SDK would validate and serialize
- * thousands of tools without a pause, which blocks the event loop.
+ * The placeholder for all tools in messages of the SDK; its name cannot be guessed. The SDK would validate and serialise thousands
+ * of tools in one turn, which blocks the event loop.
  */
 export const allTools: Tool = { name: `tools-${randomUUID()}`, inputSchema: { type: 'object' } };
 
 const marker = Buffer.from(JSON.stringify(allTools));
 
-/** Inserts the list of tools wherever {@link allTools} stands. The SDK never splits a message. */
+/** Replaces each {@link allTools} with the list of tools. The SDK never splits a message. */
 export async function* insertTools(
   messages: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   listed: () => Promise<Prepared>,

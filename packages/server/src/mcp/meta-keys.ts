@@ -1,18 +1,18 @@
 /**
- * Our members of `_meta`. The specification asks for a prefix and leaves names without a domain to whoever uses them;
- * `quartermaster/` is ours. Source: docs/guides/mcp.md.
+ * The service's members of `_meta`. The specification recommends a prefix and allows prefixes without a domain; the service uses
+ * `quartermaster/`. Source: docs/guides/mcp.md.
  */
 export const metaKeys = {
-  /** Request: the credentials of this call, name → value, or bundle id → those. */
+  /** Request: the credentials of this call, by name, or by bundle id and name. */
   credentials: 'quartermaster/credentials',
-  /** Request: as the header `Idempotency-Key` of `POST /v1/execute`. */
+  /** Request: the same as the header `Idempotency-Key` of `POST /v1/execute`. */
   idempotencyKey: 'quartermaster/idempotency-key',
-  /** Tool: which plugin it is. */
+  /** Tool: the plugin that it runs. */
   plugin: 'quartermaster/plugin',
   /** Result: `run_id` and `duration_ms`. */
   run: 'quartermaster/run',
-  /** Result of a failure: `code`, `message` and `details`, as the error of `POST /v1/execute`. */
+  /** Result of a failure: `code`, `message` and `details`, as in the error of `POST /v1/execute`. */
   error: 'quartermaster/error',
-  /** Result whose output breaks its schema: where, and how. */
+  /** Result whose output violates its schema: the violations. */
   outputViolations: 'quartermaster/output-violations',
 } as const;

@@ -1,7 +1,7 @@
 import { Problem } from '../kernel/problem.ts';
 import { metaKeys } from './meta-keys.ts';
 
-/** `_meta` holds credentials that are not an object of names and values. */
+/** The credentials in `_meta` are not an object of names and values. */
 export function credentialsMetaInvalid(): Problem {
   return new Problem(
     'REQUEST_VALIDATION_ERROR',

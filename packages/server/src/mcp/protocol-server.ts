@@ -18,7 +18,7 @@ export interface ProtocolServerDeps {
 }
 
 export interface ProtocolServerOptions extends ProtocolServerDeps {
-  /** Clients of this revision can listen for changes without a session. */
+  /** Whether clients can subscribe to changes without a session, as this revision allows. */
   readonly tellsChanges: boolean;
 }
 
@@ -30,7 +30,7 @@ const instructions =
 const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
 const cacheHints = { 'tools/list': listHint, 'server/discover': listHint };
-/** The SDK validates answers to elicitation, which this server does not use. Its default would load AJV. */
+/** The SDK validates answers to elicitation, which this server does not use. The SDK's default would load AJV. */
 const jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'nothing is asked for' }),
 };
@@ -47,9 +47,9 @@ async function runTool({ callTool, logger }: ProtocolServerDeps, call: ToolCall)
 }
 
 /**
- * Serves the protocol for one request: the SDK needs a new instance for each. Tools are not registered on it, which
- * would cost more with every tool. Two request handlers use the toolbox of the catalogue instead, and lists hold
- * `allTools` in place of the tools.
+ * Creates the server of one request, because the SDK needs a new instance for each. Tools are not registered on it, because the
+ * cost would grow with their number. Two request handlers use the toolbox of the catalogue, and lists contain `allTools` in place
+ * of the tools.
  */
 export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptions): Server {
   const identity = { name: 'quartermaster', title: 'Quartermaster', version: deps.version };
@@ -81,7 +81,7 @@ export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptio
 
 const maxNotifications = 100;
 
-/** Progress for a client that asked for it: rising only, as the specification demands, and not without end. */
+/** Sends progress to clients that requested it. The values rise, as the specification requires, and their number is bounded. */
 function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
@@ -92,7 +92,7 @@ function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
     last = progress;
     sent += 1;
     const params = { progressToken, progress, total: 1, ...(message === undefined ? {} : { message }) };
-    // A client that has gone needs none.
+    // A failed notification is ignored, because the client has disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
 }

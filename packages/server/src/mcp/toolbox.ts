@@ -6,11 +6,11 @@ import { createPreparedLists, type Prepared } from '../kernel/concurrency/prepar
 import type { Logger } from '../kernel/log/logger.ts';
 import { metaKeys } from './meta-keys.ts';
 
-/** The tools of one endpoint. Their schemas are read when they are asked for: there may be thousands. */
+/** The tools of one endpoint. Schemas are read on demand, because there may be thousands. */
 export interface Toolbox {
-  /** In the order of the catalogue: by bundle id, then plugin id. Built again on each access. */
+  /** In the order of the catalogue: by bundle id, then plugin id. Built on each access. */
   readonly tools: readonly Tool[];
-  /** All of them as JSON, without the brackets around them; built once. */
+  /** All tools as JSON without the surrounding brackets; built once. */
   listed(): Promise<Prepared>;
   findPlugin(name: string): CompiledPlugin | undefined;
 }
@@ -26,7 +26,10 @@ export interface Toolboxes {
 type Describing = Pick<Catalogue, 'bundles' | 'describePlugin'>;
 type Define = (plugin: CompiledPlugin, name: string) => Tool;
 
-/** A plugin whose name another has already is left out, with a line in the log: never the one for the other. */
+/**
+ * Creates the toolboxes. When two plugins have the same name, the second is left out and logged, so that no call reaches the wrong
+ * plugin.
+ */
 export function createToolboxes(catalogue: Describing, logger: Pick<Logger, 'error'>): Toolboxes {
   const lists = createPreparedLists();
   const define: Define = (plugin, name) => ({ ...defineTool(plugin, catalogue), name });
@@ -82,20 +85,20 @@ function createToolbox(
   };
 }
 
-/** As the format `mcp` of the catalogue says it, and which plugin it is. */
+/** Defines a tool in the catalogue's format `mcp` and adds the plugin's id. */
 function defineTool(plugin: CompiledPlugin, catalogue: Pick<Catalogue, 'describePlugin'>): Tool {
   const { manifest, id, callsOut } = plugin.bundle;
   const record = catalogue.describePlugin(plugin, 'en');
   const { definition } = mcp({ plugin: record, reachesOut: callsOut });
   const origin = { bundle_id: id, plugin_id: plugin.id, version: manifest.version };
-  // The format makes exactly the members of a tool; its type is that of every format.
+  // The format creates exactly the members of a tool, but its type covers all formats.
   return { ...(definition as unknown as Tool), _meta: { [metaKeys.plugin]: origin } };
 }
 
 /** Cursor counts 60 characters, the providers of models 64. */
 const maxNameLength = 60;
 
-/** The name of a plugin among those of its bundle: its id, shortened with a hash when clients find it too long. */
+/** The name of a plugin within its bundle: its id, shortened with a hash when it exceeds the limit of clients. */
 function shortName(pluginId: string): string {
   if (pluginId.length <= maxNameLength) return pluginId;
   const hash = createHash('sha256').update(pluginId).digest('hex').slice(0, 10);

@@ -4,12 +4,12 @@ import { mapWithConcurrency } from '../kernel/concurrency/map-with-concurrency.t
 import { sha256, writeContents } from './contents.ts';
 import { readSignatureFile, signatureFileName } from './version-folder.ts';
 
-/** Each file is at most 4 MiB, so a hash takes a few milliseconds. */
+/** Concurrent file hashes. Each file has at most 4 MiB, so a hash takes a few milliseconds. */
 const filesAtOnce = 4;
 
 /**
- * Files of an installed version that are not those of its archive: changed, missing or added ones, by path. The folder is
- * named after the digest of the archive, so the list of hashes is checked as well.
+ * Finds files of an installed version that were changed, removed or added, by path. The folder is named after the digest of the
+ * archive, so the list of hashes is verified as well.
  * @param version the folder of the version
  */
 export async function findChangedFiles(version: string): Promise<readonly string[]> {
@@ -34,7 +34,10 @@ async function pathsBelow(root: string): Promise<string[]> {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
 }
 
-/** What the catalogue says about a changed bundle; null when it is what was installed. @param folder the bundle's, without links */
+/**
+ * The error that the catalogue reports for a changed bundle; null when it is unchanged. @param folder the bundle's folder, without
+ * links
+ */
 export async function describeChange(folder: string): Promise<string | null> {
   const changed = await findChangedFiles(dirname(folder)).catch(() => ['(unreadable)']);
   if (changed.length === 0) return null;

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { archiveRefused } from './problems.ts';
 
-/** One file of a bundle, as `contents.json` lists it. */
+/** One file of a bundle in `contents.json`. */
 export interface ListedFile {
-  /** Relative, `/` between the parts. */
+  /** A relative path with `/` as separator. */
   readonly path: string;
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/** What an archive says it holds. */
+/** The content of `contents.json`. */
 export interface Contents {
   readonly bundleId: string;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface Contents {
 
 const format = 'quartermaster-bundle/1';
 
-/** Bounds of a bundle, whether it is packed or unpacked. */
+/** The limits of a bundle, packed and unpacked. */
 export const bundleLimits = {
   files: 2_000,
   fileBytes: 4 * 2 ** 20,
@@ -30,7 +30,7 @@ export const bundleLimits = {
   depth: 8,
 } as const;
 
-/** The same files give the same bytes, and so the same digest. */
+/** Writes `contents.json`. The same files give the same bytes, and so the same digest. */
 export function writeContents({ bundleId, version, files }: Contents): Buffer {
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return Buffer.from(`${JSON.stringify({ format, bundle_id: bundleId, version, files: sorted })}\n`);
@@ -73,14 +73,14 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** `weather@1.2.0+sha256.<digest>`: what an archive is called everywhere. */
+/** The id of an archive: `weather@1.2.0+sha256.<digest>`. */
 export function archiveId({ bundleId, version }: Contents, digest: string): string {
   return `${bundleId}@${version}+sha256.${digest}`;
 }
 
 /**
- * Why a path cannot be that of a file of a bundle; null when it can. Names that mean the same file on some machine
- * (`A` and `a`) are told by comparing them in lower case.
+ * Returns why a path cannot be that of a bundle's file; null when it can. Names that are equal on some file systems (`A` and `a`)
+ * are detected by comparing them in lower case.
  */
 export function flawOfPath(path: string): string | null {
   const parts = path.split('/');

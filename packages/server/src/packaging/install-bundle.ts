@@ -15,18 +15,18 @@ export interface InstallOptions {
 export interface InstallDeps {
   readonly installed: InstalledBundles;
   readonly trusted: ReadonlySet<PublicKeyText>;
-  /** Reads the unpacked bundle as the service will. @throws when the service would refuse it, or its id is taken */
+  /** Reads the unpacked bundle as the service will. @throws when the service would refuse it or its id is taken */
   readonly check: (folder: string) => Promise<void>;
 }
 
 export interface Installation {
   readonly id: string;
   readonly publisher: PublicKeyText | null;
-  /** The id of what was in force before. */
+  /** The id of the version that was in force before; null when there was none. */
   readonly replaced: string | null;
 }
 
-/** Installs one archive; nothing changes unless all of it is right. @throws PackagingError */
+/** Installs one archive. When any check fails, nothing changes. @throws PackagingError */
 export async function installBundle(
   wish: InstallOptions,
   { installed, trusted, check }: InstallDeps,
@@ -44,7 +44,7 @@ export async function installBundle(
   return { id: archive.id, publisher, replaced: before === undefined || before.id === archive.id ? null : before.id };
 }
 
-/** A file that grows while it is read is refused as well; a pipe that nobody writes to is not waited for. */
+/** Reads a file within the limit, also when it grows meanwhile. It does not block on a pipe without a writer. */
 async function readBounded(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -85,7 +85,7 @@ for (const [what, damage] of [
   });
 }
 
-test('bundles that are installed at once hinder each other in nothing', async (t) => {
+test('bundles can be installed concurrently', async (t) => {
   const place = await temporaryFolder(t);
   const archives = Array.from({ length: 8 }, (_, at) => [archiveOf(`b${at}`), archiveOf('same', `1.0.${at}`)]).flat();
   await Promise.all(archives.map((archive) => createInstalledBundles(place).put(archive, check)));

@@ -17,22 +17,22 @@ import {
 export type { InstalledBundle };
 
 /**
- * A folder of installed bundles. Versions lie side by side in `.versions/<digest>/<bundle_id>`; the version in force is
- * a symbolic link, replaced by a rename: who reads meets the old version or the new one, and never a mixture.
+ * A folder of installed bundles. Versions are stored in `.versions/<digest>/<bundle_id>`. A symbolic link selects the version in
+ * force and is replaced atomically, so a reader sees either the old or the new version.
  */
 export interface InstalledBundles {
   /** Sorted by id. @throws PackagingError when one of them is damaged */
   list(): Promise<readonly InstalledBundle[]>;
-  /** @throws PackagingError when it is damaged, so that nobody takes the place of an unknown publisher */
+  /** @throws PackagingError when it is damaged, because its publisher is then unknown and must not be replaced */
   find(bundleId: string): Promise<InstalledBundle | undefined>;
-  /** Writes the files of a version and calls `check` with their folder before anything is in force. */
+  /** Writes the files of a version and calls `check` with their folder before the version takes effect. */
   put(archive: OpenedArchive, check: (folder: string) => Promise<void>): Promise<void>;
-  /** @throws PackagingError when it is not installed */
+  /** @throws PackagingError when the bundle is not installed */
   remove(bundleId: string): Promise<void>;
 }
 
 export const versionsName = '.versions';
-/** Runs that began before may still read a version that is no longer in force; none takes nearly as long. */
+/** Milliseconds for which a replaced version is kept, because earlier runs may still read it. No run takes nearly as long. */
 const keptMs = 3_600_000;
 
 export function createInstalledBundles(folder: string, clock: Clock = systemClock): InstalledBundles {
@@ -57,7 +57,7 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     return found.filter((one) => one !== undefined);
   }
 
-  /** A folder that somebody made by hand is theirs. */
+  /** Refuses a folder that was not created by an installation. */
   async function refuseForeign(bundleId: string): Promise<void> {
     const there = await lstat(join(folder, bundleId)).catch(() => undefined);
     if (there !== undefined && (await linkOf(bundleId)) === undefined) throw idTaken(bundleId, folder);
@@ -94,13 +94,13 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     await syncToDisk(folder);
   }
 
-  /** From now on it is out of force. */
+  /** Records when the version stopped being in force. */
   async function leave(target: string): Promise<void> {
     const now = new Date(clock.now());
     await utimes(dirname(join(folder, target)), now, now).catch(() => undefined);
   }
 
-  /** Takes away what is out of force, and what a process that was killed left behind. */
+  /** Removes versions that are no longer in force, and remains of killed processes. */
   async function prune(): Promise<void> {
     const names = await namesIn(folder);
     const targets = await Promise.all(names.map(linkOf));
@@ -109,7 +109,7 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     for (const name of names) if (isDraft(name)) await removeOld(join(folder, name));
   }
 
-  /** Under another name first: a version is there as a whole or not at all. Others may be doing the same. */
+  /** Renames the folder before it is removed, so that a version is either complete or absent. Other processes may prune too. */
   async function removeOld(path: string): Promise<void> {
     const stats = await lstat(path).catch(() => undefined);
     if (stats === undefined || clock.now() - stats.mtimeMs <= keptMs) return;
@@ -134,7 +134,7 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
   };
 }
 
-/** None when the folder is not there. Another failure is one: nothing may look as if nobody needed it. */
+/** The names in a folder; empty when it does not exist. Other errors are thrown, because they must not make versions look unused. */
 async function namesIn(folder: string): Promise<string[]> {
   return await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -142,15 +142,15 @@ async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** `.` and a UUID */
+/** Whether a name is `.` followed by a UUID. */
 function isDraft(name: string): boolean {
   return /^\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 }
 
 /**
- * The same digest means the same files: a version that is there already is kept, its seal is that of the newer archive.
- * When its files are no longer as they were, the new one lies beside it.
- * @returns where it lies
+ * Moves a version to its place. The same digest means the same files, so an intact existing version is kept and gets the newer
+ * signature file. When its files have changed, the new version is placed beside it.
+ * @returns the folder of the version
  */
 async function placeVersion(staging: string, place: string, archive: OpenedArchive): Promise<string> {
   const isPlaced = await rename(staging, place).then(

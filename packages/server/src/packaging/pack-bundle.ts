@@ -10,7 +10,7 @@ export interface PackOptions {
   readonly folder: string;
   readonly bundleId: string;
   readonly version: string;
-  /** File of the publisher's private key; null: the archive is not signed. */
+  /** The file of the publisher's private key; null for an unsigned archive. */
   readonly keyFile: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface PackedBundle {
   readonly fileName: string;
 }
 
-/** Makes one archive of a bundle that loads. The same files give the same bytes. @throws PackagingError */
+/** Creates an archive of a bundle that loads. The same files give the same bytes. @throws PackagingError */
 export async function packBundle({ folder, bundleId, version, keyFile }: PackOptions): Promise<PackedBundle> {
   const files = await readFiles(folder);
   for (const [path, content] of files) {
@@ -32,7 +32,7 @@ export async function packBundle({ folder, bundleId, version, keyFile }: PackOpt
   const contentsBytes = writeContents({ bundleId, version, files: listed });
   const signature = keyFile === null ? null : sign(contentsBytes, await readKey(keyFile));
   const bytes = writeArchive({ contentsBytes, signature, files });
-  // What is given away is what an installation will take.
+  // Verifies the archive as an installation would.
   const archive = openArchive(bytes);
   return { archive, bytes, fileName: `${bundleId}-${version}-${archive.digest.slice(0, 12)}.qmb` };
 }
@@ -43,7 +43,7 @@ async function readKey(file: string) {
   return key;
 }
 
-/** Every file but hidden ones and installed packages. */
+/** Reads all files except hidden ones and installed packages. */
 async function readFiles(folder: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   let left: number = bundleLimits.bytes;
@@ -74,7 +74,7 @@ async function listFiles(folder: string, prefix = ''): Promise<string[]> {
   return found.sort();
 }
 
-/** Nothing is resolved when a bundle is installed, so nothing may be left to resolve. */
+/** Refuses imports of packages, because an installation does not resolve dependencies. */
 function refuseImports(path: string, content: Buffer): void {
   const source = content.toString('utf8');
   let code = source;
@@ -91,7 +91,7 @@ function refuseImports(path: string, content: Buffer): void {
   }
 }
 
-/** What stands quoted after the words that import. Two patterns, because one with both takes quadratic time. */
+/** The quoted names after import keywords. Two patterns are used, because a combined one takes quadratic time. */
 function importedNames(code: string): string[] {
   const quoted = /\s*(?:\(\s*)?['"]([^'"\n]+)['"]/y;
   return [...code.matchAll(/\b(?:from|import|require)\b/g)].flatMap(({ index, 0: word }) => {

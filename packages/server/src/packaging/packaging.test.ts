@@ -214,7 +214,7 @@ test('versions lie side by side; the link is replaced, and what is long out of f
   await assert.rejects(installed.remove('weather'), /The bundle "weather" is not installed/);
 });
 
-test('a folder somebody made by hand is not replaced', async (t) => {
+test('a folder that was created by hand is not replaced', async (t) => {
   const place = await temporaryFolder(t);
   await mkdir(join(place, 'weather'));
   const { archive } = await packBundle({ ...about, folder: await makeBundle(t), keyFile: null });

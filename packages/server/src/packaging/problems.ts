@@ -6,7 +6,7 @@ export class PackagingError extends Error {
   }
 }
 
-/** `detail` is a phrase without a full stop. */
+/** @param detail a phrase without a full stop */
 export function archiveRefused(detail: string, cause?: unknown): PackagingError {
   return new PackagingError(`The archive is refused: ${detail}.`, cause);
 }
@@ -51,7 +51,7 @@ export function keyUnreadable(file: string): PackagingError {
   return new PackagingError(`${file} does not hold an ed25519 private key. Create one with "bundle keygen".`);
 }
 
-/** The message does not repeat the text, which may be a private key. */
+/** The message does not quote the text, which may be a private key. */
 export function publicKeyInvalid(): PackagingError {
   return new PackagingError('The public key must be "ed25519:" and 43 characters; received another form.');
 }

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { publicKeyInvalid } from './problems.ts';
 
-/** A publisher: `ed25519:` and the public key as base64url. */
+/** The public key of a publisher: `ed25519:` and base64url. */
 export type PublicKeyText = `ed25519:${string}`;
 
 export interface Signature {
@@ -18,16 +18,16 @@ export interface Signature {
   readonly signature: string;
 }
 
-/** What is signed begins with this, so that a signature means nothing anywhere else. */
+/** The prefix of signed bytes, so that a signature is invalid in any other context. */
 const purpose = Buffer.from('quartermaster bundle 1\n');
 
-/** A new pair of keys: the private one as PEM, the public one as it is told to others. */
+/** Creates a key pair: the private key as PEM, the public key as shared text. */
 export function newKeyPair(): { readonly privatePem: string; readonly publicKey: PublicKeyText } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return { privatePem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), publicKey: textOf(publicKey) };
 }
 
-/** Undefined when the text is no ed25519 private key. */
+/** Undefined when the text is not an ed25519 private key. */
 export function readPrivateKey(pem: string): KeyObject | undefined {
   try {
     const key = createPrivateKey(pem);
@@ -37,7 +37,7 @@ export function readPrivateKey(pem: string): KeyObject | undefined {
   }
 }
 
-/** Whether a file is a private key of any kind, as PEM; it may be encrypted. */
+/** Whether a file is a private key in PEM, of any kind, encrypted or not. */
 export function isPrivateKey(content: Buffer): boolean {
   return /^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(content.toString('latin1', 0, 200));
 }
@@ -47,13 +47,13 @@ export function sign(contents: Uint8Array, privateKey: KeyObject): Signature {
   return { algorithm: 'ed25519', public_key: textOf(createPublicKey(privateKey)), signature };
 }
 
-/** Whether the signature is that of its public key over these contents. */
+/** Whether the signature over these contents is valid for its public key. */
 export function isSignedBy(contents: Uint8Array, { public_key, signature }: Signature): boolean {
   const bytes = Buffer.from(signature, 'base64url');
   return bytes.length === 64 && verifyBytes(null, Buffer.concat([purpose, contents]), keyOf(public_key), bytes);
 }
 
-/** @throws PackagingError when the text is no public key */
+/** @throws PackagingError when the text is not a public key */
 export function readPublicKey(text: string): PublicKeyText {
   const trimmed = text.trim();
   if (!isPublicKeyText(trimmed)) throw publicKeyInvalid();

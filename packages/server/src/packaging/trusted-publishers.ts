@@ -6,15 +6,15 @@ import { isPublicKeyText, type PublicKeyText } from './signatures.ts';
 
 export interface Publisher {
   readonly key: PublicKeyText;
-  /** Who the operator says it is. */
+  /** The name that the operator gave. */
   readonly name: string;
 }
 
-/** The publishers whose archives are taken, in a file beside the installed bundles. */
+/** The trusted publishers of archives, stored in a file beside the installed bundles. */
 export interface TrustedPublishers {
   list(): Promise<readonly Publisher[]>;
   add(publisher: Publisher): Promise<void>;
-  /** @returns whether it was there */
+  /** @returns whether the publisher was trusted */
   remove(key: PublicKeyText): Promise<boolean>;
 }
 

@@ -5,19 +5,19 @@ import type { OpenedArchive } from './archive.ts';
 import { archiveId, type Contents, readContents, sha256 } from './contents.ts';
 import { isPublicKeyText, type PublicKeyText } from './signatures.ts';
 
-/** An installed bundle: a version of it, and where it came from. */
+/** An installed version of a bundle and its publisher. */
 export interface InstalledBundle {
   readonly bundleId: string;
   readonly contents: Contents;
   /** `weather@1.2.0+sha256.<digest>` */
   readonly id: string;
-  /** Null: it was not signed. */
+  /** null when the archive was not signed. */
   readonly publisher: PublicKeyText | null;
 }
 
 export const signatureFileName = 'seal.json';
 
-/** Writes the files of a version and its seal into a new folder. All of it is on disk when this resolves. */
+/** Writes the files of a version and its signature file into a new folder. Everything is synced to disk when it resolves. */
 export async function writeVersion(
   version: string,
   { contents, contentsBytes, signature, files, installedAt }: OpenedArchive & { readonly installedAt: number },
@@ -32,14 +32,14 @@ export async function writeVersion(
   for (const folder of folders) await syncToDisk(folder);
 }
 
-/** Those that hold others first. */
+/** Adds a folder after its parents. */
 function addFolders(root: string, path: string, folders: Set<string>): void {
   if (path === '.') return;
   addFolders(root, dirname(path), folders);
   folders.add(join(root, path));
 }
 
-/** Handlers run as another user than the service; what whoever installs does not share with others is shared here. */
+/** Creates a folder that all users can read, whatever the umask is, because handlers run as another user than the service. */
 export async function createReadableFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true });
   if (made !== undefined) await chmod(path, 0o755);
@@ -56,7 +56,7 @@ async function writeSynced(path: string, content: Buffer): Promise<void> {
   }
 }
 
-/** What a seal says; undefined when it is not there or is damaged. */
+/** Reads the signature file; undefined when it is missing or damaged. */
 export async function readSignatureFile(version: string): Promise<InstalledBundle | undefined> {
   try {
     const { contents: text, signature } = JSON.parse(await readFile(join(version, signatureFileName), 'utf8'));
@@ -70,7 +70,7 @@ export async function readSignatureFile(version: string): Promise<InstalledBundl
   }
 }
 
-/** Whether the files of a version are still what was written, none more and none less. */
+/** Whether the files of a version are exactly those of the archive. */
 export async function isIntact(version: string, { contents, files }: OpenedArchive): Promise<boolean> {
   const root = join(version, contents.bundleId);
   try {

@@ -39,7 +39,7 @@ test('a stream of events says now and then that it is still there, and there are
   for await (const text of next) assert.fail(text);
 });
 
-test('a client that goes away before its stream begins takes no place', async () => {
+test('a client that disconnects before its stream begins uses no place', async () => {
   const store = { watch: () => ({ stop: () => {} }) };
   const events = createRunEvents({
     ...{ shares: onePlace(), pollMs: 5, heartbeatMs: 1, store },

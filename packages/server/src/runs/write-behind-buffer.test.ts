@@ -92,7 +92,7 @@ for (const [what, options, row] of [
   });
 }
 
-test('a stop stores what waits, or says what is lost', async (t) => {
+test('a stop stores the waiting records, or logs how many are lost', async (t) => {
   const { buffer, database, log, dropped } = openBuffer(t, { waitMs: 60_000 });
   buffer.add(pack(1));
   await buffer.close();

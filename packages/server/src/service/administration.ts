@@ -15,21 +15,21 @@ import { createLogger } from '../kernel/log/logger.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
 import { administerStore, type StoreAdministration } from './store-administration.ts';
 
-/** What an administrator may do with the store itself, whether a service runs on it or not. */
+/** The administration of a store, with or without a running service. */
 export interface Administration extends StoreAdministration {
   readonly projects: Projects;
   readonly profiles: ProfileMaintenance;
   /**
-   * A new link that makes the administrator. `reset` removes the one there is, with every session.
-   * @returns undefined when there is an administrator who was not to be removed.
+   * Creates a link that sets up the administrator. `reset` first removes the existing administrator with all sessions.
+   * @returns undefined when an administrator exists and `reset` is false
    */
   createSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
 }
 
-/** Connections to PostgreSQL. A command runs beside the service and needs few, because its steps are sequential. */
+/** Connections to PostgreSQL. A command needs few, because its steps are sequential, and a service may run at the same time. */
 const connectionsOfCommand = 2;
 
-/** Opens the store that the settings of this process name, does the work, and closes it. */
+/** Opens the store of the settings, performs the work and closes the store. */
 export async function withAdministration(work: (administration: Administration) => Promise<void>): Promise<void> {
   const config = parseConfig(processEnvironment());
   const logger = createLogger('warn');

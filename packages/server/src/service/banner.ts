@@ -1,26 +1,26 @@
 import type { SetUpLink } from '../access/administrator/set-up-link.ts';
 import type { Secret } from '../kernel/secret.ts';
 
-/** What people need to use a started service. */
+/** The information that people need to use a started service. */
 export interface Started {
   readonly version: string;
   /** The preferred URL first; empty when this process does not serve that address. */
   readonly filesUrls: readonly string[];
   readonly pluginsUrls: readonly string[];
-  /** Only on a fresh installation. */
+  /** Set on a fresh installation only. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
-  /** As long as there is no administrator. */
+  /** Set while there is no administrator. */
   readonly setUpLink: SetUpLink | undefined;
 }
 
 export interface TerminalOptions {
-  /** Where people reach the console through a proxy. */
+  /** The public URL of the console behind a proxy. */
   readonly publicFilesUrl: string | null;
-  /** Connections that are not encrypted, one sentence each. */
+  /** One sentence for each unencrypted connection. */
   readonly warnings: readonly string[];
 }
 
-/** The lines for a terminal. They show the first key and the setup link, and the URL to open. */
+/** Formats the start message for a terminal, with the first key, the setup link and the URL to open. */
 export function formatBanner(started: Started, { publicFilesUrl, warnings }: TerminalOptions): string {
   const { firstKey, setUpLink } = started;
   const consoleUrl = started.filesUrls.length === 0 ? undefined : (publicFilesUrl ?? started.filesUrls[0]);
@@ -44,7 +44,10 @@ export function formatBanner(started: Started, { publicFilesUrl, warnings }: Ter
   return [...lines, ''].join('\n');
 }
 
-/** The lines for anything else, which is often stored where other people read: secrets only by the name of their file. */
+/**
+ * Formats the start message for other outputs, which are often stored where others can read them. Secrets appear only as file
+ * names.
+ */
 export function formatAddresses(started: Started): string {
   const { firstKey, setUpLink } = started;
   return [

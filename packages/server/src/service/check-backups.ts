@@ -5,8 +5,8 @@ import type { Logger } from '../kernel/log/logger.ts';
 import { processEnvironment } from '../settings/config.ts';
 
 /**
- * Tries once, in the background, whether a backup of the PostgreSQL database would succeed, and logs a warning with the
- * reason if not: missing programs, versions and rights would otherwise be found by the first backup. Source: ADR 0069.
+ * Tests once, in the background, whether a backup of the PostgreSQL database would succeed. If not, it logs a warning with the
+ * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0069.
  */
 export function startBackupCheck(url: string, logger: Logger): { close(): Promise<void> } {
   const abort = new AbortController();

@@ -6,8 +6,8 @@ import type { Logger } from '../kernel/log/logger.ts';
 const access = { writtenByGroup: 0o020, readByOthers: 0o004, writtenByOthers: 0o002 } as const;
 
 /**
- * Creates the data folder where it is missing and checks who may use it.
- * @throws Error with the remedy when this user cannot write to it, or all users can
+ * Creates a missing data folder and checks its permissions.
+ * @throws Error with the remedy when this user cannot write to it, or when all users can
  */
 export async function openDataFolder(folder: string, logger: Logger): Promise<void> {
   try {
@@ -26,7 +26,7 @@ export async function openDataFolder(folder: string, logger: Logger): Promise<vo
 }
 
 /**
- * The data folder holds every project's content and the encryption key. A user with write access can also replace them.
+ * Checks the permissions of the data folder, which holds the content of all projects and the encryption key.
  * @throws Error when all users of the machine can write to the folder
  */
 export async function checkDataFolder(folder: string, logger: Logger): Promise<void> {
@@ -43,7 +43,7 @@ export async function checkDataFolder(folder: string, logger: Logger): Promise<v
 }
 
 /**
- * The service runs the code of bundles. Looks at each folder and at the bundles in it.
+ * Checks the permissions of each bundle folder and of the bundles in it, because the service runs their code.
  * @throws Error when all users of the machine can write to one of them
  */
 export async function checkBundleFolders(folders: readonly string[], logger: Logger): Promise<void> {
@@ -65,7 +65,7 @@ async function checkBundleFolder(folder: string, logger: Logger): Promise<void> 
   }
 }
 
-/** A folder that is missing is reported by the part that reads it. */
+/** The mode of a folder; 0 when it is missing. The module that reads the folder reports that. */
 async function modeOf(folder: string): Promise<number> {
   return ((await stat(folder).catch(() => undefined))?.mode ?? 0) & 0o7777;
 }

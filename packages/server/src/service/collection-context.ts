@@ -34,14 +34,14 @@ export interface CollectionContext {
     readonly rows: RecordRowRepository;
     readonly vectors: VectorRepository;
   };
-  /** Absent: chunks are found by their words alone. */
+  /** Without it, search uses words only. */
   readonly embedding?: EmbeddingParts | undefined;
-  /** Absent: nobody reads them. */
+  /** Without it, no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
   readonly files: FileAccess;
-  /** Work waits while the disk is nearly full. Default: always room. */
+  /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
-  /** Default: places of its own. */
+  /** Default: shares that are not limited by other streams. */
   readonly shares?: StreamShares;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
@@ -50,11 +50,11 @@ export interface CollectionContext {
   readonly newId: NewId;
   readonly logger: Logger;
   readonly limits: CollectionLimits;
-  /** Counts refused requests. Absent: they are not counted. */
+  /** Counts refused requests. Without it they are not counted. */
   readonly countExceeded?: CountExceeded | undefined;
-  /** As many records are made at the same time. */
+  /** The number of records that are processed at the same time. */
   readonly extractionProcesses: number;
-  /** Whether this process alone works on the database: then what a crash left goes on at once. Default: false. */
+  /** Whether no other process uses the database, so that work interrupted by a crash continues at once. Default: false. */
   readonly alone?: boolean;
   readonly timing?: Partial<
     Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>

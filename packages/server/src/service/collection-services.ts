@@ -19,11 +19,11 @@ export interface CollectionServices {
   readonly rows: RecordRows;
   readonly dryRuns: DryRuns;
   readonly events: RecordEvents;
-  /** Ends the streams, requeues the records in progress and waits until nothing runs. */
+  /** Ends the streams, requeues the records in progress and waits until all work has stopped. */
   close(): Promise<void>;
 }
 
-/** Collections, records and chunks, and the work behind them, which starts at once. */
+/** Opens collections, records and chunks, and starts their background work. */
 export function openCollectionServices(deps: CollectionContext): CollectionServices {
   const { repositories, files, clock, newId, logger, countTokens } = deps;
   const timing = { ...workerDefaults, ...deps.timing };

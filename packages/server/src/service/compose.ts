@@ -38,28 +38,28 @@ import { openPluginsAddress } from './wire-plugins.ts';
 
 /** The running service. */
 export interface Service {
-  /** The URLs that open it, the preferred one first; empty when this process does not serve that address. */
+  /** The URLs of the files address, the preferred one first. Empty when this process does not serve it. */
   readonly filesUrls: readonly string[];
   readonly pluginsUrls: readonly string[];
-  /** On a fresh installation: the one key there is, and where it was written. */
+  /** Set on a fresh installation: the first API key and the file that holds it. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
-  /** As long as there is no administrator: the link that makes one, and where it was written. */
+  /** Set while there is no administrator: the setup link and the file that holds it. */
   readonly setUpLink: SetUpLink | undefined;
-  /** Makes readiness answer 503 and ends each connection with its next answer. The addresses still accept and serve requests. */
+  /** Makes readiness answer 503 and closes each connection after its next answer. Requests are still accepted and served. */
   drain(): void;
-  /** Takes nothing new, finishes or cleanly aborts what is in flight, and leaves no process, timer or handle. */
+  /** Accepts no more requests, finishes or aborts those in progress, and releases all processes, timers and handles. */
   close(): Promise<void>;
 }
 
 export interface ServiceOptions {
-  /** Called before an address opens; requests may come before `openService` returns. */
+  /** Called before a port opens. Requests may arrive before `openService` returns. */
   readonly beforeListening?: () => void;
   readonly watchdog?: Watchdog | undefined;
 }
 
 /**
- * Starts the service: the only place where everything is wired.
- * @throws Error when the data folder, the database or a port cannot be had; nothing is left open then.
+ * Starts the service and connects all its modules.
+ * @throws Error when the data folder, the database or a port is not available; everything is closed then
  */
 export async function openService(config: Config, logger: Logger, options: ServiceOptions = {}): Promise<Service> {
   const resources = new AsyncDisposableStack();

@@ -15,7 +15,7 @@ import type { Logger } from '../kernel/log/logger.ts';
 import type { Registry } from '../kernel/metrics.ts';
 import type { Config } from '../settings/config.ts';
 
-/** What every part of the service is built from. */
+/** The dependencies that all parts of the service share. */
 export interface ServiceContext {
   readonly config: Config;
   readonly logger: Logger;
@@ -23,20 +23,20 @@ export interface ServiceContext {
   readonly newId: NewId;
   readonly registry: Registry;
   readonly countExceeded: CountExceeded;
-  /** Event streams of both addresses. */
+  /** The event streams of both addresses. */
   readonly shares: StreamShares;
   readonly database: Database;
   readonly keyRing: KeyRing;
   readonly idempotency: Idempotency;
   readonly idempotencyRepository: IdempotencyRepository;
   readonly resources: AsyncDisposableStack;
-  /** Who was authenticated at the files address and handed over to the plugins address. */
+  /** The caller of each request that the files address authenticated and forwards to the plugins address. */
   readonly mounted: WeakMap<IncomingMessage, Caller>;
-  /** An empty server for one address, with everything that both have. */
+  /** Creates the HTTP server of one address with the handlers that both addresses share. */
   readonly newApp: (address: 'files' | 'plugins') => App;
-  /** Room for background work. */
+  /** The disk space for background work. */
   readonly space: DiskSpace;
-  /** Whether the reserved disk space is in use. No upload is accepted then. */
+  /** Whether the reserved disk space is in use. Uploads are refused then. */
   readonly isDiskFull: () => boolean;
   /** The readiness checks of both addresses. */
   readonly parts: Parts;
@@ -46,8 +46,8 @@ export interface ServiceContext {
 export interface ListenAddress {
   readonly app: App;
   readonly port: number;
-  /** Releases a port that is reserved until the address listens on it. */
+  /** Releases a port that was reserved before the address listens on it. */
   readonly releasePort?: () => Promise<void>;
-  /** Called before the servers drain: ends streams that would never end by themselves. */
+  /** Called before the servers drain. Ends event streams, which would otherwise stay open. */
   readonly endStreams: () => void;
 }

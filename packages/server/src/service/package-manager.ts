@@ -16,20 +16,20 @@ export { replaceFile } from '../kernel/disk/replace-file.ts';
 export type { Installation, InstalledBundle, Publisher };
 
 export interface ListedBundle extends InstalledBundle {
-  /** Files that are not those of the archive, by path: the service does not offer such a bundle. */
+  /** The paths of files that differ from the archive. The service does not serve a bundle with changed files. */
   readonly changed: readonly string[];
 }
 
-/** Installed bundles of this installation, found by the settings. Needs no running service; a running one follows. */
+/** Manages the installed bundles of the settings, with or without a running service. A running service loads the changes. */
 export interface PackageManager {
   readonly folder: string;
   install(wish: InstallOptions): Promise<Installation>;
   list(): Promise<readonly ListedBundle[]>;
   remove(bundleId: string): Promise<void>;
-  /** Those of the settings have no name. */
+  /** Publishers from the settings have no name. */
   publishers(): Promise<readonly Publisher[]>;
   trust(key: string, name: string): Promise<void>;
-  /** @returns whether it was trusted by `trust` */
+  /** @returns whether the publisher had been trusted with `trust` */
   distrust(key: string): Promise<boolean>;
 }
 
@@ -74,7 +74,7 @@ export function createPackageManager(environment: Environment): PackageManager {
   };
 }
 
-/** Packs a bundle that loads without a mistake. @throws PackagingError */
+/** Packs a bundle that loads without errors. @throws PackagingError */
 export async function packFolder(folder: string, keyFile: string | null): Promise<PackedBundle> {
   const found = await checkBundle(folder);
   refuseMistakes(found);
@@ -88,7 +88,7 @@ export async function packFolder(folder: string, keyFile: string | null): Promis
   });
 }
 
-/** Writes a new private key for its owner only, never over another file. @returns the public key */
+/** Writes a new private key, readable by its owner only. It never overwrites a file. @returns the public key */
 export async function writeNewKey(file: string): Promise<PublicKeyText> {
   const { privatePem, publicKey } = newKeyPair();
   await writeFile(file, privatePem, { mode: 0o600, flag: 'wx' });

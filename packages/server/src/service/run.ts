@@ -10,14 +10,15 @@ import { formatAddresses, formatBanner } from './banner.ts';
 import { openService, type Service } from './compose.ts';
 import { transportWarnings } from './transport-warnings.ts';
 
-/** Seconds between a stop signal and the closing of the addresses, unless the service runs on a terminal. */
+/** Seconds between a stop signal and the closing of the addresses, except on a terminal. */
 const unattendedDrainSeconds = 5;
-/** npm forwards a Ctrl-C that the terminal has already sent to its child. Signals within this time count as one. */
+/** Milliseconds within which signals count as one. npm forwards a Ctrl-C that the terminal has already sent to its child. */
 const sameSignalMs = 500;
 
 /**
- * Runs the service until SIGTERM or SIGINT; a second signal ends it at once. Logs go to standard error: one JSON object
- * a line, or readable lines on a terminal; standard output has the few lines for people. Sets the exit code: 0 after an orderly stop, 1 otherwise.
+ * Runs the service until SIGTERM or SIGINT; a second signal ends the process at once. Logs go to standard error: one JSON object
+ * per line, or readable lines on a terminal. The start message goes to standard output. The exit code is 0 after an orderly stop,
+ * otherwise 1.
  */
 export async function runUntilSignal(): Promise<void> {
   const { stderr } = process;
@@ -26,7 +27,7 @@ export async function runUntilSignal(): Promise<void> {
     : createLogDestination(stderr.fd);
   let logger: Logger | undefined;
   let watchdog: Watchdog | undefined;
-  // Replaces Node's listener, which would open the debugger to every user of the machine.
+  // Replaces Node's listener, which would open the debugger to all users of the machine.
   process.on('SIGUSR1', () => logger?.warn('debugger refused'));
   try {
     const config = parseConfig(processEnvironment());
@@ -39,7 +40,7 @@ export async function runUntilSignal(): Promise<void> {
       flush: () => destination.flushSync(),
     });
     let stopping = Promise.resolve();
-    // A signal must not interrupt requests once connections are accepted.
+    // From this point a signal must not interrupt accepted requests.
     const beforeListening = () => {
       stopping = stopSignal();
       watchdog?.watch();
@@ -56,7 +57,7 @@ export async function runUntilSignal(): Promise<void> {
   } catch (error) {
     process.exitCode = 1;
     if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
-    // Once: as a sentence for people, as a line of the log for everything else.
+    // Reported once: as a sentence on a terminal, otherwise as a log line.
     else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
     else logger.fatal({ err: error }, 'service failed');
   } finally {
@@ -65,14 +66,14 @@ export async function runUntilSignal(): Promise<void> {
   }
 }
 
-/** The last lines of a start: what it logged is already on the terminal. */
+/** Prints the start message, after the log lines of the start. */
 function greet(service: Service, config: Config): void {
   const started = { version, ...service };
   const options = { publicFilesUrl: config.publicFilesUrl, warnings: transportWarnings(config) };
   console.log(process.stdout.isTTY ? formatBanner(started, options) : formatAddresses(started));
 }
 
-/** Resolves with the first signal; a later one ends the process. Before this is called, the first one ends it. */
+/** Resolves at the first signal; a later one ends the process. Before this call the first signal ends the process. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;
@@ -86,7 +87,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** Logs an uncaught error and ends the process, because its state is unknown. Acknowledged data is on the disk. */
+/** Logs an uncaught error and exits, because the state of the process is unknown. Acknowledged data is on the disk. */
 function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
   const end = (error: unknown) => {
     const isFatal = error instanceof FatalError;

@@ -22,24 +22,24 @@ import { systemClock } from '../kernel/clock.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 
-/** What an administrator may do with stored bytes. */
+/** The administration of stored content. */
 export interface StoreAdministration {
   /** See `checkStore` of `files/maintenance/fsck.ts`. */
   checkStore(options: CheckStoreOptions): Promise<StoreReport>;
-  /** The background verification. */
+  /** Controls the background verification. */
   readonly verification: Pick<BlobRepository, 'findVerification' | 'pauseVerification'>;
   readonly quarantine: {
     list(): AsyncIterable<QuarantinedBlob>;
-    /** All of them, without the limit of the background sweep. */
+    /** Deletes all expired blobs, without the limit of the background sweep. */
     sweep(): Promise<Swept>;
     restore(blobId: string): Promise<void>;
     restoreAsFile(blobId: string, file: RestoredFile): Promise<string>;
-    /** False when it is not there. */
+    /** @returns false when the blob does not exist */
     purge(blobId: string): Promise<boolean>;
   };
 }
 
-/** @param place of the store that the settings name. */
+/** @param place the location of the store */
 export function administerStore(place: {
   readonly database: Database;
   readonly dataFolder: string;

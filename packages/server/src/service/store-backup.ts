@@ -24,15 +24,15 @@ export interface Backup extends CopyReport {
 }
 
 export interface BackupOptions {
-  /** Whether the encryption key in the data folder is in the backup. */
+  /** Whether to include the encryption key of the data folder. */
   readonly includeKey: boolean;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
 /**
- * Copies the whole store into a new folder while a service may use it: the database, the bytes of its files, the
- * installed bundles. With SQLite the folder is a data folder; with PostgreSQL its database is a dump. Source: ADR 0058.
- * @throws ConfigError, and errors that say why there is no backup; then there is no folder.
+ * Copies the whole store into a new folder, also while a service uses it: the database, the content of its files and the installed
+ * bundles. With SQLite the copy is a data folder; with PostgreSQL it contains a dump. Source: ADR 0058.
+ * @throws ConfigError, or an Error with the reason; the folder does not exist then
  */
 export async function backUpStore(environment: Environment, folder: string, options: BackupOptions): Promise<Backup> {
   const config = parseConfig(environment);

@@ -16,7 +16,7 @@ import { exists } from '../kernel/disk/exists.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 
 export interface RestoreOptions {
-  /** Whether files are left out whose content is missing or changed; otherwise nothing is restored then. */
+  /** Whether to leave out files with missing or changed content. Otherwise nothing is restored when there is one. */
   readonly damaged: boolean;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
@@ -29,9 +29,9 @@ export interface Restored {
 }
 
 /**
- * Restores a backup into a new data folder, and a PostgreSQL dump into the empty database of the settings. Everything is
- * compared with its hash on the way, the database with its own check.
- * @throws ConfigError, and errors that say why nothing was restored; then there is no folder.
+ * Restores a backup into a new data folder, and a PostgreSQL dump into the empty database of the settings. All content is compared
+ * with its hash, and the database is checked.
+ * @throws ConfigError, or an Error with the reason; the folder does not exist then
  */
 export async function restoreStore(
   environment: Environment,

@@ -1,7 +1,7 @@
 import { isLoopback } from '../http/allowed-hosts.ts';
 import type { Config } from '../settings/config.ts';
 
-/** Lists the connections that the settings leave without encryption, each with its remedy. A connection within this machine needs none. */
+/** Lists the connections that the settings leave unencrypted, each with its remedy. Connections within this machine are not listed. */
 export function transportWarnings(config: Config): string[] {
   const warnings: string[] = [];
   const urls = [config.publicFilesUrl, config.publicPluginsUrl];
@@ -22,7 +22,7 @@ export function transportWarnings(config: Config): string[] {
   return warnings;
 }
 
-/** Whether the URL asks for TLS or leads to this machine: to a loopback address or a socket of the file system. */
+/** Whether the URL requires TLS or leads to this machine: a loopback address or a Unix socket. */
 function isEncrypted(databaseUrl: string): boolean {
   if (!URL.canParse(databaseUrl)) return true;
   const { hostname, searchParams } = new URL(databaseUrl);

@@ -4,7 +4,7 @@ import type { CodePage, VectorSpace } from '../search/embedding/vector-index.ts'
 import type { VectorRepository } from '../search/vector-repository.ts';
 import type { CollectionContext } from './collection-context.ts';
 
-/** What belongs to vectors, when there is an embedder: the index, the stage of a record, and the backfill. */
+/** Opens the vector index, the embedding stage of records and the backfill. */
 export function openVectorSearch(
   deps: CollectionContext,
   timing: { leaseMs: number; pollMs: number; backoffMs: number; patienceMs?: number },
@@ -20,10 +20,10 @@ export function openVectorSearch(
     deps: { embedder, vectors, index, isReady: backfill.isReady, clock, logger },
     embedding: { embedder, vectors, space, clock, logger, patienceMs },
     backfill,
-    /** A chunk was made or changed directly. */
+    /** Called when a chunk was created or changed directly. */
     onVectorMissing(collectionId: string) {
       const adopting = vectors.adopt(collectionId, embedder.model).then(backfill.wake);
-      // The next start marks every collection for the backfill.
+      // Embedding is only delayed: the next start marks every collection for the backfill.
       adopting.catch((error: unknown) => logger.warn({ err: error }, 'chunk embedding delayed'));
     },
     ofCollections: {
@@ -42,7 +42,7 @@ export function openVectorSearch(
   };
 }
 
-/** Rows of one read: 5 ms of the event loop. */
+/** The rows of one read, which take 5 ms of the event loop. */
 const codesAtOnce = 2000;
 
 async function* loadCodes(vectors: VectorRepository, space: VectorSpace, change: number): AsyncGenerator<CodePage> {
@@ -52,7 +52,7 @@ async function* loadCodes(vectors: VectorRepository, space: VectorSpace, change:
     const last = rows.at(-1);
     if (last === undefined) return;
     after = { change: last.change, seq: last.seq };
-    // A text that the model refuses has none.
+    // A text that the model refused has no vector.
     const coded = rows.filter(({ code }) => code.length === width);
     const codes = new Uint8Array(coded.length * width);
     for (const [place, { code }] of coded.entries()) codes.set(code, place * width);

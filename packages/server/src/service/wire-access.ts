@@ -17,13 +17,13 @@ import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { clientAddress } from '../kernel/log/request-identity.ts';
 import type { ServiceContext } from './context.ts';
 
-/** Who comes in at the files address, and what manages them. */
+/** Authentication at the files address, and the management of administrators, projects and keys. */
 export interface Access extends AdministratorRoutesDeps {
   readonly guard: Guard;
   readonly projectRoutes: ProjectRoutesDeps;
 }
 
-/** What ends the event streams of both addresses with the key or session that opened them. */
+/** Ends event streams of both addresses when their key or session ends. */
 export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): StreamAccess {
   const { clock } = database;
   const projects = createProjectRepository(database);
@@ -40,7 +40,7 @@ export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'dat
 
 const sweepPauseMs = 3_600_000;
 
-/** Keys and sessions: the guard of the files address, and what the routes of administrators and projects need. */
+/** Creates the guard of the files address and the dependencies of the routes for administrators and projects. */
 export function openAccess({
   config,
   clock,

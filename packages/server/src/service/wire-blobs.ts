@@ -13,18 +13,18 @@ import { systemClock } from '../kernel/clock.ts';
 import { type PeriodicTask, startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import type { ServiceContext } from './context.ts';
 
-/** Stored bytes with the rows that name them. */
+/** Stored content with the rows that refer to it. */
 export interface StoredFiles {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
-  /** What is wrong with the stored bytes. */
+  /** The detected problems of the stored content. */
   readonly conditions: BlobHealth['conditions'];
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 
-/** Opens the stored bytes, and starts the tasks that reconcile them with their rows. */
+/** Opens the stored content and starts the tasks that reconcile it with its rows. */
 export async function openStoredFiles({
   config,
   clock,
@@ -72,12 +72,12 @@ export async function openStoredFiles({
         name: 'reconcile files',
         pause: hour,
         run: async (signal) => {
-          // Compared with times of the disk, which the clock of the database need not match.
+          // Uses the system clock, because it compares with times of the disk, and the database's clock may differ.
           const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
           health.reconciled(await reconcileFiles(deps, signal));
         },
       },
-      // A delete that the disk or the database cut short was answered with 503, and its bytes are still there.
+      // Deletes that failed were answered with 503, and their content is still stored.
       { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
       ...(config.verificationMbPerSecond === 0 ? [] : [verification]),
     ],

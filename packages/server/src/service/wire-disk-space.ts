@@ -4,12 +4,12 @@ import { type DiskSpace, unlimitedSpace } from '../kernel/disk/disk-space.ts';
 import type { Config } from '../settings/config.ts';
 import type { ServiceContext } from './context.ts';
 
-/** Background work leaves at least this much, whatever is set for uploads. */
+/** The least reserve of background work, whatever minimum is set for uploads. */
 const leastReserveBytes = 16 * 2 ** 20;
 
 /**
- * Watches the disk of a SQLite store; to be opened before the database, whose start may need the space of the ballast.
- * Uploads stop at the set minimum, background work at half of it, so that accepted uploads can usually be processed.
+ * Watches the disk of a SQLite store. Open it before the database, whose start may need the space of the ballast. Uploads stop at
+ * the configured minimum and background work at half of it, so that accepted uploads can usually be processed.
  */
 export async function openDiskSpace(
   { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,
@@ -19,7 +19,7 @@ export async function openDiskSpace(
   const leastFree = minFreeDiskMb * 2 ** 20;
   const reserveBytes = Math.max(leastReserveBytes, leastFree / 2);
   const options = { folder, bytes: ballastBytes, remaining: Math.max(reserveBytes, leastFree), logger };
-  // The folder belongs to the process that serves the files address.
+  // Only the process that serves the files address manages the ballast.
   const ballast = serve === 'plugins' ? noBallast : await openBallast(options, await freeBytes(folder));
   const space = watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics });
   resources.defer(() => space.close());

@@ -13,7 +13,7 @@ import type { ServiceContext } from './context.ts';
 
 const backoffMs = 500;
 
-/** What creates and searches vectors, as the settings say; undefined: nothing does, and stored vectors stay. */
+/** Creates what the settings require to embed texts and search vectors. Undefined when embedding is off; stored vectors stay. */
 export async function openEmbedding(context: ServiceContext): Promise<EmbeddingParts | undefined> {
   const { config, resources, logger } = context;
   if (config.embeddingProvider === 'none') return undefined;
@@ -38,7 +38,7 @@ async function createEmbedder(
 ): Promise<Embedder> {
   switch (provider) {
     case 'openai': {
-      // A broker of its own that reaches one origin: the operator has named it, so it may be a private address.
+      // A separate broker for one origin. The operator has named the origin, so it may have a private address.
       const { origin } = new URL(config.embeddingUrl);
       const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
       return createOpenAiEmbedder({
@@ -71,7 +71,7 @@ async function createEmbedder(
   }
 }
 
-/** @throws Error when there are two, or the file cannot be read or is empty. */
+/** @throws Error when both settings are set, or when the file is unreadable or empty */
 async function readKey({ embeddingKey, embeddingKeyFile }: Config): Promise<Secret | null> {
   if (embeddingKeyFile === null) return embeddingKey;
   if (embeddingKey !== null) {

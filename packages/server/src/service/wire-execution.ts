@@ -22,13 +22,13 @@ import type { ServiceContext } from './context.ts';
 
 interface ExecutionWish {
   readonly runStore: RunStore;
-  /** Where the icons of bundles are found. */
+  /** The base URL of bundle icons. */
   readonly publicUrl: string;
-  /** Told of bundles that came, went or changed. */
+  /** Called when bundles were added, changed or removed. */
   readonly onChange: (now: Catalogue, before: Catalogue) => void;
 }
 
-/** What runs plugins. The catalogue is read while the sandbox is probed. */
+/** Opens the components that run plugins. The catalogue is read while the sandbox is probed. */
 export async function openExecution(context: ServiceContext, { runStore, publicUrl, onChange }: ExecutionWish) {
   const { config, logger, resources, registry: metrics } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
@@ -83,7 +83,7 @@ export async function openExecution(context: ServiceContext, { runStore, publicU
   return { catalogue: live.current, sandbox, executor };
 }
 
-/** A bundle that was installed from an archive must still be what was installed. Other folders may be edited. */
+/** Refuses bundles that differ from their installed archive. Bundles in other folders may be edited. */
 function createRefusal(installedBundles: string): (folder: BundleFolder) => Promise<string | null> {
   return async ({ path }) => {
     if (dirname(path) !== installedBundles) return null;
@@ -96,7 +96,10 @@ function missingIn({ capabilities }: Sandbox): string | null {
   return capabilities.sandbox.available ? null : capabilities.sandbox.missing;
 }
 
-/** Code that came with the product is ours; code from elsewhere is not trusted unless the operator says so. */
+/**
+ * Selects the isolation of handlers: bundles of the product are trusted; others run in a sandbox unless the operator decides
+ * otherwise.
+ */
 function createIsolationPolicy(wanted: Config['isolation']): (bundleFolder: string) => HandlerIsolation {
   if (wanted !== 'auto') return () => wanted;
   return (bundleFolder) => (bundleFolder.startsWith(ownBundles + sep) ? 'process' : 'sandbox');

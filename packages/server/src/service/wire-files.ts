@@ -33,12 +33,12 @@ import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
 
-/** An upload may be this slow: bytes a second on average, once it has run for the grace time. */
+/** The minimum rate of an upload: bytes per second on average, after the grace period. */
 const leastUploadRate = 1024;
 const uploadGraceMs = 10_000;
 const upkeepPauseMs = 3_600_000;
 
-/** The files address: files, collections, records, chunks; administrators, projects and keys. */
+/** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
 export async function openFilesAddress(context: ServiceContext): Promise<ListenAddress & { readonly guard: Guard }> {
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
@@ -76,7 +76,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, consoleFiles);
   referenceRoutes(app, consoleFiles);
-  // Each file is compared again when it is served; the line is for whoever reads the log of the start.
+  // Each file is verified again when it is served. This check logs changes at the start.
   void consoleFiles.findChanged().then((files) => {
     if (files.length > 0) context.logger.error({ files }, 'console files changed');
   });
@@ -118,7 +118,7 @@ function addFileRoutes(
 async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionServices> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
-  // Begun at the start, for the log; after a failure the next document tries again.
+  // Started early so that errors appear in the log of the start. After a failure the next document tries again.
   const isFound = isolation().then(
     () => {},
     (cause: unknown) => logger.error({ err: cause }, 'document readers not started'),
@@ -126,14 +126,14 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
   resources.defer(() => isFound);
   const extractor = openExtractor({
     isolation,
-    // One more, started when it is needed, for the worker that is reserved for projects without a record in work.
+    // One more process is started on demand for the worker that is reserved for projects without a record in progress.
     processes: config.extractionProcesses + 1,
     timeoutMs: config.extractionSeconds * 1000,
     memoryMb: config.extractionMemoryMb,
     logger,
   });
   resources.defer(() => extractor.close());
-  // A broker of its own: pages may be fetched from anywhere public, and it has no credentials to lose.
+  // A separate broker without credentials, because pages may come from any public address.
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
   const records = createRecordRepository(database);
@@ -153,7 +153,7 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
     space: context.space,
     extractor,
     pages: { fetch: fetchPage(broker) },
-    // The table of tokens takes 30 MB: loaded when the first chunk is made directly, which many services never do.
+    // The tokenizer's table takes 30 MB. It is loaded when a chunk is first created directly, which many services never do.
     countTokens: async (text) => (await import('../extraction/chunking/tokens.ts')).countTokens(text),
     clock,
     newId,
@@ -165,7 +165,7 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
     },
     countExceeded: context.countExceeded,
     extractionProcesses: config.extractionProcesses,
-    // The lock of the data folder keeps other processes out of the SQLite file.
+    // With SQLite the lock of the data folder excludes other processes.
     alone: database.dialect === 'sqlite',
   });
   resources.defer(() => room.close());

@@ -28,11 +28,11 @@ import type { ListenAddress, ServiceContext } from './context.ts';
 import { openExecution } from './wire-execution.ts';
 import { openAsyncRuns, openRunServices } from './wire-runs.ts';
 
-/** The plugins address: catalogue and execution. */
+/** Opens the plugins address: catalogue and execution. */
 export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
   const { config, logger } = context;
   const { runStore, ...runRoom } = await openRunServices(context);
-  // The catalogue names its own address (icons), so the port must be known before there is a server.
+  // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
   let mcp: Promise<Mcp> | undefined;
@@ -80,7 +80,7 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
   return { app, port, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
 }
 
-/** The app of the address with what every address has. */
+/** Creates the HTTP server of the plugins address. */
 async function openPluginsApp(
   context: ServiceContext,
   { catalogue, sandbox }: { catalogue: () => Catalogue; sandbox: Sandbox },
@@ -108,13 +108,13 @@ async function openPluginsApp(
   return { app, guard, checkSite };
 }
 
-/** On loopback only programs of this machine call, unless a proxy forwards requests. */
+/** Whether requests need a key. By default they need none on loopback, unless a proxy forwards requests. */
 function requiresKey({ pluginsKey, host, publicPluginsUrl: url }: Config): boolean {
   if (pluginsKey !== 'auto') return pluginsKey === 'required';
   return !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname));
 }
 
-/** One rule for the whole address while it requires no key; MCP, which answers in its own form, applies it itself. */
+/** Applies one rule to all requests while no key is required. MCP applies it itself, because its errors have another form. */
 function guardPlugins({ config, mounted }: ServiceContext, app: ListenAddress['app'], keyRequired: boolean): CheckSite {
   const { host, publicPluginsUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
   const checkSite = createCheckSite({ host, publicUrl, names, keyRequired, corsOrigins });
@@ -130,7 +130,7 @@ function openProfiles(
   return createCredentialProfiles({ repository, encrypter, catalogue, clock, newId, logger, countExceeded });
 }
 
-/** With the protocol's library, which is read when the first client comes. */
+/** Loads the MCP library, when the first client connects. */
 async function loadMcp(deps: EndpointsDeps): Promise<Mcp> {
   const { createEndpoints } = await import('../mcp/endpoints.ts');
   return { endpoints: createEndpoints(deps) };
@@ -140,7 +140,7 @@ function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catal
   return {
     key_required: keyRequired,
     bundle_failures: failures.length,
-    /** Changed into something that does not load: their version before is in force. */
+    /** Bundles whose changed files do not load. Their previous version stays in force. */
     bundles_kept: kept,
     egress_overrides: config.egressOverrides.size,
   };

@@ -13,15 +13,15 @@ import { createRunStore, type RunStore } from '../runs/run-store.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
 
-/** The parts that observe runs and store their records. */
+/** The components that observe runs and store their records. */
 export interface RunServices {
   readonly runStore: RunStore;
   readonly repository: RunRepository;
-  /** Whether the records of a project hold inputs. */
+  /** Whether the run records of a project include inputs. */
   readonly keepsInputs: (projectId: string) => boolean;
 }
 
-/** To be opened before whatever runs plugins, so that it is closed after. */
+/** Open it before the components that run plugins, so that it is closed after them. */
 export async function openRunServices({
   config,
   clock,
@@ -33,8 +33,8 @@ export async function openRunServices({
 }: ServiceContext): Promise<RunServices> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
-  const upkeep = startPeriodicTasks(retentionTasks({ repository, clock, bounds: config.runRetention }), logger);
-  resources.defer(() => upkeep.close());
+  const retention = startPeriodicTasks(retentionTasks({ repository, clock, bounds: config.runRetention }), logger);
+  resources.defer(() => retention.close());
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   resources.defer(() => keepers.close());
   const keepsInputs = (projectId: string) => keepers.has(projectId);
@@ -50,7 +50,7 @@ export interface AsyncRunsOptions extends RunServices {
   readonly encrypter: RequestEncrypter | null;
 }
 
-/** To be opened after whatever runs plugins, so that it is closed before. */
+/** Open it after the components that run plugins, so that it is closed before them. */
 export function openAsyncRuns(
   { clock, logger, resources, shares }: ServiceContext,
   { runStore, repository, ...wish }: AsyncRunsOptions,
@@ -59,8 +59,8 @@ export function openAsyncRuns(
     ...{ ...wish, repository, clock, logger, owner: randomUUID() },
     changed: (runId) => runStore.changed(runId),
   });
-  const upkeep = startPeriodicTasks([asyncRuns.upkeep], logger);
-  resources.defer(() => upkeep.close());
+  const recovery = startPeriodicTasks([asyncRuns.upkeep], logger);
+  resources.defer(() => recovery.close());
   resources.defer(() => asyncRuns.close());
   const runs = createRuns({ repository, store: runStore, asyncRuns, clock });
   return { runs, events: createRunEvents({ ...eventDefaults, runs, store: runStore, shares }), asyncRuns };

@@ -8,7 +8,7 @@ import { Secret } from '../kernel/secret.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
 
-/** Every setting, read once from the environment; parts get their slice. */
+/** All settings, read once from the environment. Each module receives the part that it needs. */
 export interface Config {
   readonly host: string;
   readonly filesPort: number;
@@ -17,9 +17,9 @@ export interface Config {
   readonly serve: 'both' | 'files' | 'plugins';
   /** Absolute path of the data folder. */
   readonly dataFolder: string;
-  /** null: SQLite in the data folder. */
+  /** null for SQLite in the data folder. */
   readonly databaseUrl: Secret | null;
-  /** To PostgreSQL, of this process. */
+  /** The connections of this process to PostgreSQL. */
   readonly databaseConnections: number;
   readonly databaseDurability: 'local' | 'standby';
   /** Absolute paths of further bundle folders. */
@@ -30,10 +30,10 @@ export interface Config {
   readonly bundlePublishers: readonly string[];
   readonly egressOverrides: ReadonlyMap<string, string>;
   readonly egressAllow: readonly string[];
-  /** By bundle. */
+  /** The hosts that the operator allows, by bundle id. */
   readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
   readonly pluginsKey: 'auto' | 'required' | 'off';
-  /** `hash`: earlier versions had it; now vectors are off. */
+  /** `hash` existed in earlier versions; it now means that vectors are off. */
   readonly embeddingProvider: 'none' | 'hash' | 'openai' | 'onnx';
   readonly embeddingDimensions: number | null;
   readonly embeddingUrl: string;
@@ -47,25 +47,25 @@ export interface Config {
   readonly embeddingBatch: number;
   readonly embeddingSeconds: number;
   readonly vectorMemoryMb: number;
-  /** The one to encrypt with first. */
+  /** The first key encrypts; all keys decrypt. */
   readonly sealingKeys: readonly Secret[];
-  /** Absolute. */
+  /** An absolute path. */
   readonly sealingKeyFile: string | null;
   readonly logLevel: LogLevel;
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
-  /** Of one project. */
+  /** The limit of one project. */
   readonly maxFiles: number;
   readonly minFreeDiskMb: number;
   readonly quarantineDays: number;
   readonly verificationDays: number;
   readonly verificationMbPerSecond: number;
   readonly maxUploadsInFlight: number;
-  /** Of one project. */
+  /** The limit of one project. */
   readonly maxCollections: number;
-  /** Of one collection. */
+  /** The limit of one collection. */
   readonly maxRecords: number;
-  /** Of one project. */
+  /** The limit of one project. */
   readonly maxWaitingRecords: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
@@ -77,16 +77,16 @@ export interface Config {
   readonly pluginSeconds: number;
   readonly pluginMemoryMb: number;
   readonly pluginCpuSeconds: number;
-  /** Of plugins, at once. */
+  /** Concurrent plugin runs of one key. */
   readonly maxRunsOfKey: number;
-  /** Bytes of the kept answers of one project. */
+  /** The bytes of stored answers of one project. */
   readonly maxKeptAnswerBytes: number;
-  /** How much is kept of runs. */
+  /** The bounds of stored runs and results. */
   readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
-  /** null: 0 on a terminal, otherwise 5. */
+  /** null for the default: 0 on a terminal, otherwise 5. */
   readonly drainSeconds: number | null;
   readonly stopSeconds: number;
-  /** 0: off. */
+  /** 0 disables the watchdog. */
   readonly watchdogSeconds: number;
   /** An origin. */
   readonly publicFilesUrl: string | null;
@@ -107,10 +107,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** What {@link parseConfig} reads: the shape of `process.env`. */
+/** The input of {@link parseConfig}, in the shape of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment of this process. The only place that reads it. */
+/** The environment of this process. Nothing else reads it. */
 export function processEnvironment(): Environment {
   return process.env;
 }
@@ -118,8 +118,8 @@ export function processEnvironment(): Environment {
 const prefix = 'QUARTERMASTER_';
 
 /**
- * Reads the settings, and the files that settings name in place of a secret. Reports every bad variable at once, by name, and refuses names under `QUARTERMASTER_`
- * that do not exist, so that a typing error is an error. An empty value counts as unset.
+ * Reads the settings, and the files that settings name for secrets. Reports every invalid variable at once, by name. Unknown names
+ * under `QUARTERMASTER_` are errors, so that a misspelt setting is noticed. An empty value counts as unset.
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {
@@ -167,7 +167,7 @@ function createReader(environment: Environment, findings: string[]) {
       const value = read(key);
       return value === null ? null : make(value);
     },
-    /** A secret, from its setting or from the file that another setting names. */
+    /** Reads a secret from its setting or from the file that another setting names. */
     secret(key: SettingName, fileKey: SettingName): Secret | null {
       const value = read(key);
       const path = read(fileKey);
@@ -195,7 +195,7 @@ function readSecret(path: string): string | null {
   }
 }
 
-/** Where it listens, and what it is called from outside. */
+/** Reads the listen addresses and the public URLs. */
 function readAddresses({ text, number, optional, list }: Reader) {
   return {
     host: text('HOST'),
@@ -211,7 +211,7 @@ function readAddresses({ text, number, optional, list }: Reader) {
   };
 }
 
-/** Where things are kept, and how much of them comes in. */
+/** Reads where data is stored, and its limits. */
 function readStorage({ text, number, optional, list, secret }: Reader) {
   return {
     dataFolder: resolve(text('DATA')),
@@ -235,7 +235,7 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
   };
 }
 
-/** Which bundles there are, and what their plugins may do. */
+/** Reads the bundle folders and what plugins may do. */
 function readBundles({ text, optional, list }: Reader) {
   return {
     bundleFolders: list('BUNDLES').map((folder) => resolve(folder)),
@@ -270,7 +270,7 @@ function readEmbedding({ text, number, optional }: Reader) {
   };
 }
 
-/** What the work in processes and the runs may take. */
+/** Reads the limits of worker processes and runs. */
 function readLimits({ number, optional }: Reader) {
   return {
     extractionProcesses: optional('EXTRACTION_PROCESSES', Number) ?? Math.max(1, Math.min(4, availableParallelism())),

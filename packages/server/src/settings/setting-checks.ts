@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { isJsonObject } from '../kernel/json/json-object.ts';
 
-/** What is wrong with the text of a setting, as the rest of a sentence that starts with it; null when it is right. */
+/** Each check returns the error as the rest of a sentence that starts with the value; null when the value is valid. */
 export const anyText = () => null;
 export const wholeNumber = (least: number, most: number) => (text: string) =>
   /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most
@@ -43,7 +43,7 @@ export function checkBundleHosts(text: string): string | null {
   return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
 }
 
-/** Of a JSON object; undefined when the text is none. */
+/** The entries of a JSON object; undefined when the text is not one. */
 function entriesOf(text: string): Array<[string, unknown]> | undefined {
   try {
     const value: unknown = JSON.parse(text);

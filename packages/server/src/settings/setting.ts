@@ -5,6 +5,6 @@ export interface Setting {
   readonly default: string | null;
   /** The error in a value, as the rest of a sentence that starts with the value; null when it is valid. */
   readonly check: (text: string) => string | null;
-  /** Its value is never printed. */
+  /** Whether the value must never be printed. */
   readonly secret?: true;
 }

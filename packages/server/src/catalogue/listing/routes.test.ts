@@ -104,7 +104,7 @@ test('GET /v1/plugins without a bundle id lists the plugins of all bundles', asy
   );
 });
 
-test('what is not there is 404 and says what', async (t) => {
+test('an unknown bundle or plugin is 404 with its id', async (t) => {
   const { get } = await openApp(t);
   const list = 'GET /v1/bundles/{bundle_id} lists its plugins.';
   const missing: Readonly<Record<string, string>> = {

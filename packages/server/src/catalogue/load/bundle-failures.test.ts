@@ -616,7 +616,7 @@ for (const [name, mistake] of Object.entries(mistakes)) {
   });
 }
 
-test('there are no failures without mistakes', async (t) => {
+test('a folder without errors has no failures', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
   assert.deepEqual(told(catalogue), []);
   assert.deepEqual(pluginNames(catalogue), ['sums/add', 'weather/get_weather']);
@@ -664,7 +664,7 @@ test('a folder that is not there is a failure, and the others are read', async (
   assert.equal(catalogue.bundles.size, 2);
 });
 
-test('all mistakes of a file are told at once', async (t) => {
+test('all errors of a file are reported together', async (t) => {
   const content = pluginYaml.replace('effects: read', 'effects: rad').replace('idempotent: true', 'idempotent: 1');
   const catalogue = await load(await createFolder(t, { ...goodFiles, [plugin]: content }));
   assert.deepEqual(
@@ -701,7 +701,7 @@ function doublings(count: number): string {
   }).join('');
 }
 
-test('of thousands of mistakes in a file the first hundred are told', async (t) => {
+test('at most one hundred errors of a file are reported', async (t) => {
   const names = Array.from({ length: 1_500 }, (_, at) => `p${at}: {}`).join(', ');
   const many = pluginYaml.replace('units: {type', `${names}, units: {type`);
   const flow = many.replace(/ {2}properties:\n((?: {4}.*\n)+)/, (_, lines: string) => {

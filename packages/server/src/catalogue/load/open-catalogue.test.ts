@@ -79,7 +79,7 @@ test('a version with mistakes leaves the one before in force, says so, and is re
   assert.deepEqual(last.failures, []);
 });
 
-test('a bundle that never loaded is told, and loads once it is right', async (t) => {
+test('a bundle that never loaded is reported, and loads once it is corrected', async (t) => {
   const { folder, live, next } = await open(t, { ...goodFiles, 'late/bundle.yaml': 'id: late' });
   const first = live.current();
   assert.deepEqual([first.findBundle('late'), first.kept], [undefined, []]);

@@ -16,7 +16,7 @@ function complaints(schema: JsonSchema, value: Record<string, unknown>): string[
     .violations.map(sentenceOf);
 }
 
-test('all mistakes are listed, each with the path to it', () => {
+test('all errors are listed, each with its path', () => {
   const schema = object(
     { lat: { type: 'number' }, stops: { type: 'array', items: object({ 'a/b': { type: 'string' } }) } },
     { required: ['lat', 'lon'], additionalProperties: false },
@@ -168,7 +168,7 @@ test('data that is nested too deeply or holds too much is refused, not followed'
   assert.ok(check(JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)).length > 0);
 });
 
-test('a large value with many mistakes is answered with one', () => {
+test('a large value with many errors is answered with one error', () => {
   const schema = object({ a: { type: 'array', items: { type: 'number' } } });
   const many = Array.from({ length: 50_000 }, () => 'x');
   assert.deepEqual(complaints(schema, { a: many }), ['/a/0 must be a number; received a string ("x").']);

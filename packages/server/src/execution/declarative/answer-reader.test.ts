@@ -31,7 +31,7 @@ test('long answers are read in turn by project: one project with many does not k
   assert.deepEqual(read, ['a1', 'a2', 'b1', 'a3', 'a4']);
 });
 
-test('a cancelled run leaves the line, and the others are read', async () => {
+test('a cancelled run leaves the queue, and the other answers are read', async () => {
   const reader = createAnswerReader();
   const cancelled = new AbortController();
   const owner = { projectId: 'proj_a', keyId: null };

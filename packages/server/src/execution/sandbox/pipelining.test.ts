@@ -31,7 +31,7 @@ async function openQuickBed(children: number) {
 const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
 const returned = (name: string): SandboxOutcome => ({ kind: 'returned', output: name });
 
-test('quick runs are handed over several at a time and run in their order', async () => {
+test('quick runs are pipelined and execute in their order', async () => {
   await using quick = await openQuickBed(1);
   const outcomes = await Promise.all(names.map((name) => quick.run(name)));
   assert.deepEqual(outcomes, names.map(returned));
@@ -72,7 +72,7 @@ test('a rejection left unhandled fails the run that left it', async () => {
   assert.deepEqual(quick.begun.toSorted(), names.toSorted());
 });
 
-test('nothing stands behind a run that waits for an answer', async () => {
+test('no run is pipelined behind a run that waits for an answer', async () => {
   await using quick = await openQuickBed(2);
   const answered = Promise.withResolvers<{ status: number; headers: Record<string, string>; text: string }>();
   const first = quick.run('first', 'fetch', { onFetch: () => answered.promise });
@@ -83,7 +83,7 @@ test('nothing stands behind a run that waits for an answer', async () => {
   assert.deepEqual(quick.begun.toSorted(), ['first', ...names].toSorted());
 });
 
-test('those behind a run that overstays run once, when it has been ended', async () => {
+test('runs behind a run that exceeds its time limit execute once, after that run was ended', async () => {
   await using quick = await openQuickBed(1);
   const first = quick.run('first', 'spin', { limits: { timeoutMs: 300 } });
   const others = await Promise.all(names.map((name) => quick.run(name)));
@@ -106,7 +106,7 @@ test('a run that is cancelled before it began does not begin', async () => {
   assert.deepEqual(quick.begun, ['first', 'last']);
 });
 
-test('close cancels also what was handed over', async () => {
+test('close also cancels pipelined runs', async () => {
   const quick = await openQuickBed(1);
   const spinning = quick.run('first', 'spin');
   const behind = names.map((name) => quick.run(name));

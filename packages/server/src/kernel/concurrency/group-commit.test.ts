@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createGroupCommit } from './group-commit.ts';
 
 describe('group commit', () => {
-  test('what is added while a group runs goes together in the next, each with its own result', async () => {
+  test('items added while a group is committed form the next group, each with its own result', async () => {
     const groups: Array<readonly number[]> = [];
     let letGo = () => {};
     const guard = new Promise<void>((resolve) => {
@@ -23,7 +23,7 @@ describe('group commit', () => {
     assert.deepEqual(groups, [[1], [2, 3, 4]]);
   });
 
-  test('a group that fails fails all of it and nothing after it', async () => {
+  test('a failed group rejects all of its items and none of the next group', async () => {
     let fail = true;
     const commits = createGroupCommit<number, number>(async (items) => {
       if (!fail) return items;

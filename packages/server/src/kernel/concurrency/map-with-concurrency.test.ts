@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mapWithConcurrency } from './map-with-concurrency.ts';
 
-test('no more than so many at a time, results in the order of the list', async () => {
+test('at most the given number of calls run at the same time, and results keep the order of the list', async () => {
   const waiting: Array<() => void> = [];
   let most = 0;
   let running = 0;
@@ -22,7 +22,7 @@ test('no more than so many at a time, results in the order of the list', async (
   assert.equal(most, 3);
 });
 
-test('nothing to do is done, and a failure is told', async () => {
+test('an empty list gives an empty result, and a failure rejects', async () => {
   assert.deepEqual(await mapWithConcurrency([], 3, () => Promise.reject(new Error('never'))), []);
   await assert.rejects(
     mapWithConcurrency([1, 2, 3, 4], 2, async (item) => {

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { createLogger } from '../log/logger.ts';
 import { startPeriodicTasks } from './periodic-task.ts';
 
-describe('upkeep', () => {
-  test('a task runs at once and again, also after it failed, never twice at once', async () => {
+describe('periodic tasks', () => {
+  test('a task runs immediately and repeatedly, also after a failure, and its runs never overlap', async () => {
     const lines: string[] = [];
     const logger = createLogger('error', { write: (line: string) => void lines.push(line) });
     let runs = 0;
@@ -25,7 +25,7 @@ describe('upkeep', () => {
     assert.match(lines[0] ?? '', /"task":"sweep"/);
   });
 
-  test('closing waits for the run under way, and nothing starts afterwards', async () => {
+  test('closing waits for the current run, and no run starts afterwards', async () => {
     const guard = Promise.withResolvers<void>();
     let runs = 0;
     let ended = false;

@@ -60,7 +60,7 @@ test('a list is built once for everyone who asks for it, and those asked for lon
   assert.equal(built, 4);
 });
 
-test('a list that cannot be built fails for those who wait and is tried again', async () => {
+test('a list that cannot be built rejects for waiting callers and is built again at the next request', async () => {
   const lists = createPreparedLists();
   const broken = function* (): Generator<string> {
     yield '[';

@@ -53,7 +53,7 @@ test('the limit event_streams_of_process bounds all projects together', () => {
   assert.deepEqual(exceeded, ['event_streams_of_process']);
 });
 
-test('an aborted request frees its place, also one that was gone before', () => {
+test('an aborted request frees its place, also when it was aborted before it entered', () => {
   const { enter, fill } = open();
   const gone = new AbortController();
   enter('a', 'key', AbortSignal.abort());

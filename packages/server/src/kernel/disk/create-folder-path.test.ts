@@ -24,6 +24,6 @@ test('a folder below a file is refused', async (t) => {
   await assert.rejects(createFolderPath(file, 0o700), { code: 'ENOTDIR' });
 });
 
-test('a file system that takes no folders ends the attempt', { skip: process.platform !== 'linux' }, async () => {
+test('a file system that refuses folders makes the call fail', { skip: process.platform !== 'linux' }, async () => {
   await assert.rejects(createFolderPath('/proc/quartermaster/a', 0o700), { code: 'ENOENT' });
 });

@@ -24,7 +24,7 @@ test('a file is replaced as a whole; a link of its name is not followed', async 
   assert.deepEqual(await readdir(folder), ['elsewhere', 'mine']);
 });
 
-test('what cannot be written whole changes nothing and leaves nothing', async (t) => {
+test('a file that cannot be written completely changes nothing and leaves no draft', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'folder'));
   await assert.rejects(replaceFile(join(folder, 'folder'), 'x'), /EISDIR/);

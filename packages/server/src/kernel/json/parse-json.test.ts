@@ -8,7 +8,7 @@ const text = fc.oneof(
   fc.constantFrom('\\', '"', '\\u', '\n', '\ude00', '\ud83d', '\0', '1', '__proto__', 'constructor', 'h'),
 );
 
-test('a name with an escape is read right after an object that had a name with a backslash', () => {
+test('a name with an escape is read correctly after an object that had a name with a backslash', () => {
   parseJson(String.raw`{"h":[],"\\":0}`);
   JSON.parse(String.raw`{"h":[],"\\":0}`);
   assert.deepEqual(parseJson(String.raw`{"h":1,"\"":2}`), { h: 1, '"': 2 });
@@ -49,7 +49,7 @@ test('of names that are equal without their escapes the last one counts', () => 
   assert.deepEqual(parseJson(String.raw`{"\n":1,"\u000a":2}`), { '\n': 2 });
 });
 
-test('a text that is no JSON fails as it does with JSON.parse', () => {
+test('invalid JSON fails as it does with JSON.parse', () => {
   for (const wrong of [String.raw`{"\"":}`, String.raw`{"\x":1}`, String.raw`{"a\"`, '"\\":', '{"\\ude":1}', '']) {
     const message = (() => {
       try {
