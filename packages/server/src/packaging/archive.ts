@@ -5,7 +5,7 @@ import { archiveId, bundleLimits, type Contents, flawOfPath, listFile, readConte
 import { archiveRefused } from './problems.ts';
 import { isPublicKeyText, isSignedBy, type Signature } from './signatures.ts';
 
-/** A bundle out of its archive: every file is what `contents.json` says, and the signature is right if there is one. */
+/** A bundle from its archive. Every file matches `contents.json`, and a signature, if there is one, is valid. */
 export interface OpenedArchive {
   /** `weather@1.2.0+sha256.<digest>` */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface OpenedArchive {
   /** The bytes that were hashed and signed. */
   readonly contentsBytes: Buffer;
   readonly signature: Signature | null;
-  /** By path. */
+  /** The files by path. */
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
@@ -22,7 +22,7 @@ const contentsName = 'contents.json';
 const signatureName = 'signature.json';
 const filesFolder = 'bundle/';
 
-/** Zip knows no time zones: this is the same moment of its calendar everywhere. */
+/** A constant time for all entries. ZIP has no time zones, so the bytes are the same everywhere. */
 const never = new Date(1980, 0, 1);
 
 export interface ArchiveParts {
@@ -31,7 +31,7 @@ export interface ArchiveParts {
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
-/** Writes an archive; the same parts give the same bytes. */
+/** Writes an archive. The same parts give the same bytes. */
 export function writeArchive({ contentsBytes, signature, files }: ArchiveParts): Buffer {
   const entries: Zippable = { [contentsName]: contentsBytes };
   if (signature !== null) entries[signatureName] = Buffer.from(`${JSON.stringify(signature)}\n`);
@@ -40,7 +40,7 @@ export function writeArchive({ contentsBytes, signature, files }: ArchiveParts):
 }
 
 /**
- * Opens an archive that anybody may have made. Everything is bounded before it is unpacked, nothing is written.
+ * Opens an untrusted archive. All sizes are bounded before anything is unpacked, and nothing is written to disk.
  * @throws PackagingError
  */
 export function openArchive(bytes: Uint8Array): OpenedArchive {
@@ -81,7 +81,7 @@ function readEntries(bytes: Uint8Array): ZipEntry[] {
   return entries;
 }
 
-/** Unpacks entries within what is left of the bounds. */
+/** Unpacks entries within the remaining bounds. */
 function createTaking(): (entry: ZipEntry | undefined, name: string) => Buffer {
   let left: number = bundleLimits.bytes;
   return (entry, name) => {
