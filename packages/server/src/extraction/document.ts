@@ -1,10 +1,10 @@
 import type { Locator } from '@quartermaster/contract';
 import type { ExtractionReport } from './extraction.ts';
 
-/** What every reader of a text format gives: blocks in reading order. */
+/** The result of every reader of a text format: blocks in reading order. */
 export interface Document {
   readonly blocks: readonly Block[];
-  /** What the report says about it, as far as the reader knows. */
+  /** The facts for the report, as far as the reader knows them. */
   readonly facts: Pick<
     ExtractionReport,
     'encoding' | 'encoding_confidence' | 'title' | 'pages' | 'pages_without_text' | 'dropped' | 'front_matter'
@@ -18,17 +18,17 @@ export interface Block {
   readonly kind: BlockKind;
   /** Rows of a table are lines, its cells are separated by ` | `. */
   readonly text: string;
-  /** Of a heading: 1 (outermost) to 6. */
+  /** The level of a heading: 1 (outermost) to 6. */
   readonly level?: number;
-  /** Of a table: so many of its first rows say what the columns are. */
+  /** For a table, the number of leading rows that name the columns. */
   readonly headerRows?: number;
   /** From 1. */
   readonly page?: number;
-  /** It goes on with the sentence of the block before it, from which a new page parts it. */
+  /** Whether the block continues the sentence of the previous block across a page break. */
   readonly joins?: boolean;
 }
 
-/** A block, and which characters of the text it is. */
+/** A block with its character range in the text. */
 export interface PlacedBlock {
   readonly kind: BlockKind;
   readonly level?: number;
@@ -40,7 +40,7 @@ export interface PlacedBlock {
 export interface LaidOutText {
   readonly text: string;
   readonly blocks: readonly PlacedBlock[];
-  /** Where the characters from `start` to before `end` come from. */
+  /** Returns the origin of the characters from `start` to before `end`. */
   locate(start: number, end: number): Locator;
 }
 
@@ -49,7 +49,9 @@ interface Place extends PlacedBlock {
   readonly headings: readonly string[];
 }
 
-/** Joins the blocks to one text, an empty line between them (none between items of a list), and remembers where each came from. */
+/**
+ * Joins the blocks to one text and records the origin of each. An empty line separates blocks, except items of a list.
+ */
 export function layOut(document: Document): LaidOutText {
   const parts: string[] = [];
   const places: Place[] = [];
@@ -96,7 +98,7 @@ function below(headings: readonly Heading[], heading: Heading): readonly Heading
   return [...headings.filter((above) => above.level < heading.level), heading];
 }
 
-/** PostgreSQL stores no NUL, and half a surrogate pair has no UTF-8. */
+/** Removes what cannot be stored: PostgreSQL stores no NUL, and an unpaired surrogate has no UTF-8 form. */
 function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
@@ -112,7 +114,7 @@ function locate(places: readonly Place[], start: number, end: number): Locator {
   };
 }
 
-/** The index of the last place that starts at or before the offset. */
+/** Returns the index of the last place that starts at or before the offset. */
 function placeAt(places: readonly Place[], offset: number): number {
   let low = 0;
   let high = places.length - 1;

@@ -1,6 +1,6 @@
 import { type ExtractionFailureCode, extractionFailureCodes } from './extraction.ts';
 
-/** A document that cannot be read, thrown by the readers of the formats. Becomes the outcome `failed`. */
+/** Thrown by the format readers for a document that cannot be read. It becomes the outcome `failed`. */
 export class ExtractionError extends Error {
   readonly code: ExtractionFailureCode;
   constructor(code: ExtractionFailureCode, message: string = extractionFailureCodes[code], cause?: unknown) {

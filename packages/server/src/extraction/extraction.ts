@@ -3,31 +3,39 @@ import type { Extension, Locator, OnDuplicate, RowStatus, TextSplitter } from '@
 export type { OnDuplicate, RowStatus };
 
 /**
- * Turns the bytes of one document into chunks, in a child process that can be killed: reading the format, splitting,
- * counting tokens and cutting words all happen there.
+ * Converts the bytes of one document into chunks. A child process, which can be killed, reads the format, splits the
+ * text, counts tokens and computes terms.
  */
 export interface Extractor {
-  /** Chunks and reported rows arrive in batches, in order: the next one when the promise of the one before has resolved. */
+  /**
+   * Delivers chunks and reported rows in batches, in order. The next batch follows when the promise of the previous one
+   * has resolved.
+   */
   extract(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
   close(): Promise<void>;
 }
 
 export interface ExtractionTask {
-  /** Whose document it is: a process that has read for one project never reads for another. */
+  /** The project of the document. A process that has read for one project never reads for another. */
   readonly projectId: string;
   readonly source: ExtractionSource;
-  /** null: the structure of the document decides, 400 tokens at most. Ignored for question–answer sheets. */
+  /** Null: split by the structure of the document, 400 tokens at most. Ignored for question–answer sheets. */
   readonly splitter: TextSplitter | null;
-  /** Put before every chunk of text, as `title\n\n`, when not empty. */
+  /** Prepended to every text chunk as `title\n\n`, when not empty. */
   readonly title: string;
-  /** `text` makes chunks of text; `qa` reads question–answer pairs, one chunk a pair. */
+  /** `text` creates text chunks. `qa` reads question–answer pairs, one chunk for each pair. */
   readonly kind: 'text' | 'qa';
   /** More chunks than this end the extraction with `capacity_exceeded`. */
   readonly maxChunks: number;
   readonly onBatch: (batch: readonly ExtractedChunk[]) => Promise<void>;
-  /** Rows that became no chunk, in the order of the sheet; the same backpressure as `onBatch`. Absent: only counted. */
+  /**
+   * Receives rows that did not become a chunk, in the order of the sheet, with the backpressure of `onBatch`. Default:
+   * they are only counted.
+   */
   readonly onReportedRows?: (rows: readonly ReportedRow[]) => Promise<void>;
-  /** Of pairs within the file: the first is made with `skip`, the last with `replace`, all with `keep` (the default). */
+  /**
+   * The policy for duplicate pairs in the file: `skip` keeps the first, `replace` the last, `keep` (the default) all.
+   */
   readonly onDuplicate?: OnDuplicate;
   readonly onStage: (stage: 'parsing' | 'chunking', percent: number) => void;
 }
@@ -52,20 +60,20 @@ export interface ExtractedChunk {
   readonly locator: Locator | null;
   readonly metadata: Record<string, string>;
   /**
-   * For the full-text index, as `words.ts` cuts them, with a blank between: a list of them costs both ends five times as
-   * much. A word that occurs n times may stand there once, as word⟨U+0081⟩n.
+   * The terms for the full-text index, as `search/analysis/tokenizer.ts` returns them, separated by blanks. A list
+   * would cost both processes five times as much. A term that occurs n times may appear once, as term⟨U+0081⟩n.
    */
   readonly words: string;
-  /** Of a pair: a digest of its id or its question; the same for the same row of a later upload. */
+  /** A digest of the pair's id or question. The same row of a later upload has the same digest. */
   readonly rowKey?: string;
 }
 
-/** `content` of a pair. */
+/** Returns the `content` of a pair. */
 export function contentOfPair(question: string, answer: string): string {
   return `${question}\n\n${answer}`;
 }
 
-/** Why a row of a sheet became no chunk. */
+/** Reasons why a row of a sheet did not become a chunk. */
 export const rowCodes = {
   empty_question: { status: 'rejected', message: 'The question is empty.' },
   empty_answer: { status: 'rejected', message: 'The answer is empty.' },
@@ -83,22 +91,22 @@ export const rowCodes = {
 } as const satisfies Record<string, { status: RowStatus; message: string }>;
 export type RowCode = keyof typeof rowCodes;
 
-/** A row of a sheet that became no chunk. */
+/** A row of a sheet that did not become a chunk. */
 export interface ReportedRow {
   /** The name of the sheet; null for CSV, which has none. */
   readonly sheet: string | null;
-  /** Row of the sheet, or line of the CSV record, from 1. */
+  /** The row of the sheet, or the line of the CSV record, from 1. */
   readonly row: number;
-  /** The name of the column that is to blame; null when it is the row. */
+  /** The name of the column at fault; null when the whole row is. */
   readonly column: string | null;
   readonly code: RowCode;
-  /** The cells as read, cut to 200 characters. */
+  /** The cells, truncated to 200 characters. */
   readonly excerpt: string;
-  /** What the row holds, whole, by the names of `RowFields`. */
+  /** The complete values of the row. */
   readonly fields: RowFields;
 }
 
-/** A row as it goes back to whoever sent it, to be corrected. */
+/** The values of a row, returned to the sender for correction. */
 export interface RowFields {
   readonly question: string;
   readonly answer: string;
@@ -118,7 +126,7 @@ export type ExtractionOutcome =
       readonly code: ExtractionFailureCode;
       readonly message: string;
       readonly report: ExtractionReport | null;
-      /** Its process was killed by somebody else: the document need not be the reason. */
+      /** The process was killed by another process, so the document need not be the reason. */
       readonly killed?: true;
     }
   | { readonly kind: 'cancelled' };
@@ -141,36 +149,36 @@ export const extractionFailureCodes = {
 } as const;
 export type ExtractionFailureCode = keyof typeof extractionFailureCodes;
 
-/** What was read; on the wire as `report` of the record. */
+/** What the extraction found; on the wire as `report` of the record. */
 export interface ExtractionReport {
   readonly format: string;
-  /** The reader and its version: what another version read may come out otherwise now. */
+  /** The reader and its version. Another version may give another result. */
   readonly parser?: string;
   readonly encoding?: string;
-  /** How sure the encoding is, 0 to 1. */
+  /** The confidence in the encoding, from 0 to 1. */
   readonly encoding_confidence?: number;
   readonly pages?: number;
   readonly pages_without_text?: number;
-  /** Of the text that became chunks. */
+  /** The number of characters that became chunks. */
   readonly characters?: number;
-  /** Characters of the file that are no part of the text, by reason: `deleted`, `hidden`, `running_heads`, … */
+  /** Characters of the file that are not part of the text, by reason: `deleted`, `hidden`, `running_heads`, … */
   readonly dropped?: Readonly<Record<string, number>>;
   readonly tables?: number;
   readonly headings?: number;
-  /** What the document calls itself, at most 500 characters. */
+  /** The title of the document, at most 500 characters. */
   readonly title?: string;
-  /** The YAML between `---` lines before a Markdown text, at most 4,000 characters. It is no part of the text. */
+  /** The YAML between `---` lines before a Markdown text, at most 4,000 characters. It is not part of the text. */
   readonly front_matter?: string;
-  /** Of all sheets: rows with a value, without headers and titles. */
+  /** Rows with a value in all sheets, without headers and titles. */
   readonly rows?: RowCounts;
-  /** Whether the columns were named; `assumed_none`: the first row of two columns is a pair like the others. */
+  /** Whether the columns have names. With `assumed_none`, the first row of two columns is a pair like the others. */
   readonly header?: 'found' | 'assumed_none';
   readonly sheets?: readonly SheetReport[];
-  /** How a CSV file is written. */
+  /** The dialect of a CSV file. */
   readonly dialect?: { readonly delimiter: string; readonly quote: string; readonly escape: 'doubled' | 'backslash' };
   readonly warnings: readonly string[];
   readonly milliseconds: number;
-  /** The most memory that the process held until then; it may have read other documents before. */
+  /** The peak memory of the process so far. It may include earlier documents. */
   readonly peak_memory_bytes?: number;
 }
 
@@ -187,13 +195,13 @@ export interface SheetReport {
   readonly name: string | null;
   /** `missing`: the sheet was not read. */
   readonly header: 'found' | 'assumed_none' | 'missing' | 'empty';
-  /** Where the header stands; the rows above it are titles. */
+  /** The row of the header; the rows above it are titles. */
   readonly header_row?: number;
-  /** Names of the columns, as the first row that may be a header has them; at most 40 of at most 64 characters. */
+  /** The names of the columns in the first candidate header row; at most 40 names of at most 64 characters. */
   readonly columns: readonly string[];
   readonly rows: number;
-  /** A sheet that its reader does not see by default; it was read like the others. */
+  /** Whether the sheet is hidden. It was read like the others. */
   readonly hidden?: boolean;
-  /** Rows that are hidden; they were read like the others. */
+  /** The number of hidden rows. They were read like the others. */
   readonly hidden_rows?: number;
 }

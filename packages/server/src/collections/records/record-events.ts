@@ -20,8 +20,8 @@ export const eventDefaults = { pollMs: 1_000, heartbeatMs: 15_000 } as const;
 
 export interface RecordEvents {
   /**
-   * Server-sent events of one record: one for what is now, one for each change, the last one when it is no longer being
-   * made or is gone. Ends early when the signal is aborted.
+   * Streams the server-sent events of one record: the current state, then each change. The stream ends when the record
+   * is no longer being processed or is deleted, or when the signal is aborted.
    * @param keyId the API key or administrator that follows
    * @throws Problem TOO_MANY_REQUESTS when too many streams are open
    */

@@ -1,19 +1,22 @@
 import type { TextSplitter } from '@quartermaster/contract';
 
-/** Most tokens of a chunk when a record names no splitter. Source: docs/contract.md "Collections, records, chunks". */
+/**
+ * The maximum tokens of a chunk when a record names no splitter.
+ * Source: docs/contract.md "Collections, records, chunks".
+ */
 export const defaultChunkSize = 400;
-/** What a separator splitter takes when it names no sizes. Source: docs/contract.md "Collections, records, chunks". */
+/** The default sizes of a separator splitter. Source: docs/contract.md "Collections, records, chunks". */
 export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
 
-/** Phrases for things. */
+/** A problem of a splitter, described in phrases. */
 export interface SplitterComplaint {
-  /** Within the splitter, such as `separators/1`. */
+  /** The path within the splitter, for example `separators/1`. */
   readonly field: string;
   readonly found: string;
   readonly expected: string;
 }
 
-/** What is wrong with a splitter that the schema let pass; null: nothing. Checks what a schema cannot say. */
+/** Checks the rules of a splitter that the schema cannot express. Returns null when the splitter is valid. */
 export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null {
   const nested = splitter.type === 'separator' ? findNested(splitter.separators) : null;
   if (nested !== null) return nested;

@@ -1,8 +1,8 @@
 import { contentOfPair, type ExtractedChunk } from '../extraction.ts';
 
 /**
- * Chunks that one transaction writes: other writers wait until it ends, about 50 ms. Characters of `words`, and of all
- * texts; a chunk with more is a batch of its own.
+ * The maximum number of chunks, characters of `words` and characters of all texts in one transaction. Other writers
+ * wait until it ends, about 50 ms. A chunk above a limit forms its own batch.
  */
 export const batchLimits = { chunks: 1_000, words: 300_000, characters: 900_000 } as const;
 
@@ -43,9 +43,9 @@ function isTooLarge({ words, characters }: { words: number; characters: number }
 }
 
 /**
- * Checks a batch of a child, which a document may have taken over. @returns its chunks with every text well-formed and
- * without U+0000, which PostgreSQL does not store
- * @throws TypeError when it is not a batch, or is larger than the limits
+ * Checks a batch from a child, which a malicious document may control.
+ * @returns its chunks with well-formed texts, without U+0000, which PostgreSQL does not store
+ * @throws TypeError when it is not a batch or exceeds the limits
  */
 export function checkBatch(value: unknown): readonly ExtractedChunk[] {
   const isBatch = Array.isArray(value) && value.length > 0 && value.length <= batchLimits.chunks;
@@ -123,7 +123,7 @@ function storableValue(value: unknown): unknown {
   return isText(value) ? storable(value) : value;
 }
 
-/** As long as it was. */
+/** Replaces characters that cannot be stored, without changing the length. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -12,7 +12,7 @@ import { splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 
 /**
- * Reads the bytes and gives every chunk to the sink, in order.
+ * Reads the bytes and passes every chunk to the sink, in order.
  * @throws ExtractionError when the document cannot be read or has too many chunks.
  */
 export async function createChunks(input: {

@@ -7,8 +7,8 @@ interface Section {
 }
 
 /**
- * Cuts a text at each separator in turn and drops the separators and blank sections. A section of more tokens than the
- * size is cut by tokens.
+ * Splits a text at each separator in turn and drops the separators and blank sections. A section with more tokens than
+ * the size is split by tokens.
  */
 export function* splitBySeparators(text: string, separators: readonly string[], sizes: TokenSizes): Generator<Cut> {
   for (const section of sections(text, separators, { start: 0, end: text.length })) {
@@ -22,7 +22,9 @@ export function* splitBySeparators(text: string, separators: readonly string[], 
   }
 }
 
-/** Each separator cuts what those before it left. Lazy: a text may have millions of sections. */
+/**
+ * Each separator splits what the previous ones left. It is a generator, because a text may have millions of sections.
+ */
 function* sections(text: string, separators: readonly string[], whole: Section): Generator<Section> {
   const [separator, ...others] = separators;
   if (separator === undefined) {

@@ -2,7 +2,7 @@ import type { PlacedBlock } from '../document.ts';
 import { type Cut, splitByTokens } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 
-/** A piece of a text; a piece of a table that is not its first repeats the header before it. */
+/** A piece of a text. A later piece of a table repeats the header before it. */
 export interface StructureCut extends Cut {
   readonly header?: string;
 }
@@ -12,9 +12,9 @@ interface Unit extends Cut {
   readonly headingLevel?: number;
 }
 
-/** A header of a table that takes more than this share of a chunk is not repeated. */
+/** A table header that takes more than this share of a chunk is not repeated. */
 const headerShare = 0.25;
-/** A chunk of less than this share takes the next section in too. */
+/** A chunk below this share also takes the next section. */
 const sectionShare = 0.25;
 
 /**
@@ -48,7 +48,10 @@ function endsWithHeading(held: readonly Unit[]): boolean {
   return held.at(-1)?.headingLevel !== undefined;
 }
 
-/** Headings at the end of what is held go with the unit that did not fit any more, if they fit with it. */
+/**
+ * Headings at the end of the current chunk move to the next chunk, together with the unit that did not fit, if both
+ * fit.
+ */
 function trailingHeadings(held: readonly Unit[], unit: Unit, size: number): Unit[] {
   const last = held.findLastIndex((other) => other.headingLevel === undefined);
   const kept = held.slice(last + 1);
@@ -56,7 +59,10 @@ function trailingHeadings(held: readonly Unit[], unit: Unit, size: number): Unit
   return last === -1 || tokens > size ? [] : kept;
 }
 
-/** One cut; more in the rare case that the units take more tokens together than each for itself. */
+/**
+ * Returns one cut. It returns more in the rare case that the units together take more tokens than the sum of their
+ * counts.
+ */
 function* toCuts(text: string, held: readonly Unit[], size: number): Generator<StructureCut> {
   const [first] = held;
   const last = held.at(-1);
@@ -69,7 +75,7 @@ function* toCuts(text: string, held: readonly Unit[], size: number): Generator<S
   } else yield { start, end: last.end, numTokens, ...(header === undefined ? {} : { header }) };
 }
 
-/** Pieces that fit each, in order. */
+/** Splits blocks into pieces that each fit, in order. */
 function* units(text: string, blocks: Iterable<PlacedBlock>, size: number): Generator<Unit> {
   for (const block of blocks) {
     if (block.kind === 'heading') {
@@ -94,14 +100,14 @@ function* sentences(text: string, span: Span, size: number): Generator<Unit> {
   else yield* grouped(text, sentencesOf(text, whole), size);
 }
 
-/** Tokens, as far as they matter: a text of millions of characters needs no count to be too long. */
+/** Counts tokens up to the size. A very long text exceeds the size without being counted. */
 function countTokensWithin(text: string, { start, end }: Span, size: number): number {
   return end - start > size * longestToken ? Number.POSITIVE_INFINITY : countTokens(text.slice(start, end));
 }
 const longestToken = 128;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-/** So many characters are cut into sentences at a time. */
+/** The number of characters that are split into sentences at a time. */
 const portion = 50_000;
 
 function* sentencesOf(text: string, { start, end }: Span): Generator<Span> {
@@ -111,14 +117,14 @@ function* sentencesOf(text: string, { start, end }: Span): Generator<Span> {
       start: at + index,
       end: at + index + segment.length,
     }));
-    // The last sentence of a portion may go on behind it.
+    // The last sentence of a portion may continue in the next one.
     if (!isLast && spans.length > 1) spans.pop();
     yield* spans;
     at = spans.at(-1)?.end ?? end;
   }
 }
 
-/** Neighbours together, as many as fit; what does not fit alone is cut by tokens. */
+/** Groups as many neighbours as fit. A span that does not fit alone is split by tokens. */
 function* grouped(text: string, spans: Iterable<Span>, size: number): Generator<Unit> {
   let held: Unit[] = [];
   let tokens = 0;
@@ -136,7 +142,7 @@ function* grouped(text: string, spans: Iterable<Span>, size: number): Generator<
   yield* together(text, held, size);
 }
 
-/** Counted anew: what stands between the units counts too. */
+/** Counts the tokens again, because the text between the units counts too. */
 function* together(text: string, units: readonly Unit[], size: number): Generator<Unit> {
   const first = units[0];
   const last = units.at(-1);
@@ -192,7 +198,7 @@ function withoutIndent(text: string, { start, end }: Span): Span {
   return { start: start + indent, end };
 }
 
-/** Indentation at the start stays: it is part of code. */
+/** Indentation at the start is kept, because it is part of code. */
 function trimmed(text: string, { start, end }: Span): Span | null {
   const slice = text.slice(start, end);
   const content = slice.trimEnd();

@@ -8,15 +8,15 @@ export interface Cut {
 }
 
 export interface TokenSizes {
-  /** Most tokens of a cut. */
+  /** The maximum tokens of a cut. */
   readonly size: number;
-  /** Tokens that a cut shares with the one before it; at most half of the size. */
+  /** Tokens that a cut shares with the previous one; at most half of the size. */
   readonly overlap: number;
 }
 
 /**
- * Cuts a text into K = ⌈(n − overlap) / (size − overlap)⌉ pieces of nearly equal size, n being its tokens. Words up to
- * 16 tokens stay whole, so a text that fills its pieces to the brim may take one piece more.
+ * Splits a text of n tokens into K = ⌈(n − overlap) / (size − overlap)⌉ pieces of nearly equal size. Words of up to 16
+ * tokens stay whole, so a text that fills its pieces completely may need one more piece.
  */
 export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> {
   const map = mapTokens(text);
@@ -25,7 +25,7 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> 
   while (from < last) {
     let to = lastCutWithin(map, from, map.tokens(from) + nextSize(map.tokens(last) - map.tokens(from), sizes));
     let cut = trimmed(text, map.offset(from), map.offset(to));
-    // Without what stands before it, a word may take more tokens than inside of the text.
+    // Without the preceding text, a word may take more tokens than within the text.
     while (cut !== null && cut.numTokens > sizes.size && to > from + 1) {
       const excess = cut.numTokens - sizes.size;
       to = Math.max(from + 1, Math.min(to - 1, lastCutWithin(map, from, map.tokens(to) - excess)));
@@ -37,7 +37,7 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> 
   }
 }
 
-/** The remaining tokens spread evenly over the pieces they need. */
+/** Spreads the remaining tokens evenly over the pieces they need. */
 function nextSize(remaining: number, { size, overlap }: TokenSizes): number {
   const pieces = Math.max(1, Math.ceil((remaining - overlap) / (size - overlap)));
   return Math.min(size, Math.ceil((remaining + (pieces - 1) * overlap) / pieces));
@@ -51,7 +51,7 @@ function trimmed(text: string, start: number, end: number): Cut | null {
   return { start: from, end: from + content.length, numTokens: countTokens(content) };
 }
 
-/** The last cut with at most so many tokens before it, but at least one further than `from`. */
+/** Returns the last cut with at most `tokens` tokens before it, but at least one cut after `from`. */
 function lastCutWithin(map: TokenMap, from: number, tokens: number): number {
   let low = from + 1;
   let high = map.numCuts - 1;
@@ -63,7 +63,7 @@ function lastCutWithin(map: TokenMap, from: number, tokens: number): number {
   return low;
 }
 
-/** The first cut with at least so many tokens before it, at most `to`. */
+/** Returns the first cut with at least `tokens` tokens before it, at most `to`. */
 function firstCutFrom(map: TokenMap, to: number, tokens: number): number {
   let cut = to;
   while (cut > 0 && map.tokens(cut - 1) >= tokens) cut -= 1;

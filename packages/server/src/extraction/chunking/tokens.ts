@@ -1,7 +1,7 @@
 import { BytePairEncodingCore } from 'gpt-tokenizer/BytePairEncodingCore';
 import ranks from 'gpt-tokenizer/bpeRanks/cl100k_base';
 
-/** Bound of the repetitions of the pattern. */
+/** The bound of each repetition in the pattern. */
 const longestRun = 128;
 
 /**
@@ -22,7 +22,7 @@ const pieces = new RegExp(
   ].join('|'),
   'gu',
 );
-// The cache of the library takes linear time to forget one piece once it is full; so it never fills, but is emptied.
+// Once the library's cache is full, evicting one piece takes linear time. Emptying the cache early avoids this.
 const mostCached = 50_000;
 const core = new BytePairEncodingCore({
   bytePairRankDecoder: ranks,
@@ -46,7 +46,7 @@ function* encodePieces(text: string): Generator<readonly number[], undefined> {
   }
 }
 
-/** How many tokens a text has. Linear in its length, whatever it holds. */
+/** Returns the number of tokens of a text, in time linear in its length. */
 export function countTokens(text: string): number {
   let count = 0;
   for (const [piece] of text.matchAll(pieces)) count += countPiece(piece);
@@ -54,9 +54,12 @@ export function countTokens(text: string): number {
 }
 
 const mostCounted = 10_000;
-/** V8 copies a piece of up to so many characters; a longer one would keep the text that it was cut from in memory. */
+/** V8 copies a piece up to this length. A longer piece would keep its source text in memory. */
 const longestCounted = 12;
-/** Few pieces fit into a processor's cache, where the table of all ranks does not: five times as fast. */
+/**
+ * Caches the counts of short pieces. It fits into a processor's cache, unlike the table of all ranks: five times as
+ * fast.
+ */
 const counted = new Map<string, number>();
 
 function countPiece(piece: string): number {
@@ -83,7 +86,7 @@ export interface TokenMap {
   tokens(cut: number): number;
 }
 
-/** Words up to so many tokens stay whole. */
+/** Words of up to this number of tokens stay whole. */
 const longestWhole = 16;
 
 /** Finds the places between words, and between characters inside of very long words. */
@@ -101,7 +104,7 @@ export function mapTokens(text: string): TokenMap {
   add(0, 0);
   const encoded = encodePieces(text);
   for (const [piece] of text.matchAll(pieces)) {
-    // Both walk the same pieces, so it does not end first.
+    // Both iterate over the same pieces, so `encoded` does not end first.
     const tokens = encoded.next().value ?? [];
     if (tokens.length <= longestWhole) add(piece.length, tokens.length);
     else addInside(piece, tokens, add);
@@ -109,7 +112,7 @@ export function mapTokens(text: string): TokenMap {
   return { numCuts: offsets.length(), offset: offsets.at, tokens: counts.at };
 }
 
-/** Cuts between characters: a token may end in the middle of the bytes of a character. */
+/** Adds cuts between characters, because a token may end within the bytes of a character. */
 function addInside(piece: string, tokens: readonly number[], add: (characters: number, tokens: number) => void): void {
   const bytesOfTokens = [...core.decodeNativeGenerator(tokens)].map((token) => Buffer.byteLength(token));
   let characters = 0;
@@ -138,7 +141,7 @@ interface GrowingArray {
   length(): number;
 }
 
-/** Integers without a copy when it grows: a text of 50 MB has 12 million of them. */
+/** Integers in a buffer that grows without copying: a text of 50 MB has 12 million of them. */
 function createGrowingArray(capacity: number): GrowingArray {
   const buffer = new ArrayBuffer(4096, { maxByteLength: Math.max(4096, capacity * 4) });
   const values = new Int32Array(buffer);

@@ -1,6 +1,6 @@
 /**
- * Encodings that `TextDecoder` does not know. Of each code page the characters of the bytes 0x80 to 0xff; those below
- * are ASCII. Source: the mapping tables that Unicode publishes for IBM and Apple.
+ * Encodings that `TextDecoder` does not support: for each code page, the characters of the bytes 0x80 to 0xff. Lower
+ * bytes are ASCII. Source: the mapping tables that Unicode publishes for IBM and Apple.
  */
 const codePages: Readonly<Record<string, string>> = {
   ibm437:
@@ -15,13 +15,13 @@ const codePages: Readonly<Record<string, string>> = {
     'ÄĀāÉĄÖÜáąČäčĆćéŹźĎíďĒēĖóėôöõúĚěü†°Ę£§•¶ß®©™ę¨≠ģĮįĪ≤≥īĶ∂∑łĻļĽľĹĺŅņŃ¬√ńŇ∆«»…\u00a0ňŐÕőŌ–—“”‘’÷◊ōŔŕŘ‹›řŖŗŠ‚„šŚśÁŤťÍŽžŪÓÔūŮÚůŰűŲųÝýķŻŁżĢˇ',
 };
 
-/** A decoder of pieces; throws a TypeError on bytes that the encoding does not have. */
+/** Decodes text in pieces. It throws a TypeError on bytes that are invalid in the encoding. */
 export interface PieceDecoder {
-  /** Without `stream` these are the last bytes: nothing may be left over. */
+  /** Without `stream`, these are the last bytes, and an incomplete character is an error. */
   decode(bytes: Uint8Array, options: { readonly stream: boolean }): string;
 }
 
-/** @returns undefined for an encoding that nobody here knows. */
+/** @returns undefined for an unsupported encoding */
 export function createDecoder(encoding: string): PieceDecoder | undefined {
   if (encoding === 'utf-32le' || encoding === 'utf-32be') return createUtf32Decoder(encoding === 'utf-32le');
   if (encoding === 'iso-2022-kr') return createKoreanDecoder();
@@ -61,7 +61,7 @@ function createUtf32Decoder(little: boolean): PieceDecoder {
 
 const announcement = /\x1b\$\)C/g;
 
-/** Between the bytes "shift out" and "shift in" stand the characters of EUC-KR without their highest bits (RFC 1557). */
+/** Between the bytes "shift out" and "shift in", EUC-KR characters appear without their highest bits (RFC 1557). */
 function createKoreanDecoder(): PieceDecoder {
   const korean = new TextDecoder('euc-kr', { fatal: true });
   let shifted = false;

@@ -6,9 +6,9 @@ import { guessEncoding } from './guess-encoding.ts';
 export interface FoundEncoding {
   /** A label of the Encoding Standard, or one of `code-pages.ts`. */
   readonly encoding: string;
-  /** How sure it is, 0 to 1; 1 for a byte order mark and for valid UTF-8. */
+  /** The confidence, from 0 to 1; 1 for a byte order mark and for valid UTF-8. */
   readonly confidence: number;
-  /** Bytes of the byte order mark, which is no part of the text. */
+  /** The length of the byte order mark, which is not part of the text. */
   readonly markBytes: number;
 }
 
@@ -25,12 +25,12 @@ export interface DecodedText {
  */
 export function decodeText(bytes: Uint8Array, declared: readonly (string | undefined)[] = []): DecodedText {
   const { encoding, confidence, markBytes } = findEncoding(bytes, declared);
-  // It was decoded as a whole before: it cannot fail now.
+  // It was decoded completely before, so it cannot fail now.
   const text = createDecoder(encoding)?.decode(bytes.subarray(markBytes), { stream: false }) ?? '';
   return { text: text.replace(/\r\n?/g, '\n'), encoding, confidence };
 }
 
-/** The same in pieces, so that a long text is never held as a whole. Line ends are as they were. */
+/** Decodes in pieces, so that a long text is never held as a whole. Line ends stay unchanged. */
 export function* decodePieces(bytes: Uint8Array, { encoding, markBytes }: FoundEncoding): Generator<string> {
   const decoder = createDecoder(encoding);
   for (let at = markBytes; at < bytes.length; at += pieceBytes) {
@@ -40,9 +40,9 @@ export function* decodePieces(bytes: Uint8Array, { encoding, markBytes }: FoundE
 }
 
 /**
- * Tells the encoding: a byte order mark, zero bytes at every second or fourth place, escape sequences, UTF-8 over the
- * whole text, the encoding somebody declared, the likeliest guess. UTF-8 goes before a declaration, as text in another
- * encoding is hardly ever valid UTF-8, but declarations are often wrong.
+ * Detects the encoding in this order: byte order mark, zero bytes at every second or fourth position, escape sequences,
+ * UTF-8, declared encodings, the likeliest guess. UTF-8 precedes declarations: text in another encoding is rarely valid
+ * UTF-8, but declarations are often wrong.
  * @throws as `decodeText` does.
  */
 export function findEncoding(bytes: Uint8Array, declared: readonly (string | undefined)[] = []): FoundEncoding {
@@ -91,7 +91,7 @@ function findUnmarked(
   return guess && { ...guess, markBytes: 0 };
 }
 
-/** The name of the Encoding Standard for a label; undefined for one it does not know. */
+/** Returns the name of the Encoding Standard for a label; undefined for an unknown label. */
 function normalise(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding;
@@ -100,7 +100,10 @@ function normalise(label: string): string | undefined {
   }
 }
 
-/** Text in another encoding is hardly ever UTF-8 for the most part: it was cut or damaged, and a guess would spoil it. */
+/**
+ * Mostly valid UTF-8 is truncated or damaged UTF-8, because other encodings rarely look like it. A guess would corrupt
+ * it.
+ */
 function isNearlyUtf8(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes.subarray(0, damageBytes));
   const broken = text.match(/\ufffd/g)?.length ?? 0;
@@ -118,9 +121,9 @@ const damageBytes = 4 * 1024 * 1024;
 const pieceBytes = 1024 * 1024;
 const sampleBytes = 4096;
 
-/** Whether all bytes are characters of the encoding. */
+/** Whether all bytes are valid in the encoding. */
 function fits(bytes: Uint8Array, encoding: string): boolean {
-  // Without making a text of them.
+  // This check creates no string.
   if (encoding === 'utf-8') return isUtf8(bytes);
   try {
     for (const _ of decodePieces(bytes, { encoding, confidence: 1, markBytes: 0 }));
@@ -136,7 +139,7 @@ function fitsAsText(bytes: Uint8Array, encoding: string): boolean {
   return !isBinary(sample);
 }
 
-/** Text in UTF-16 or UTF-32 without a mark has zero bytes at every second (three of four) places. */
+/** Text in UTF-16 or UTF-32 without a mark has zero bytes at every second position, or at three of four. */
 function wideEncodings(bytes: Uint8Array): string[] {
   const sample = bytes.subarray(0, sampleBytes);
   const zeros = [0, 0, 0, 0];
@@ -151,14 +154,14 @@ function wideEncodings(bytes: Uint8Array): string[] {
   return [];
 }
 
-/** Their bytes are all ASCII, so they would pass as UTF-8; the escape sequences are what tells them. */
+/** These encodings use ASCII bytes only, so they would pass as UTF-8. Their escape sequences identify them. */
 function escapedEncodings(bytes: Uint8Array): string[] {
   const text = Buffer.from(bytes.subarray(0, sampleBytes)).toString('latin1');
   if (/\x1b\$\)C/.test(text)) return ['iso-2022-kr'];
   return /\x1b\$[@B]/.test(text) ? ['iso-2022-jp'] : [];
 }
 
-/** Text has next to no control characters but blanks, line ends, form feeds and escapes. */
+/** Text contains almost no control characters except blanks, line ends, form feeds and escapes. */
 function isBinary(text: string): boolean {
   const controls = text.match(/[\0-\x08\x10-\x1a\x1c-\x1f]/g)?.length ?? 0;
   return controls > text.length / 20;

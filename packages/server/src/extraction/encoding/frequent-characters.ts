@@ -1,13 +1,13 @@
 /**
- * How languages of many characters are told apart: the characters most used in each, and the larger set that is taught
- * first and therefore stands first in the national standard.
+ * Statistics that distinguish languages with many characters: the most used characters, and the larger set that is
+ * taught first and therefore comes first in the national standard.
  */
 export interface CharacterStatistics {
-  /** Most used characters, the first most often. */
+  /** The most used characters, in descending order of frequency. */
   readonly frequent: string;
-  /** Share of a text that those make up. */
+  /** The share of a text that the frequent characters form. */
   readonly frequentShare: number;
-  /** The common set, as the bytes of its rows in an encoding. */
+  /** The common set, given by the bytes of its rows in an encoding. */
   readonly common: { readonly encoding: string; readonly rows: readonly [number, number] };
   /** Whether a character belongs to the script at all. */
   readonly script: RegExp;
@@ -46,7 +46,7 @@ export const characterStatistics = {
   },
 } as const satisfies Record<string, CharacterStatistics>;
 
-/** The characters of these rows. */
+/** Returns the characters of these rows. */
 export function commonCharacters({ encoding, rows: [first, last] }: CharacterStatistics['common']): Set<string> {
   const bytes: number[] = [];
   for (let row = first; row <= last; row += 1) {

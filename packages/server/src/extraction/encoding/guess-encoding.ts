@@ -4,12 +4,13 @@ import { unlikelihood } from './text-likelihood.ts';
 
 export interface EncodingGuess {
   readonly encoding: string;
-  /** How sure it is, 0 to 1. */
+  /** The confidence, from 0 to 1. */
   readonly confidence: number;
 }
 
 /**
- * What each encoding costs beforehand: how seldom it is met. Where two give the same text the first is named.
+ * Candidate encodings with an initial cost: rarer encodings cost more. If two give the same text, the first is
+ * reported.
  */
 const candidates: ReadonlyArray<readonly [encoding: string, cost: number]> = [
   ['windows-1252', 0],
@@ -53,10 +54,10 @@ const candidates: ReadonlyArray<readonly [encoding: string, cost: number]> = [
   ['iso-8859-16', 3.5],
 ];
 
-/** Most bytes that are looked at: of the lines that are not all ASCII. */
+/** The maximum number of sampled bytes, from lines that are not all ASCII. */
 const sampleBytes = 256 * 1024;
 
-/** Encodings that fit a sample of the bytes, the likeliest first. Bytes of ASCII only fit all of them. */
+/** Returns the encodings that fit a sample of the bytes, the likeliest first. ASCII bytes fit all encodings. */
 export function guessEncoding(bytes: Uint8Array): EncodingGuess[] {
   const sample = tellingLines(bytes);
   const votes = new Map(analyse(sample).map(({ name, confidence }) => [name.toLowerCase(), confidence / 100]));
@@ -73,7 +74,7 @@ export function guessEncoding(bytes: Uint8Array): EncodingGuess[] {
   });
 }
 
-/** The other guesser counts as much as two letters that fit. */
+/** The vote of the second detector counts as much as two matching letters. */
 const voteWeight = 4;
 
 function confidence(margin: number): number {
@@ -93,7 +94,7 @@ function decodeWide(bytes: Uint8Array, encoding: string): string | undefined {
   return decode(bytes.subarray(0, sampleBytes), encoding);
 }
 
-/** Whole lines with a byte beyond ASCII, up to the limit: most of a long text may say nothing about its encoding. */
+/** Returns whole lines with a byte beyond ASCII, up to the limit. The other lines do not reveal the encoding. */
 function tellingLines(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= sampleBytes) return bytes;
   const pieces: Uint8Array[] = [];

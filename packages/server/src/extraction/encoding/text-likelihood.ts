@@ -2,38 +2,39 @@ import { type CharacterStatistics, characterStatistics, commonCharacters } from 
 import { languageLetters } from './language-letters.ts';
 
 /*
- * How unlikely a text is, in natural logarithms, in the language that fits it best. Only what an encoding can get wrong
- * is counted: characters beyond ASCII and those next to them. All encodings of the same bytes can so be compared.
+ * Computes how unlikely a text is, in natural logarithms, in the language that fits it best. Only characters beyond
+ * ASCII and their neighbours count, because an encoding affects only them. The results for all encodings of the same
+ * bytes are therefore comparable.
  */
 
 const costs = {
   /** A letter that the language does not have. */
   foreignLetter: 12,
-  /** An ASCII letter where the language would say nothing about it. */
+  /** An ASCII letter next to a character beyond ASCII, without knowledge of the language. */
   plainLetter: 3.5,
-  /** What a pair costs beside its second letter, when the language does not have the pair. */
+  /** The additional cost of a pair that the language does not have. */
   unknownPair: 1.5,
-  /** Quotes, dashes, signs of currencies. */
+  /** Quotes, dashes and currency signs. */
   commonSymbol: 5,
   rareSymbol: 10,
-  /** C1 controls, private use, unassigned. */
+  /** C1 controls, private use and unassigned code points. */
   noCharacter: 20,
-  /** A small letter and then a capital one; a sign between two letters; a quote that closes before a word. */
+  /** A small letter before a capital one, a sign between two letters, or a closing quote before a word. */
   oddOrder: 5,
-  /** Between an ASCII letter and a Chinese, Japanese or Korean character there often is a blank. */
+  /** A Chinese, Japanese or Korean character directly next to an ASCII letter; often a blank separates them. */
   changeOfScript: 3,
   uncommonCharacter: 13,
   otherScript: 14,
 } as const;
 
 interface Tally {
-  /** Pairs of letters, both folded, at least one beyond ASCII; a space stands for what is no letter. */
+  /** Pairs of folded letters, at least one beyond ASCII. A space stands for any other character. */
   readonly pairs: Map<string, number>;
-  /** Characters of Chinese, Japanese and Korean. */
+  /** Chinese, Japanese and Korean characters. */
   readonly characters: Map<string, number>;
-  /** ASCII letters, to tell the language. */
+  /** ASCII letters, which indicate the language. */
   readonly plain: Map<string, number>;
-  /** What costs the same in every language. */
+  /** The costs that are the same in every language. */
   fixed: number;
 }
 
@@ -42,10 +43,10 @@ const letter = /[\p{L}\p{M}]/u;
 const nothing = /[\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufffd\ufeff]/u;
 const commonSymbols = new Set('–—‘’“”„…«»•€£°§©®™·¿¡ªº\u00a0²½№');
 const joiningSymbols = new Set('’‘·-–—\u00ad\u200c\u200d');
-/** What does not stand right before a word. */
+/** Symbols that do not occur directly before a word. */
 const closingSymbols = new Set('’”»›…°™‰†²³');
 
-/** The lower the likelier; 0 for a text that is all ASCII. */
+/** Returns a lower value for a likelier text; 0 for a text that is all ASCII. */
 export function unlikelihood(text: string): number {
   const tally = tallyUp(text.normalize('NFC'));
   const languages = Object.values(letterModels()).map((model) => costOfLetters(tally, model));
@@ -70,7 +71,7 @@ function tallyUp(text: string): Tally {
   return tally;
 }
 
-/** What is odd about the order of the characters of a text, whatever its language. */
+/** Detects odd orders of characters, independent of the language. */
 function createOrder() {
   let wasSmall = false;
   let wasWide = false;
@@ -99,7 +100,7 @@ function add(counts: Map<string, number>, key: string): void {
 
 interface Classified {
   readonly kind: 'plain' | 'letter' | 'wide' | 'symbol';
-  /** The letter in lower case; a space for everything else. */
+  /** The letter in lower case; a space for every other character. */
   readonly folded: string;
 }
 
@@ -123,7 +124,10 @@ function classifyAnew(character: string): Classified {
   return { kind: 'symbol', folded: ' ' };
 }
 
-/** The capital İ has two characters in lower case; a comma below is a cedilla in most code pages. */
+/**
+ * Folds a letter. The capital İ has two characters in lower case; most code pages have a cedilla instead of a comma
+ * below.
+ */
 function fold(character: string): string {
   const folds: Record<string, string> = { ș: 'ş', ț: 'ţ' };
   const lower = character.toLowerCase();
@@ -150,7 +154,7 @@ function letterModels(): readonly LetterModel[] {
   return letterModelsMade;
 }
 
-/** Keys of so many characters, each with its cost behind it. */
+/** Parses keys of `length` characters, each followed by its cost. */
 function read(description: string, length: number): Map<string, number> {
   const found = new Map<string, number>();
   for (let at = 0; at + length < description.length; at += length + 1) {
@@ -173,9 +177,9 @@ function costOfPair(pair: string, model: LetterModel): number {
   return Math.min(single + costs.unknownPair, costs.foreignLetter);
 }
 
-/** What the letters in ASCII say about the language, with little weight: much text is mixed with names and markup. */
+/** The weight of the evidence from ASCII letters. It is low, because much text is mixed with names and markup. */
 const languageWeight = 4;
-/** Mean cost of an ASCII letter in languages of other scripts. */
+/** The mean cost of an ASCII letter in languages of other scripts. */
 const meanPlainLetter = 3;
 function costOfLanguage(plain: ReadonlyMap<string, number>, { letters }: LetterModel): number {
   let cost = 0;
@@ -200,7 +204,7 @@ function characterModels(): readonly CharacterModel[] {
   return characterModelsMade;
 }
 
-/** Frequent characters by Zipf's law, the other common ones alike. */
+/** Assigns costs: frequent characters by Zipf's law, the other common ones equally. */
 function toCharacterModel(statistics: CharacterStatistics): CharacterModel {
   const found = new Map<string, number>();
   const common = commonCharacters(statistics.common);

@@ -1,16 +1,16 @@
 import type { Document } from '../document.ts';
 
 export interface TextSource {
-  /** An extension, or `text`: the bytes are UTF-8 text that was sent as such. */
+  /** An extension, or `text` for UTF-8 text from the request. */
   readonly format: string;
   readonly bytes: Uint8Array;
-  /** Of a Content-Type header. */
+  /** The charset of a Content-Type header. */
   readonly charset?: string | undefined;
-  /** Told the share of the document read so far, 0 to 100, by the readers that know it. */
+  /** Receives the percentage of the document read so far, from readers that know it. */
   readonly onProgress?: (percent: number) => void;
 }
 
-/** To be raised when a reader gives another text for the same bytes. */
+/** The version of each reader. Increase it when the reader gives another text for the same bytes. */
 const versions: Readonly<Record<string, number>> = { pdf: 2, docx: 2, html: 2, md: 1, txt: 1, text: 1 };
 
 /** The name and version of the reader of a format, for the report. */

@@ -5,10 +5,7 @@ import { createHtmlBlocks } from './html/html-blocks.ts';
 
 const frontMatterLimit = 4000;
 
-/**
- * Each top-level part is read on its own, by way of the HTML it stands for: what one unclosed tag swallows ends with
- * its part.
- */
+/** Converts each top-level part to HTML and reads it separately, so that an unclosed tag affects only its own part. */
 export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
   const { text, encoding, confidence } = decodeText(bytes, [charset]);
   const { frontMatter, body } = separateFrontMatter(text);
@@ -18,7 +15,7 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
     if (token.type === 'space' || token.type === 'def') continue;
     const reader = createHtmlBlocks();
     reader.write(parser([token]));
-    // One by one: a list may have more items than a call may have arguments.
+    // Appends one by one, because a list may have more items than a call may have arguments.
     for (const block of reader.end().blocks) blocks.push(block);
   }
   const told = { encoding, encoding_confidence: confidence };

@@ -1,7 +1,7 @@
 import type { Document } from '../document.ts';
 import { decodeText } from '../encoding/decode-text.ts';
 
-/** The whole text is one block: offsets of its chunks are offsets of the text. */
+/** Returns the whole text as one block, so that offsets of its chunks are offsets of the text. */
 export function readText(bytes: Uint8Array, charset?: string): Document {
   const { text, encoding, confidence } = decodeText(bytes, [charset]);
   return { blocks: [{ kind: 'paragraph', text }], facts: { encoding, encoding_confidence: confidence }, warnings: [] };

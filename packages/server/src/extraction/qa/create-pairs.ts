@@ -15,7 +15,7 @@ interface Making {
 }
 
 /**
- * Reads a sheet and gives a chunk for each question–answer pair, in the order of the sheet.
+ * Reads a sheet and creates a chunk for each question–answer pair, in the order of the sheet.
  * @throws ExtractionError when the sheet cannot be read or has no pair.
  */
 export async function createPairs({ job, bytes, sink, report }: Making): Promise<ChunkCounts> {

@@ -12,9 +12,9 @@ export type FoundHeader =
   | { readonly kind: 'missing'; readonly names: readonly string[] }
   | { readonly kind: 'empty'; readonly names: readonly string[] };
 
-/** A header stands below a title of a few rows at most. */
+/** The maximum number of title rows above a header. */
 const mostTitleRows = 10;
-/** So many rows tell whether a sheet without a header is one of pairs. */
+/** The number of rows that decide whether a sheet without a header contains pairs. */
 const lookedAt = 50;
 
 /** Finds the row that names the columns, or two columns that need no names. Rows without a value do not count. */
@@ -42,7 +42,7 @@ function filled(row: SheetRow): number[] {
   return [...row.cells.entries()].flatMap(([index, cell]) => (cell.trim() === '' ? [] : [index]));
 }
 
-/** All values stand in the same two columns, and most rows have both. */
+/** Finds two columns that contain all values, with most rows having both. */
 function findTwoColumns(rows: readonly SheetRow[]): PairColumns | null {
   if (rows.some((row) => row.isCut === true)) return null;
   const used = [...new Set(rows.flatMap(filled))].toSorted((a, b) => a - b);

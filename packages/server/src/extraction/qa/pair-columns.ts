@@ -35,7 +35,10 @@ const idNames = 'id key uid uuid externalid identifier 编号 編號 序号 番�
 const tagNames =
   'tags tag labels label category categories 标签 標籤 分类 分類 タグ カテゴリ 태그 분류 etiquetas etiqueta schlagwörter schlagworte étiquettes mots-clés теги тег метки категория وسوم';
 
-/** Columns of the report of refused rows begin so; when such a file comes back they are no part of its pairs. */
+/**
+ * The prefix of the columns that explain refused rows. When the sheet is uploaded again, they are not part of its
+ * pairs.
+ */
 export const reportPrefix = 'qm:';
 
 const limits = { entries: 16, name: 64 };
@@ -43,13 +46,13 @@ const limits = { entries: 16, name: 64 };
 export interface PairColumns {
   readonly question: number;
   readonly answer: number;
-  /** The column whose value names the row from one upload to the next; it is metadata too. */
+  /** The column that identifies the row across uploads. It is metadata as well. */
   readonly id: number | null;
-  /** Column index and name of what becomes metadata. */
+  /** The index and name of each column that becomes metadata. */
   readonly others: ReadonlyArray<readonly [index: number, name: string]>;
-  /** Names of the columns that become nothing, because there are too many. */
+  /** The names of the columns that are ignored because there are too many. */
   readonly left: readonly string[];
-  /** Whether this is a report of refused rows that comes back. */
+  /** Whether the sheet is a report of refused rows that was uploaded again. */
   readonly isReport: boolean;
   readonly width: number;
 }
@@ -63,7 +66,7 @@ export function findPairColumns(header: readonly string[]): PairColumns | null {
   return toColumns(header, { question, answer, id: firstOf(names, ranks.id) });
 }
 
-/** Two columns without a header. */
+/** Returns the columns of a sheet with two columns and no header. */
 export function assumePairColumns(question: number, answer: number): PairColumns {
   return { question, answer, id: null, others: [], left: [], isReport: false, width: answer + 1 };
 }
@@ -91,12 +94,12 @@ function toColumns(
   return { question, answer, id: id === -1 ? null : id, others, left, isReport, width: header.length };
 }
 
-/** In a report of refused rows an apostrophe stands before what a spreadsheet would take for a formula. */
+/** Removes the apostrophe that a report of refused rows puts before text that looks like a formula. */
 export function withoutGuard(cell: string): string {
   return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
 }
 
-/** `meta.x` is x; a column without a name is called by its number. */
+/** Returns the name of a metadata column: `meta.x` gives x; a column without a name is named by its number. */
 function metadataName(cell: string, index: number): string {
   const name = cell
     .replaceAll('\0', '')
@@ -131,7 +134,7 @@ function rank(names: string): ReadonlyMap<string, number> {
   );
 }
 
-/** The column with the plainest of the names; -1 when there is none. */
+/** Returns the column with the plainest name; -1 when there is none. */
 function firstOf(names: readonly string[], ranks: ReadonlyMap<string, number>): number {
   let found = -1;
   let best = Number.POSITIVE_INFINITY;

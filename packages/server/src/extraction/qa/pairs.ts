@@ -20,15 +20,15 @@ export type PairOrReport = { readonly pair: Pair } | { readonly reported: Report
 export interface PairOptions {
   readonly onDuplicate: OnDuplicate;
   readonly warn: Warn;
-  /** Told of each sheet once it was read. */
+  /** Called for each sheet after it was read. */
   readonly onSheet: (sheet: SheetReport) => void;
 }
 
 const limits = { pair: 65_535, value: 512, excerpt: 200, columns: 40, columnName: 64 };
 
 /**
- * Question–answer pairs of all sheets that have a header or need none, in order. Every row with a value below the header
- * is either a pair or reported.
+ * Reads the question–answer pairs of all sheets that have a header or need none, in order. Every row with a value below
+ * the header is either a pair or reported.
  * @throws ExtractionError `header_missing` when there are rows, but no sheet has a header.
  */
 export function* readPairs(workbook: Workbook, options: PairOptions): Generator<PairOrReport> {
@@ -83,11 +83,13 @@ function* rowsBelow(sheet: Sheet, header: ReadableHeader): Generator<SheetRow> {
 }
 
 interface Keys {
-  /** Asked once for each pair, in order. */
+  /** Called once for each pair, in order. */
   isDuplicate(rowKey: string): boolean;
 }
 
-/** With `skip` the first of several is taken; with `replace` the last, which takes a look at all rows beforehand. */
+/**
+ * With `skip` the first duplicate is kept. With `replace` the last is kept, which requires a first pass over all rows.
+ */
 function createKeys(
   policy: OnDuplicate,
   found: ReadonlyArray<{ readonly sheet: Sheet; readonly header: FoundHeader }>,
@@ -153,7 +155,7 @@ function rejection(
   return question.length + answer.length > limits.pair ? 'too_long' : null;
 }
 
-/** Only text without a grid shifts its cells when quotes are missing. */
+/** Missing quotes add cells only in CSV, which has no grid. */
 function hasExtraCells(sheet: Sheet, row: SheetRow, columns: PairColumns): boolean {
   return sheet.name === null && row.cells.slice(columns.width).some((cell) => cell.trim() !== '');
 }
@@ -190,7 +192,7 @@ function blamed({ row, columns }: Place, code: RowCode): string | null {
   }
 }
 
-/** With the cells beyond the header, so that nothing of the row is lost. */
+/** Includes the cells beyond the header, so that nothing of the row is lost. */
 function wholeRow(row: SheetRow, columns: PairColumns): RowFields {
   const fields = readFields(row, columns);
   const extra = row.cells.slice(columns.width).map((cell) => clean(cell));
@@ -203,7 +205,8 @@ function readFields(row: SheetRow, columns: PairColumns): RowFields {
     const value = clean(row.cells[index]);
     return columns.isReport ? withoutGuard(value) : value;
   };
-  // A column may have the name of a member of every object, such as `__proto__`: it becomes one of this object's own.
+  // A column may be named like a property of every object, such as `__proto__`. Object.fromEntries creates an own
+  // property.
   const named = columns.others.map(([index, name]) => [name, read(index)] as const);
   const metadata: Record<string, string> = Object.fromEntries(named.filter(([, value]) => value !== ''));
   return { question: read(columns.question), answer: read(columns.answer), metadata };
@@ -238,12 +241,12 @@ function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted):
   };
 }
 
-/** What a database can store, without blanks around it. */
+/** Returns the text that a database can store, without surrounding blanks. */
 function clean(cell: string | undefined): string {
   return (cell ?? '').replaceAll('\0', '').toWellFormed().trim();
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Truncates a text, but never within a surrogate pair. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);

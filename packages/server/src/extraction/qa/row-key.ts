@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * What makes a row the same row in another upload: its id when it has one, otherwise its question, whatever its case,
- * width and blanks. A digest of 128 bits.
+ * Returns a digest of 128 bits that identifies a row across uploads. It depends on the id if there is one, otherwise on
+ * the question, ignoring case, width and blanks.
  */
 export function rowKeyOf(question: string, id: string): string {
   const name = id === '' ? `q:${fold(question)}` : `id:${id.normalize('NFKC').trim()}`;
@@ -11,10 +11,10 @@ export function rowKeyOf(question: string, id: string): string {
 
 const ascii = /^[\0-\x7f]*$/;
 
-/** Blanks that are more or other than one space: to put a space for each takes longer than to look. */
+/** Matches blanks other than a single space. Testing is faster than replacing every blank. */
 const unusualBlank = /\s\s|[^\S ]/;
 
-/** Upper case first: letters such as ß and ς have more than one small form. */
+/** Converts to upper case first, because letters such as ß and ς have several lower-case forms. */
 function fold(text: string): string {
   const folded = ascii.test(text)
     ? text.toLowerCase()

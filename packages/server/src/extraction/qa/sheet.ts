@@ -1,6 +1,6 @@
 import type { ExtractionReport } from '../extraction.ts';
 
-/** What every reader of a sheet format gives. */
+/** The result of every reader of a sheet format. */
 export interface Workbook {
   readonly sheets: readonly Sheet[];
   readonly facts: Pick<ExtractionReport, 'encoding' | 'encoding_confidence' | 'dialect'>;
@@ -10,7 +10,7 @@ export interface Sheet {
   /** Null for CSV, which has no name. */
   readonly name: string | null;
   readonly hidden: boolean;
-  /** Read as they are asked for; may be gone through more than once. */
+  /** Rows are read on demand and may be iterated more than once. */
   readonly rows: Iterable<SheetRow>;
 }
 
@@ -21,14 +21,14 @@ export interface SheetRow {
   readonly hidden?: boolean;
   /** Columns, from 0, whose cell holds the error of a formula, such as `#N/A`. */
   readonly errors?: readonly number[];
-  /** There are more cells than a row may have (`mostColumns`); they were not read. */
+  /** The row has more cells than `mostColumns`; the others were not read. */
   readonly isCut?: boolean;
 }
 
-/** Columns of a row that are read. */
+/** The maximum number of columns read from a row. */
 export const mostColumns = 1024;
 
-/** Tells a thing that the person who sent the sheet may want to know; the same thing only once. */
+/** Adds a warning for the sender of the sheet. Repeated warnings are added once. */
 export type Warn = (warning: string) => void;
 
 const mostWarnings = 20;
@@ -42,7 +42,7 @@ export function createWarn(warnings: string[]): Warn {
   };
 }
 
-/** Rows that are made anew each time somebody goes through them. */
+/** Returns rows that are created again for each iteration. */
 export function rowsOf(make: () => Iterator<SheetRow>): Iterable<SheetRow> {
   return { [Symbol.iterator]: make };
 }

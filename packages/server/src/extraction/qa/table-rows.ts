@@ -1,4 +1,7 @@
-/** Puts tables together, those inside of cells too. `before` is the text read since the last call. All need an open table. */
+/**
+ * Builds tables, including nested ones. `before` is the text read since the last call. All methods except `isOpen` need
+ * an open table.
+ */
 export interface TableRows {
   isOpen(): boolean;
   open(before: string): void;
@@ -6,7 +9,10 @@ export interface TableRows {
   openCell(before: string, spans: Spans): void;
   closeCell(before: string): void;
   closeRow(before: string): void;
-  /** The innermost table as text: a line a row, ` | ` between cells. A caption is a row of its own. */
+  /**
+   * Ends the innermost table and returns its text: a line for each row, `
+   * ` between cells. A caption is a separate row.
+   */
   close(before: string): { readonly text: string; readonly headerRows: number };
 }
 
@@ -22,11 +28,11 @@ interface Cell {
 
 interface Table {
   readonly rows: string[];
-  /** What was said above, in each column, and holds for so many rows more. */
+  /** For each column, a value that spans further rows, and how many. */
   carried: Array<{ readonly text: string; readonly left: number } | undefined>;
   cells: Cell[];
   spans: Spans;
-  /** What stands in the cell before a table inside of it. */
+  /** The text of the cell before a nested table. */
   cell: string;
 }
 
@@ -79,10 +85,13 @@ export function createTableRows(): TableRows {
   };
 }
 
-/** Longer cells are said once. */
+/** A longer cell is not repeated. */
 const longestRepeated = 500;
 
-/** A cell that spans rows or columns stands in each of them, so that every row can be read alone; not one across a whole row. */
+/**
+ * Repeats a cell that spans rows or columns in each of them, so that every row can be read alone. A cell across a whole
+ * row is not repeated.
+ */
 function spread(table: Table): string[] {
   const { cells } = table;
   if (cells.length === 0) return [];

@@ -12,15 +12,15 @@ import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type To
  * The process that reads documents, one after the other. It has no environment, no network and no files but its own
  * program; documents come in by its channel and chunks go out by it. It exits when the channel closes.
  */
-/** Of one message. */
+/** The limits of one message. */
 const rowLimits = { items: 1_000, characters: 512 * 1024 };
 
-// The server decides when it ends; a signal to the whole group (Ctrl-C) must not fail the document being read.
+// The server ends this process. A signal to the whole process group (Ctrl-C) must not fail the current document.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 let job: ExtractionJob | undefined;
 let document = createDocument(0);
-/** Told in order that a batch was taken. */
+/** Callbacks that are called, in order, when the server has accepted a batch. */
 const takers: Array<() => void> = [];
 
 const channel = openParentChannel((kind, content) => {
@@ -38,7 +38,7 @@ function receive(message: ToChild): void {
   }
 }
 
-/** Bytes as they come, in one place from the start: collected and joined they would be there twice. */
+/** Collects bytes in one preallocated buffer. Joining pieces would need twice the memory. */
 function createDocument(expected: number) {
   let buffer = Buffer.allocUnsafeSlow(expected);
   let length = 0;
@@ -77,7 +77,7 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
     return { kind: 'extracted', ...made, report };
   } catch (cause) {
     if (!(cause instanceof ExtractionError)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
-    // What was read before the failure counts too: rejected rows tell why a sheet has no pair.
+    // Rows read before the failure are sent too, because rejected rows explain why a sheet has no pair.
     if (cause instanceof ExtractionError) await batches.end();
     measure(report, started);
     const failure = cause instanceof ExtractionError ? cause : new ExtractionError('parser_crashed');
@@ -90,7 +90,7 @@ function measure(report: ReportDraft, started: number): void {
   report.peak_memory_bytes = process.resourceUsage().maxRSS * 1024;
 }
 
-/** Sends what was made in batches, and waits when the server has not taken those before. */
+/** Sends chunks in batches, and waits while the server has not accepted earlier ones. */
 function createBatches() {
   const buffer = createChunkBuffer();
   let rows: ReportedRow[] = [];
@@ -101,7 +101,7 @@ function createBatches() {
   async function sendInTurn(message: FromChild): Promise<void> {
     while (sent.length >= mostBatchesSent) await sent.shift();
     sent.push(new Promise((resolve) => takers.push(resolve)));
-    // The next batch is made without a pause, in which what has not left would lie here.
+    // Without waiting, unsent batches would accumulate in memory.
     await send(message);
   }
 

@@ -1,11 +1,11 @@
-/** A time limit that can be halted while somebody else holds things up. */
+/** A time limit that can be paused while the process waits for another party. */
 export interface Countdown {
   pause(): void;
   resume(): void;
   stop(): void;
 }
 
-/** Starts paused. `onEnd` is called once when `milliseconds` have passed without the pauses. */
+/** Starts paused. `onEnd` is called once after `milliseconds`, not counting pauses. */
 export function createCountdown(milliseconds: number, onEnd: () => void): Countdown {
   let left = milliseconds;
   let since = 0;

@@ -4,8 +4,8 @@ import type { ExtractionOutcome } from '../extraction.ts';
 import { ExtractionError } from '../extraction-error.ts';
 
 /**
- * What the end of a child says about its document; an Error when the document cannot be the reason.
- * @param sentInvalid it was killed because it sent a message that a reader of ours does not send
+ * Returns the outcome for the document when a child exits, or an Error when the document cannot be the reason.
+ * @param sentInvalid the child was killed because it sent an invalid message
  */
 export function explainExit(exit: ProcessExit, sentInvalid: boolean): ExtractionOutcome | Error {
   const { code, wasReady, printed } = exit;
@@ -24,8 +24,8 @@ function reportedSignal(code: number | null): string | null {
 
 function failureCode(signal: string | null, printed: string) {
   if (signal === 'SIGXCPU') return 'time_limit';
-  // V8 aborts when its heap is full; a kill that is not ours comes from the kernel when the machine has no memory left,
-  // and then any process may be the one that it takes.
+  // V8 aborts when its heap is full. A SIGKILL from elsewhere usually means that the machine has no memory left; the
+  // kernel may then choose any process.
   const heapFull = /heap out of memory|Allocation failed|Zone Allocation/i.test(printed);
   return heapFull || signal === 'SIGKILL' ? 'memory_limit' : 'parser_crashed';
 }

@@ -8,8 +8,8 @@ import { encodeMessage } from './protocol.ts';
 const pieceBytes = 2 ** 18;
 
 /**
- * Writes the job and the bytes of the document to the child, as fast as it takes them; the time the source takes is
- * not counted. Ends early, and closes the source, when the run is over.
+ * Writes the job and the bytes of the document to the child, with backpressure. The time limit does not include the
+ * time of the source. When the run is over, it ends early and closes the source.
  */
 export async function feedDocument(
   child: SupervisedProcess,

@@ -19,23 +19,23 @@ import {
 import { spawnReader } from './spawn-reader.ts';
 
 export interface HostOptions {
-  /** Of one document, without the time the server takes to hand over bytes and to store chunks. */
+  /** The time limit of one document, without the time in which the server provides bytes or stores chunks. */
   readonly timeoutMs: number;
-  /** Most memory a process may hold. */
+  /** The maximum memory of a process. */
   readonly memoryMb: number;
-  /** What the process runs; absent: the reader of documents. */
+  /** The program of the process. Default: the extraction program. */
   readonly program?: string;
   readonly isolation: SpawnSettings;
   readonly logger: Logger;
 }
 
-/** Has documents read by one child process, one at a time. */
+/** Reads documents in one child process, one at a time. */
 export interface Host {
   /** Rejects only when the source or a callback of the task does, or when the child cannot be started. */
   run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
-  /** Whether it may read another document. A child is retired after a failure nobody foresaw, and by age. */
+  /** Whether it may read another document. A child is retired after an unexpected failure, and by age. */
   isFit(): boolean;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
@@ -69,12 +69,12 @@ export function startHost(options: HostOptions): Host {
   };
 }
 
-/** A child, and what its messages mean. */
+/** A child process with its message protocol. */
 interface Reader {
   readonly process: SupervisedProcess;
-  /** Sends to this listener what comes next; at once when the process has exited. */
+  /** Sends the next events to this listener; immediately when the process has exited. */
   listen(listener: Listener): void;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
@@ -131,7 +131,7 @@ function startReader({ logger, isolation, ...plan }: HostOptions & { readonly cp
 
 type Done = FromChild & { type: 'done' };
 
-/** Ends with what the child answered, or with why it was not waited for. Leaves no timer and no listener. */
+/** Resolves with the child's answer, or with the reason for not waiting. It leaves no timer and no listener. */
 async function converse(
   child: Reader,
   { task, signal, options }: { task: ExtractionTask; signal: AbortSignal; options: HostOptions },
@@ -166,7 +166,7 @@ async function converse(
       else if (unanswered === mostBatchesSent) resolve(failed('parser_crashed'));
       else {
         unanswered += 1;
-        // The time until it is taken is not the child's.
+        // The time until the server accepts the batch does not count against the child.
         countdown.pause();
         relayed = relayed.then(() => relay(message));
         relayed.then(answer, reject);

@@ -7,17 +7,20 @@ import { type Host, startHost } from './host.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
 
 export interface ExtractorOptions {
-  /** Most documents read at once, a process each; and most processes, idle ones included. */
+  /**
+   * The maximum number of concurrent documents, each in its own process. It also limits the processes, including idle
+   * ones.
+   */
   readonly processes?: number;
   /** Wall-clock time to read one document, in milliseconds. */
   readonly timeoutMs?: number;
   /** Memory of one process, in MiB. */
   readonly memoryMb?: number;
-  /** A process without work ends after so many milliseconds. */
+  /** A process without work ends after this time, in milliseconds. */
   readonly idleMs?: number;
-  /** What a process runs; absent: the reader of documents. */
+  /** The program of a process. Default: the extraction program. */
   readonly program?: string;
-  /** How processes are isolated. Absent: as this machine allows, found when the first document comes. */
+  /** The isolation of the processes. Default: the best that this machine offers, determined with the first document. */
   readonly isolation?: () => Promise<SpawnSettings>;
   readonly logger: Logger;
 }
@@ -25,8 +28,8 @@ export interface ExtractorOptions {
 export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1024, idleMs: 60_000 } as const;
 
 /**
- * Processes that are started when needed. More documents than processes wait in order. A process reads for one project
- * only: where there is no room for another process, the one that has been idle longest ends.
+ * Starts processes on demand. Documents beyond the number of processes wait in order. A process reads for one project
+ * only. If the limit is reached, the process that has been idle longest ends.
  */
 export function openExtractor(given: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...given };
@@ -63,7 +66,7 @@ export function openExtractor(given: ExtractorOptions): Extractor {
   };
 }
 
-/** A process, and the one project that it reads for. */
+/** A process with its project. */
 interface Worker {
   readonly projectId: string;
   readonly host: Host;
@@ -71,18 +74,18 @@ interface Worker {
 
 interface Hosts {
   /**
-   * The warmest of the project's idle processes that are fit, or a new one, when there is room for it. Undefined when
-   * `start` starts none.
+   * Returns the project's most recently used idle process that is fit, or starts a new one if the limit allows.
+   * @returns undefined when `start` starts none
    */
   take(projectId: string, start: () => Host | undefined): Promise<Worker | undefined>;
   giveBack(worker: Worker): Promise<void>;
-  /** Resolves when all processes are gone. */
+  /** Resolves when all processes have ended. */
   close(): Promise<void>;
 }
 
 function createHosts(most: number, idleMs: number): Hosts {
   const all = new Set<Worker>();
-  /** The longest idle first. */
+  /** Idle processes, the longest idle first. */
   const idle = new Map<Worker, NodeJS.Timeout>();
   const leaving = new Map<Worker, Promise<void>>();
   let closed = false;

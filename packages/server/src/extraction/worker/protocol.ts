@@ -9,15 +9,15 @@ import {
 } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
 
-/** Batches that `next` was not answered to: one is being stored, one made ready for that, one lies there already. */
+/** The maximum number of batches without a `next` reply: one is being stored, one is prepared, one is waiting. */
 export const mostBatchesSent = 3;
 
 /**
- * The messages between server and child. Server: a job, the bytes of the document, an empty piece at their end. Child:
- * stages and batches; at last `done`.
+ * The messages between server and child. The server sends a job, the bytes of the document and an empty piece at their
+ * end. The child sends stages and batches, and finally `done`.
  */
 export type ToChild =
-  /** `bytes`: as long as the document should be, so that it is put where it stays. */
+  /** `bytes` is the expected length of the document, for which the child allocates its buffer. */
   { readonly type: 'job'; readonly job: ExtractionJob; readonly bytes: number } | { readonly type: 'next' };
 
 export type FromChild =
@@ -39,11 +39,13 @@ export type JobResult =
       readonly code: ExtractionFailureCode;
       readonly message: string;
       readonly report: ExtractionReport;
-      /** The failure was none that a reader foresaw: the child should not read another document. */
+      /** The reader did not expect this failure, so the child should not read another document. */
       readonly unexpected: boolean;
     };
 
-/** Longest content of a frame. A batch is about 1 MiB of JSON; one chunk of the longest pair takes a few hundred KiB. */
+/**
+ * The maximum content of a frame. A batch is about 1 MiB of JSON; a chunk of the longest pair takes a few hundred KiB.
+ */
 export const longestFrame = 16 * 2 ** 20;
 
 export function encodeMessage(message: ToChild | FromChild): string {
@@ -51,8 +53,8 @@ export function encodeMessage(message: ToChild | FromChild): string {
 }
 
 /**
- * A child may be in the hands of its document: what it says is checked before it is believed.
- * @throws TypeError when it is no message.
+ * Parses and validates a message, because a malicious document may control the child.
+ * @throws TypeError when the message is invalid.
  */
 export function parseFromChild(content: Buffer): FromChild {
   const message: unknown = parseJson(content.toString());
@@ -79,7 +81,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Not that of the kernel: the child may read this folder only. */
+/** Duplicates the function of the kernel module, because the child may read only this folder. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

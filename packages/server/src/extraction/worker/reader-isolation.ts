@@ -6,7 +6,10 @@ import { readableFiles } from './spawn-reader.ts';
 
 const remedy = 'Install bubblewrap and allow user namespaces: see docs/reference/isolation.md.';
 
-/** How this machine isolates the processes that read documents. Writes it to the log: a warning where it has no sandbox. */
+/**
+ * Determines the isolation of extraction processes on this machine and logs it, with a warning where there is no
+ * sandbox.
+ */
 export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings> {
   const found = await findIsolation();
   const settings = await chooseIsolation(found);
@@ -26,7 +29,7 @@ export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings
   return settings;
 }
 
-/** A sandbox where there is one; a user of its own where that may read the reader's program. */
+/** Chooses a sandbox where available, otherwise a separate user if that user may read the program. */
 export async function chooseIsolation({ machine, sandbox }: MachineIsolation): Promise<SpawnSettings> {
   const settings = sandbox.settings ?? machine.settings;
   if (settings.user === undefined) return settings;

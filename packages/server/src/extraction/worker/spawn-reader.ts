@@ -13,22 +13,22 @@ const kernelFiles = ['json/parse-json.ts', 'zip.ts'].map((file) =>
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
-/** What a reader maps as writable before it reads anything, most of it never touched; measured as 1,150 MiB. */
+/** Memory that a child maps as writable at its start, mostly untouched. Measured: 1,150 MiB. */
 const mappedAtStartMb = 1280;
 
 export interface ReaderPlan {
   readonly memoryMb: number;
   readonly cpuSeconds: number;
-  /** Instead of the reader of documents. */
+  /** Replaces the extraction program. */
   readonly program?: string | undefined;
-  /** Without Node's permission model: for trying what the kernel alone denies. */
+  /** Disables Node's permission model, to test what the kernel alone denies. */
   readonly isUnrestricted?: boolean;
 }
 
 /**
- * Starts a process that reads documents: an empty environment, no files but its program, no network, no other
- * processes, bounded heap and processor time. Documents come by its channel, so that it needs to open none. The
- * processor limit ends a child that hangs in a loop after the server was killed, where nothing else does.
+ * Starts an extraction process: an empty environment, access to its program only, no network, no other processes,
+ * bounded heap and processor time. Documents arrive through its channel, so it opens no files. The processor limit ends
+ * a child that hangs in a loop after the server was killed, where nothing else does.
  */
 export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): IsolatedChild {
   const { memoryMb, cpuSeconds, program = entry, isUnrestricted = false } = plan;
@@ -39,7 +39,7 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
       flags: flags(memoryMb),
       readable: readableFiles(),
       folder: '/',
-      // The watch on memory ends it at `memoryMb`; this bounds what it can take between two looks.
+      // The memory watch ends the child at `memoryMb`. This limit bounds what it can allocate between two checks.
       limits: { dataMb: mappedAtStartMb + 2 * memoryMb, fileMb: 0, descriptors: 256, tasks: 64, cpuSeconds },
       memoryMb,
       isUnrestricted,
@@ -51,7 +51,7 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
 function flags(memoryMb: number): string[] {
   return [
     `--max-old-space-size=${memoryMb}`,
-    // A batch lives until it is sent: in a smaller young generation most of it is copied twice. See ADR 0052.
+    // A batch lives until it is sent. In a smaller young generation, most of it would be copied twice. See ADR 0052.
     '--min-semi-space-size=32',
   ];
 }

@@ -1,19 +1,19 @@
 import { findPairColumns } from '../../qa/pair-columns.ts';
 import { type CsvDialect, readRecords } from './csv-records.ts';
 
-/** The start of a file that is looked at. */
+/** The number of characters at the start of a file that are examined. */
 const sampleCharacters = 64 * 1024;
 const mostRows = 500;
 
 const delimiters = [',', ';', '\t', '|'] as const;
 const quotes = ['"', "'"] as const;
 
-/** What an unlisted file is: commas and double quotes (RFC 4180). */
+/** The default dialect: commas and double quotes (RFC 4180). */
 const usual: CsvDialect = { delimiter: ',', quote: '"', escape: 'doubled' };
 
 /**
- * The dialect under which the text is most like a table: rows of one width, and cells that look like values. A header
- * that names question and answer decides.
+ * Returns the dialect under which the text looks most like a table: rows of equal width, and cells that look like
+ * values. A header that names question and answer takes precedence.
  */
 export function findDialect(text: string, delimiter?: string): CsvDialect {
   const sample = text.slice(0, sampleCharacters);
@@ -37,7 +37,7 @@ function* dialectsFor(sample: string, declared: string | undefined): Generator<C
   }
 }
 
-/** Whether cells begin with the quote: an apostrophe hardly ever stands there. */
+/** Whether cells begin with the quote. An apostrophe rarely begins a cell. */
 function opensCells(sample: string, quote: string, delimiter: string): boolean {
   return sample.split('\n', mostRows).some((line) => line.startsWith(quote) || line.includes(delimiter + quote));
 }
@@ -55,7 +55,7 @@ function readSample(sample: string, dialect: CsvDialect, isWhole: boolean): Samp
     if (fault !== undefined) faults += 1;
     if (rows.length > mostRows) break;
   }
-  // The last record of a piece may have been cut.
+  // The last record of a piece may be incomplete.
   if (!isWhole || rows.length > mostRows) rows.pop();
   return { rows: rows.filter((cells) => cells.some((cell) => cell.trim() !== '')), faults };
 }
@@ -76,11 +76,11 @@ function scoreOf({ rows, faults }: Sample, dialect: CsvDialect): number {
   return uniformity ** 2 * shape * Math.max(0, clean) ** 4 * sound + named * sound;
 }
 
-/** What blanks behind a delimiter count: they are more usual behind the commas of a sentence. */
+/** The weight of blanks after a delimiter, which are more common after the commas of a sentence. */
 const blankWeight = 0.2;
 
 function cleanShare(cells: readonly string[], dialect: CsvDialect): number {
-  // One cell in single quotes may be meant so; when most are, the quotes are those of the file.
+  // A single cell in single quotes may be intended. When most cells are, the file uses single quotes.
   const inSingle = cells.filter((cell) => /^'.*'$/s.test(cell.trim())).length;
   const count = inSingle * 2 > cells.length ? cells.length - inSingle : cells.length;
   const clean = cells.filter((cell) => looksLikeValue(cell, dialect)).length;
@@ -91,7 +91,7 @@ function cleanShare(cells: readonly string[], dialect: CsvDialect): number {
   return (Math.min(clean, count) - halves - blankWeight * blank) / cells.length;
 }
 
-/** A cell that is left with half of its quotes, or quoted as a whole, was cut at the wrong places. */
+/** A cell with unbalanced quotes, or quoted as a whole, was split at the wrong positions. */
 function looksLikeValue(cell: string, dialect: CsvDialect): boolean {
   const value = cell.trim();
   const doubled = dialect.escape === 'doubled';

@@ -1,8 +1,8 @@
 export interface CsvDialect {
   readonly delimiter: string;
-  /** Around a cell that holds delimiters or line ends; empty where no cell is quoted. */
+  /** Encloses cells that contain delimiters or line ends; empty when no cell is quoted. */
   readonly quote: '"' | "'" | '';
-  /** How a quote stands within a quoted cell. */
+  /** How a quote is written within a quoted cell. */
   readonly escape: 'doubled' | 'backslash';
 }
 
@@ -10,18 +10,21 @@ export interface CsvRecord {
   /** The line on which it begins, from 1. */
   readonly line: number;
   readonly cells: string[];
-  /** What is wrong with its quotes; the cells are as good as can be told. */
+  /** A problem with its quotes. The cells are a best effort. */
   readonly fault?: 'unclosed' | 'misplaced';
 }
 
-/** A quoted cell that does not end within so many characters was never meant as one. */
+/** A quote without an end within this many characters is not treated as a quote. */
 const longestQuoted = 256 * 1024;
-/** After so many of those the character is taken for no quote at all: to look for the end of each takes too long. */
+/**
+ * After this many unclosed quotes the character is no longer treated as a quote, because each search for an end is
+ * slow.
+ */
 const mostUnclosed = 100;
 
 /**
- * Cuts text into records, blank lines too. Line ends within cells are `\n`. Never holds more than a piece and a record.
- * A quote that closes nothing is taken as it stands.
+ * Splits text into records, including blank lines. Line ends within cells become `\n`. It holds at most one piece and
+ * one record. A quote that closes nothing is kept as text.
  */
 export function* readRecords(pieces: Iterable<string>, dialect: CsvDialect, firstLine = 1): Generator<CsvRecord> {
   const reader: Reader = { ...dialect, final: false };
@@ -66,13 +69,13 @@ type Reader = { -readonly [name in keyof CsvDialect]: CsvDialect[name] } & {
 
 interface ReadRecord {
   readonly cells: string[];
-  /** Where the next one begins. */
+  /** The start of the next record. */
   readonly end: number;
   readonly lines: number;
   readonly fault?: CsvRecord['fault'] | undefined;
 }
 
-/** @returns undefined when it may go on in the next piece. */
+/** @returns undefined when the record may continue in the next piece */
 function readRecord(text: string, start: number, reader: Reader): ReadRecord | undefined {
   const newline = text.indexOf('\n', start);
   if (newline === -1 && !reader.final) return undefined;
@@ -102,7 +105,7 @@ function readQuotedRecord(text: string, start: number, reader: Reader): ReadReco
 
 interface ReadCell {
   readonly value: string;
-  /** Where the delimiter, the line end or the end of the text is. */
+  /** The position of the delimiter, the line end or the end of the text. */
   readonly end: number;
   readonly fault?: CsvRecord['fault'];
 }
@@ -138,7 +141,7 @@ function readPlainCell(text: string, start: number, reader: Reader): ReadCell | 
   return final ? { value: withoutBackslashes(text.slice(start), escaped), end: text.length } : undefined;
 }
 
-/** From behind the opening quote. A closing quote has nothing but blanks between it and the end of the cell. */
+/** Reads from after the opening quote. Only blanks may stand between a closing quote and the end of the cell. */
 function readQuotedCell(text: string, start: number, reader: Reader): ReadCell | 'unclosed' | undefined {
   const { quote, delimiter, final } = reader;
   let misplaced = false;

@@ -9,18 +9,18 @@ export interface Story {
   end(): Block[];
 }
 
-/** They add nothing to what they hold. */
+/** Elements that are transparent: only their content is read. */
 const wrappers = new Set(['w:ins', 'w:moveTo', 'w:customXml']);
 
 export function createStory(reader: Reader): Story {
   const blocks: Block[] = [];
-  /** Of a paragraph that goes on in the next one: its mark was deleted, or it is a large first letter. */
+  /** Text of a paragraph that continues in the next one, because its mark was deleted or it is a drop cap. */
   let carried = '';
 
   function takeParagraph(element: XmlElement): void {
     const { block, after, goesOn } = readParagraph(reader, element, carried);
     carried = goesOn ? block.text : '';
-    // A heading without text parts what stands above it from what stands below it.
+    // A heading without text still separates the content above it from the content below.
     if (!goesOn && (block.text.trim() !== '' || block.kind === 'heading')) blocks.push(block);
     for (const other of after) blocks.push(other);
   }
@@ -85,14 +85,14 @@ function isDropCap(properties: XmlElement | undefined): boolean {
 function toBlock(reader: Reader, properties: XmlElement | undefined, text: string): Block {
   const level = reader.styles.headingLevel(properties);
   const list = reader.styles.numbering(properties);
-  // The number is counted even when the paragraph does not show it.
+  // The numbering advances even when the paragraph does not show its number.
   const label = list === undefined ? '' : reader.numbering.next(list);
   if (level !== undefined) return { kind: 'heading', text, level };
   if (text === '' || list === undefined) return { kind: 'paragraph', text };
   return { kind: 'list_item', text: label === '' ? text : `${label} ${text}` };
 }
 
-/** A table of one cell is a frame: what it holds stands for itself. */
+/** Reads a table. A table of one cell is a frame, so its content is read as ordinary blocks. */
 export function readTable(reader: Reader, table: XmlElement): Block[] {
   if (reader.depth >= deepestStory) {
     reader.warnings.add('Boxes or tables nested very deep were left out.');
@@ -110,7 +110,7 @@ export function readTable(reader: Reader, table: XmlElement): Block[] {
   return block === undefined ? [] : [block];
 }
 
-/** Lists of the same length beside each other are read item by item across the row: so they are meant, and so they look. */
+/** Reads neighbouring lists of equal length across the row, item by item, as they are laid out. */
 function readAcross(cells: readonly (readonly Block[])[]): string[][] {
   const items = cells[0]?.length ?? 0;
   const areLists = cells.every((blocks) => blocks.length === items && blocks.every(({ kind }) => kind === 'list_item'));
@@ -122,7 +122,7 @@ function textOfCell(blocks: readonly Block[]): string {
   return blocks.map((block) => block.text).join(' ');
 }
 
-/** Rows and cells may be wrapped in content controls. Rows that were deleted are none. */
+/** Rows and cells may be wrapped in content controls. Deleted rows are omitted. */
 function rowsOf(table: XmlElement): XmlElement[] {
   return unwrapped(table, 'w:tr').filter((row) => !isOn(childOf(row, 'w:trPr'), 'w:del'));
 }

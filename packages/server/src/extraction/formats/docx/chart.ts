@@ -1,6 +1,6 @@
 import { childOf, childrenOf, findAll, textOf, type XmlElement } from './xml-tree.ts';
 
-/** The numbers of a chart as a table: a column a series. Empty when the file keeps none. */
+/** Returns the numbers of a chart as a table with one column for each series. Empty when the file stores none. */
 export function chartRows(chart: XmlElement | undefined): string[][] {
   const series = [...findAll(chart, 'c:ser')];
   const names = series.map((one) => points(childOf(one, 'c:tx')).get(0) ?? '');
@@ -26,7 +26,7 @@ export function chartTitle(chart: XmlElement | undefined): string {
   return title === undefined ? '' : [...findAll(title, 'a:t')].map(textOf).join('');
 }
 
-/** The file keeps all digits of a double, 4.4000000000000004; people see fifteen of them at most. */
+/** The file stores all digits of a double, such as 4.4000000000000004. Programs show at most fifteen. */
 function numbers(element: XmlElement | undefined): Map<number, string> {
   const shown = (text: string) =>
     /\d{16}/.test(text) || /\.\d{14}/.test(text) ? String(Number(Number(text).toPrecision(15))) : text;

@@ -8,9 +8,9 @@ import { childOf, childrenOf, findAll, isOn, textOf, valOf, type XmlElement } fr
 /** The text of a paragraph while it is read. */
 export interface Line {
   text: string;
-  /** What hangs on the paragraph and stands after it: notes, text boxes, charts. */
+  /** Blocks that are anchored to the paragraph and follow it: notes, text boxes, charts. */
   readonly after: Block[];
-  /** Fields that have begun: `code` is an instruction, `result` is what the reader sees. */
+  /** Open fields: `code` is an instruction, `result` is the visible text. */
   readonly fields: Array<'code' | 'result'>;
 }
 
@@ -18,7 +18,7 @@ export function createLine(): Line {
   return { text: '', after: [], fields: [] };
 }
 
-/** Adds what an element below a paragraph shows. Tracked changes count as accepted. */
+/** Adds the visible text of an element within a paragraph. Tracked changes count as accepted. */
 export function readInline(reader: Reader, line: Line, element: XmlElement): void {
   const handler = handlers[element.name];
   if (handler !== undefined) handler(reader, line, element);
@@ -99,14 +99,14 @@ function turnField(line: Line, element: XmlElement): void {
   else if (turn === 'separate' && line.fields.length > 0) line.fields[line.fields.length - 1] = 'result';
 }
 
-/** A box to tick is text, so that others can ask for it. */
+/** A check box becomes text, so that a question can refer to it. */
 function readControl(reader: Reader, line: Line, element: XmlElement): void {
   const box = childOf(childOf(element, 'w:sdtPr'), 'w14:checkbox');
   if (box === undefined) readChildren(reader, line, childOf(element, 'w:sdtContent'));
   else if (isShown(line)) line.text += valOf(box, 'w14:checked') === '1' ? '[x]' : '[ ]';
 }
 
-/** The reading of the characters stands behind them, in brackets. */
+/** The pronunciation follows the characters, in brackets. */
 function readRuby(reader: Reader, line: Line, element: XmlElement): void {
   readChildren(reader, line, childOf(element, 'w:rubyBase'));
   const reading = createLine();
@@ -125,7 +125,7 @@ function readNote(reader: Reader, line: Line, note: { kind: NoteKind; element: X
   });
 }
 
-/** The same thing written for newer and for older programs: only one of them is read. */
+/** Alternatives for newer and older programs have the same content, so only one is read. */
 function readAlternative(reader: Reader, line: Line, element: XmlElement): void {
   for (const choice of [...childrenOf(element, 'mc:Choice'), ...childrenOf(element, 'mc:Fallback')]) {
     const before = line.text.length + line.after.length;

@@ -1,6 +1,6 @@
 import { childOf, childrenOf, valOf, type XmlElement } from './xml-tree.ts';
 
-/** An Office equation as LaTeX: a notation that people and models read, and that keeps what stands where. */
+/** Converts an Office equation to LaTeX, a notation that people and models read and that preserves the structure. */
 export function toLatex(element: XmlElement): string {
   return inside(element)
     .replace(/(\\[a-zA-Z]+) (?=[^a-zA-Z])/g, '$1 ')
@@ -80,7 +80,7 @@ function property(element: XmlElement, properties: string, name: string): string
   return valOf(childOf(element, properties), name);
 }
 
-/** What carries a script is grouped when it is more than one thing in a row. */
+/** The base of a script is grouped when it has more than one part. */
 function base(element: XmlElement): string {
   const text = part(element, 'm:e');
   const [only] = childrenOf(childOf(element, 'm:e'));

@@ -3,7 +3,7 @@ import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts
 
 /** Counts the items of lists. */
 export interface Numbering {
-  /** The label of the next item, as the reader of the document sees it; `-` for bullets, empty when it has none. */
+  /** Returns the label of the next item as shown in the document: `-` for bullets, empty when it has none. */
   next(list: { readonly id: string; readonly level: number }): string;
 }
 
@@ -17,7 +17,7 @@ interface Level {
 
 interface List {
   readonly abstractId: string;
-  /** Where a level begins anew when this list is first used. */
+  /** The start values of levels that restart when this list is first used. */
   readonly starts: ReadonlyMap<number, number>;
   readonly levels: ReadonlyMap<number, Level>;
 }
@@ -84,7 +84,7 @@ function readLists(part: XmlElement | undefined, styles: Styles): Map<string, Li
   return lists;
 }
 
-/** A definition may only point to a style that points to the list meant. */
+/** Finds a definition. It may refer to a style that refers to the actual list. */
 function findDefinition(
   id: string,
   known: {

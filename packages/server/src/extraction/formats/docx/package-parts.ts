@@ -6,15 +6,15 @@ import { childrenOf, findAll, parseXml, textOf, type XmlElement } from './xml-tr
 export interface Relationship {
   /** The last part of the type: `officeDocument`, `styles`, `chart`, … */
   readonly kind: string;
-  /** Name of the part; null when it is outside of the file: nothing outside is ever opened. */
+  /** The name of the part; null when it lies outside the file. Nothing outside the file is opened. */
   readonly target: string | null;
 }
 
 export interface WordParts {
   readonly document: Uint8Array;
-  /** What the document calls itself. */
+  /** The title of the document. */
   readonly title: string | undefined;
-  /** Of the document, by their id. */
+  /** The relationships of the document by id. */
   readonly relationships: ReadonlyMap<string, Relationship>;
   /** The first related part of the kind, parsed. */
   find(kind: string): XmlElement | undefined;

@@ -6,8 +6,8 @@ import { createReader, type Reader } from './reader.ts';
 import { findAll, parseXml, textOf } from './xml-tree.ts';
 
 /**
- * Reads the text of a Word document as its reader would: tracked changes accepted, comments left out, notes and boxes
- * behind the paragraph they hang on. Only parts of the file are opened, never what they refer to outside of it.
+ * Reads the visible text of a Word document. Tracked changes are accepted, comments are omitted, and notes and boxes
+ * follow their paragraph. Only parts of the file are opened, never external references.
  */
 export function readDocx(bytes: Uint8Array): Document {
   const reader = createReader(findWordParts(openPackage(bytes, 'docx')), { readStory, readTable });

@@ -4,17 +4,17 @@ import type { WordParts } from './package-parts.ts';
 import { readStyles, type Styles } from './styles.ts';
 import { childOf, childrenOf, type XmlElement } from './xml-tree.ts';
 
-/** What is read once for a document, and what is counted while it is read. */
+/** State that all readers of one document share. */
 export interface Reader {
   readonly parts: WordParts;
   readonly styles: Styles;
   readonly numbering: Numbering;
   readonly notes: Notes;
   readonly warnings: Set<string>;
-  /** Characters that are in the file and not in the text, by reason. */
+  /** Characters of the file that are not part of the text, by reason. */
   readonly dropped: Record<'deleted' | 'hidden' | 'comments' | 'headers_and_footers', number>;
   readonly stories: Stories;
-  /** Tables, notes and boxes may hold each other. */
+  /** The nesting depth of tables, notes and boxes. */
   depth: number;
 }
 
@@ -73,7 +73,7 @@ function createNotes(parts: WordParts): Notes {
   };
 }
 
-/** Rows as a block; blank rows are none. */
+/** Converts rows to a block; blank rows are omitted. */
 export function tableBlock(rows: readonly (readonly string[])[], headerRows = 1): Block | undefined {
   const lines = rows
     .map((cells) => cells.map((cell) => cell.replace(/\s+/g, ' ').trim()))

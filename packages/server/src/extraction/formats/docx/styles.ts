@@ -5,13 +5,13 @@ export interface NumberingReference {
   readonly level: number | undefined;
 }
 
-/** What the styles of paragraphs say about structure. */
+/** The structure that paragraph styles define. */
 export interface Styles {
   /** 1 to 6; undefined for text. */
   headingLevel(properties: XmlElement | undefined): number | undefined;
-  /** Which list a paragraph belongs to, by itself or by its style; undefined: none. */
+  /** The list of a paragraph, from the paragraph or its style; undefined without a list. */
   numbering(properties: XmlElement | undefined): { readonly id: string; readonly level: number } | undefined;
-  /** The list that a style of lists stands for. */
+  /** The list that a list style stands for. */
   numberingOfStyle(style: string): string | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Style {
   readonly numbering: NumberingReference;
 }
 
-/** Chains of styles may be circles. */
+/** The maximum length of a chain of styles, which may be circular. */
 const longestChain = 30;
 
 export function readStyles(part: XmlElement | undefined): Styles {
@@ -50,7 +50,7 @@ export function readStyles(part: XmlElement | undefined): Styles {
       if (own !== undefined) return own > 9 ? undefined : Math.min(own, 6);
       for (const { name, outline } of chain(valOf(properties, 'w:pStyle') ?? standard)) {
         const level = levelOfName(name) ?? outline;
-        // A style that only takes itself out of the table of contents still looks like what it is based on.
+        // A style that only removes itself from the table of contents still looks like its base style.
         if (level !== undefined && level <= 9) return Math.min(level, 6);
       }
       return undefined;
@@ -83,7 +83,7 @@ function readNumbering(properties: XmlElement | undefined): NumberingReference {
   return { id: valOf(reference, 'w:numId'), level: Number.isNaN(level) ? undefined : level };
 }
 
-/** The file counts from 0; 9 stands for text. */
+/** The file counts levels from 0; 9 stands for text. */
 function toLevel(value: string | undefined): number | undefined {
   const level = Number.parseInt(value ?? '', 10);
   return Number.isNaN(level) ? undefined : level + 1;

@@ -1,10 +1,10 @@
 import { Parser } from 'htmlparser2';
 import { fileDamaged } from '../../extraction-error.ts';
 
-/** An element; names carry the prefix that is usual for their namespace, whatever the document calls it. */
+/** An element. Names have the usual prefix of their namespace, independent of the prefix in the document. */
 export interface XmlElement {
   readonly name: string;
-  /** Those of WordprocessingML without a prefix. */
+  /** WordprocessingML attributes have no prefix. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: Array<XmlElement | string>;
 }
@@ -26,8 +26,8 @@ const deepest = 500;
 const pieceBytes = 2 ** 18;
 
 /**
- * Parses a part; broken XML gives what can be told. With `each`, the children of the elements of that name are handed
- * over one by one and not kept: a body may be larger than memory.
+ * Parses a part; damaged XML gives a partial result. With `each`, the children of the elements of that name are passed
+ * on one by one and not stored, because a body may exceed the memory.
  * @throws ExtractionError when elements are nested deeper than any program writes them.
  */
 export function parseXml(
@@ -84,13 +84,13 @@ export function valOf(element: XmlElement | undefined, name: string): string | u
   return childOf(element, name)?.attributes.val;
 }
 
-/** A switch is on by standing there, unless it says otherwise. */
+/** A switch is on when the element exists, unless its value turns it off. */
 export function isOn(element: XmlElement | undefined, name: string): boolean {
   const child = childOf(element, name);
   return child !== undefined && !/^(?:0|false|off|none)$/.test(child.attributes.val ?? '');
 }
 
-/** Elements of that name below this one, not looking inside of them. */
+/** Finds elements of that name below this one, but not within a match. */
 export function* findAll(element: XmlElement | undefined, name: string): Generator<XmlElement> {
   for (const child of childrenOf(element)) {
     if (child.name === name) yield child;

@@ -4,7 +4,7 @@ import { fileDamaged } from '../../extraction-error.ts';
 import { createTableRows, type Spans, type TableRows } from '../../qa/table-rows.ts';
 import { createRegions, type Regions } from './html-regions.ts';
 
-/** Their content is no text of the page. */
+/** Elements whose content is not part of the text. */
 const dropped = new Set(
   'script style noscript template title svg math iframe object canvas audio video select datalist'.split(' '),
 );
@@ -19,7 +19,7 @@ const paragraph = { kind: 'paragraph', level: 0 } as const;
 /** Elements that are never closed count as nested. Real pages stay far below this depth. */
 const deepest = 5_000;
 
-/** Turns HTML into blocks, piece by piece. Damaged markup never throws. */
+/** Converts HTML into blocks, piece by piece. Damaged markup never throws. */
 export interface HtmlBlocks {
   write(html: string): void;
   end(): HtmlContent;
@@ -27,9 +27,9 @@ export interface HtmlBlocks {
 
 export interface HtmlContent {
   readonly blocks: Block[];
-  /** Of the head; empty when it has none. */
+  /** The title in the head; empty when there is none. */
   readonly title: string;
-  /** Characters that are no part of the blocks. */
+  /** Characters that are not part of the blocks. */
   readonly dropped: { readonly hidden: number; readonly boilerplate: number };
 }
 
@@ -37,9 +37,9 @@ interface Reading {
   readonly regions: Regions;
   readonly table: TableRows;
   text: string[];
-  /** What the text being read belongs to. */
+  /** The block of the current text. */
   open: { readonly kind: BlockKind; readonly level: number };
-  /** How many elements deep we are in one that is dropped, and why. */
+  /** The nesting depth within a dropped element, and the reason. */
   skipped: number;
   skippedFor: 'hidden' | 'title' | 'other';
   title: string;
@@ -66,7 +66,7 @@ export function createHtmlBlocks(): HtmlBlocks {
   const parser = new Parser({
     onopentag: (name, attributes) => {
       depth += 1;
-      // The parser's own work grows with the square of the depth.
+      // The parser's time grows with the square of the depth.
       if (depth > deepest) throw fileDamaged('HTML', `its elements are nested deeper than ${deepest}`);
       if (reading.skipped > 0) reading.skipped += 1;
       else if (dropped.has(name) || isHidden(attributes)) skip(reading, name, attributes);
@@ -104,7 +104,7 @@ function skip(reading: Reading, name: string, attributes: Record<string, string>
   reading.skipped = 1;
   reading.skippedFor = dropped.has(name) ? 'other' : 'hidden';
   if (name === 'title' && reading.title === '') reading.skippedFor = 'title';
-  // A formula may say in text what it shows.
+  // A formula may contain a text alternative.
   if (name === 'math' && attributes.alttext !== undefined) takeShown(reading, ` ${attributes.alttext} `);
 }
 
@@ -156,7 +156,7 @@ function openList(reading: Reading, name: string, attributes: Record<string, str
   reading.lists.push(name === 'ol' ? (Number.isNaN(start) ? 1 : start) : null);
 }
 
-/** The number of an item is part of its text: others refer to it. */
+/** The number of an item is part of its text, because other text refers to it. */
 function startItem(reading: Reading): void {
   startBlock(reading, 'list_item');
   const number = reading.lists.at(-1) ?? null;
@@ -164,7 +164,7 @@ function startItem(reading: Reading): void {
   if (number !== null) reading.lists[reading.lists.length - 1] = number + 1;
 }
 
-/** The text so far is a block; inside of a table it is only a part of its cell. */
+/** Ends the current block. Within a table, the text is only a part of its cell. */
 function endBlock(reading: Reading): void {
   const { kind, level } = reading.open;
   if (reading.table.isOpen()) {
@@ -183,7 +183,7 @@ function openTable(reading: Reading): void {
   reading.table.open(`${takeText(reading)} `);
 }
 
-/** Outside of a table a row or cell is as good as a paragraph. */
+/** Outside a table, a row or cell is treated as a paragraph. */
 function openTablePart(reading: Reading, name: string, attributes: Record<string, string>): void {
   if (!reading.table.isOpen()) endBlock(reading);
   else if (name === 'tr') reading.table.openRow(takeText(reading));
@@ -194,7 +194,7 @@ function spansOf(attributes: Record<string, string>): Spans {
   const span = (value: string | undefined) => Math.min(mostSpanned, Math.max(1, Number.parseInt(value ?? '', 10) || 1));
   return { rows: span(attributes.rowspan), columns: span(attributes.colspan) };
 }
-/** A cell that spans more is a mistake or an attack. */
+/** The maximum span of a cell. A larger span is an error or an attack. */
 const mostSpanned = 50;
 
 function closeTablePart(reading: Reading, name: string): void {
@@ -221,7 +221,7 @@ function isHidden(attributes: Record<string, string>): boolean {
   return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
 }
 
-/** Blanks become one; the line breaks of `<br>` stay. */
+/** Collapses blanks; the line breaks of `<br>` stay. */
 function tidy(text: string): string {
   return text
     .replace(/[ \t]+/g, ' ')

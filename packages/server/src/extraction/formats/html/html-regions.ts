@@ -1,14 +1,14 @@
 import type { Block } from '../../document.ts';
 
-/** Parts of a page that are no part of what it says: menus, feet, banners. */
+/** Detects parts of a page that are not content: menus, footers, banners. */
 export interface Regions {
-  /** To be told of every element, when it begins and when it ends. */
+  /** Called at the start and end of every element. */
   enter(name: string, attributes: Readonly<Record<string, string>>): void;
   leave(): void;
   text(length: number): void;
-  /** To be told of every block. */
+  /** Called for every block. */
   emit(block: Block): void;
-  /** The blocks without those parts; all of them when too little would be left to be sure. */
+  /** Returns the blocks without those parts; all blocks when too little would remain. */
   content(): { readonly blocks: Block[]; readonly dropped: number };
 }
 
@@ -38,7 +38,7 @@ const byRole: Readonly<Record<string, Kind>> = {
 };
 const consentSubjects = new Set(['cookie', 'cookies', 'consent', 'gdpr', 'onetrust']);
 const consentBox = /^(?:banner|bar|notice|popup|modal|overlay|dialog|consent|law)/;
-/** Boxes that ask for consent are short; an article about them is not. */
+/** Consent boxes are short; an article about consent is not. */
 const longestConsent = 3000;
 const fewestCharacters = 250;
 const smallestShare = 0.25;
@@ -54,7 +54,7 @@ export function createRegions(): Regions {
 
   return {
     enter: (name, attributes) => {
-      // What stands inside of such a part belongs to it; a head or foot of an article belongs to the article.
+      // An element within a region belongs to that region. The header or footer of an article belongs to the article.
       const kind = current() === undefined ? kindOf(name, attributes, articles > 0) : undefined;
       const region = kind === undefined ? current() : { kind, characters: 0, linked: 0, hasTitle: false };
       if (name === 'article' || name === 'main') articles += 1;
@@ -83,7 +83,7 @@ export function createRegions(): Regions {
       const after = charactersOf(strict);
       if (after >= fewestCharacters && after >= before * smallestShare)
         return { blocks: strict, dropped: before - after };
-      // Of a short page only the menus go, if anything is left then.
+      // On a short page only the menus are removed, if any content remains.
       const lenient = without((region) => region.kind === 'navigation');
       return lenient.length === 0
         ? { blocks: all, dropped: 0 }
@@ -98,13 +98,13 @@ function kindOf(name: string, attributes: Readonly<Record<string, string>>, inAr
   return inArticle && kind !== 'navigation' ? undefined : kind;
 }
 
-/** Whether two words follow each other such as in `cookie-banner` or `gdpr_notice-2`. */
+/** Whether two words of a name occur in sequence, such as in `cookie-banner` or `gdpr_notice-2`. */
 function asksForConsent(names: string): boolean {
   const words = names.toLowerCase().split(/[\s_-]+/);
   return words.some((word, at) => consentSubjects.has(word) && consentBox.test(words[at + 1] ?? ''));
 }
 
-/** Heads and asides may hold what a page is about; those of links do not. */
+/** Headers and asides may hold content, but not when they consist of links. */
 function isBoilerplate({ kind, characters, linked, hasTitle }: Region): boolean {
   if (kind === 'navigation' || kind === 'footer') return true;
   if (kind === 'consent') return characters <= longestConsent;

@@ -26,7 +26,7 @@ export function correctArabic(text: readonly string[], leftOf: (index: number) =
   return spaced(withoutLigatures(result.join('')));
 }
 
-/** How many letters one glyph stands for: they all stand at the same place. */
+/** Returns how many letters one glyph represents: they share the same position. */
 function glyphLength(text: readonly string[], lefts: readonly number[], from: number): number {
   let length = 1;
   while (length < longestGlyph && arabic.test(text[from + length] ?? '') && lefts[from + length] === lefts[from]) {
@@ -50,7 +50,7 @@ function isBackwards(text: readonly string[], lefts: readonly number[]): boolean
   return backwards > forwards;
 }
 
-/** Each run of Arabic the other way round. */
+/** Reverses each run of Arabic. */
 function turned(text: readonly string[]): string[] {
   const result: string[] = [];
   let run: string[] = [];
@@ -68,7 +68,7 @@ function spaced(text: string): string {
   return text.replace(/(?<=[a-zA-Z])(?=[\u0600-\u06ff])|(?<=[\u0620-\u06ff])(?=[a-zA-Z])/g, ' ').replace(/ {2,}/g, ' ');
 }
 
-/** Ligatures and the forms of Arabic letters, as letters. */
+/** Replaces ligatures and presentation forms by letters. */
 export function withoutLigatures(text: string): string {
   return text.replace(/[\ufb00-\ufb06\ufb50-\ufdff\ufe70-\ufefc]+/g, (forms) => forms.normalize('NFKC'));
 }

@@ -1,11 +1,11 @@
-/** The characters of a piece of a line, one piece after the other: they are kept in one place, which is used again. */
+/** The characters of one piece of a line. One list is reused for all pieces. */
 export interface CharacterList {
-  /** Forgets the characters of the piece before. */
+  /** Removes the characters of the previous piece. */
   begin(): void;
-  /** `place`: its index in the text of the page; -1 for a blank that stands for a gap. */
+  /** `place` is the index in the text of the page; -1 for a blank that represents a gap. */
   add(code: number, place: number): void;
   length(): number;
-  /** Of the last character; -1 where there is none. */
+  /** The place of the last character; -1 when there is none. */
   lastPlace(): number;
   codes(): readonly number[];
   places(): readonly number[];
@@ -19,7 +19,7 @@ export function createCharacterList(): CharacterList {
   let places = new Int32Array(usualLength);
   let bytes = Buffer.alloc(usualLength);
   let length = 0;
-  /** All codes so far, or-ed: tells whether each is a byte. */
+  /** The bitwise OR of all codes so far, which shows whether each is a byte. */
   let all = 0;
 
   function grow(): void {

@@ -1,7 +1,7 @@
 import type { Line } from './lines.ts';
 import type { Segment } from './segment-draft.ts';
 
-/** Lines of a page: text as it is, or the rows of a table. */
+/** A region of a page: text lines or the rows of a table. */
 export type Region =
   | { readonly kind: 'lines'; readonly lines: readonly Line[] }
   | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[]; readonly lines: readonly Line[] };
@@ -11,7 +11,7 @@ interface Column {
   right: number;
 }
 
-/** Finds tables by what stands below each other: lines of several pieces, and the further lines of their cells. */
+/** Finds tables by alignment: lines of several pieces, and the continuation lines of their cells. */
 export function findTables(lines: readonly Line[]): Region[] {
   const regions: Region[] = [];
   let text: Line[] = [];
@@ -33,7 +33,7 @@ export function findTables(lines: readonly Line[]): Region[] {
   return regions;
 }
 
-/** Where the lines that look like one table end; `from` when none begins there. */
+/** Returns where the lines that look like one table end; `from` when no table begins there. */
 function tableEnd(lines: readonly Line[], from: number): number {
   if ((lines[from]?.segments.length ?? 0) < 2) return from;
   let end = from + 1;
@@ -55,7 +55,7 @@ function fits(line: Line, columns: readonly Column[]): boolean {
   const touched = line.segments.map((segment) => columns.filter((column) => overlaps(segment, column)).length);
   if (touched.some((count) => count > 1)) return false;
   if (line.segments.length > 1) return touched.filter((count) => count === 1).length >= 2;
-  // The further line of a cell, but not one that begins in the first column: that is text behind the table.
+  // A single piece continues a cell, unless it begins in the first column: that is text after the table.
   const [only] = line.segments;
   const [first, ...others] = columns;
   if (only === undefined || first === undefined) return false;
@@ -72,7 +72,7 @@ function columnsOf(lines: readonly Line[]): Column[] {
   return columns;
 }
 
-/** Keeps the columns in order; what a piece spans becomes one. */
+/** Keeps the columns in order; columns that a piece spans are merged. */
 function widen(columns: Column[], { left, right }: Segment): void {
   const first = columns.findIndex((column) => column.right > left);
   if (first === -1) columns.push({ left, right });
@@ -86,7 +86,9 @@ function widen(columns: Column[], { left, right }: Segment): void {
   }
 }
 
-/** At least two rows of two columns; two columns need three rows, or a line of text with a gap would be one. */
+/**
+ * A table has at least two rows and two columns. Two columns need three rows, so that text with a gap is not a table.
+ */
 function toTable(lines: readonly Line[]): (Region & { kind: 'table' }) | undefined {
   const columns = columnsOf(lines);
   const wide = lines.filter((line) => line.segments.length > 1).length;

@@ -2,11 +2,11 @@ import type { Line } from './lines.ts';
 import type { Outline } from './outline.ts';
 import type { PageLines } from './running-heads.ts';
 
-/** Tells headings by their bookmarks, and by their size and weight beside those of the text. */
+/** Detects headings by bookmarks, and by size and weight relative to the text. */
 export interface HeadingStyles {
-  /** Whether a line has the look of a heading, whatever it says. */
+  /** Whether a line looks like a heading, independent of its text. */
   isHeading(line: Line): boolean;
-  /** Smaller than the text: notes, captions. */
+  /** Whether a line is smaller than the text, such as a note or caption. */
   isSmall(line: Line | undefined): boolean;
   levelOf(text: string, lines: readonly Line[]): number | undefined;
 }
@@ -26,7 +26,7 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
   const [text] = [...characters].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
   const sizes = [...characters.keys()].filter((size) => size >= text * 1.13).sort((a, b) => b - a);
   const steps = sizes.filter((size, index) => index === 0 || (sizes[index - 1] ?? 0) - size > 0.4);
-  // Where most of a document is bold, bold says nothing.
+  // When most of a document is bold, bold does not indicate a heading.
   const boldMeans = bold < all * 0.3;
 
   const isLarge = (line: Line) => line.size >= text * 1.13;
@@ -58,10 +58,12 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
 }
 
 const bullet = /^[•‣◦▪∙–—*-]\s/;
-/** So begin headings, and the items of lists. */
+/** The start of numbered headings and of list items. */
 const number = /^\(?[0-9]{1,3}[.)]\s/;
 
-/** A line of a table of contents: three dots before its last word. Read from its end, where the pattern has an anchor. */
+/**
+ * A line of a table of contents: three dots before its last word. The text is reversed so that the pattern is anchored.
+ */
 function isLeader(text: string): boolean {
   return /^\S*\s*\.\s?\.\s?\./.test([...text].reverse().join(''));
 }

@@ -1,6 +1,6 @@
 export interface JoinedLine {
   readonly text: string;
-  /** The file says that a hyphen stood behind it that only broke the word. */
+  /** The file marks a hyphen after the line that only breaks the word. */
   readonly hyphen: boolean;
 }
 
@@ -11,23 +11,25 @@ export interface LineJoiner {
 
 const cjk = /[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/;
 const word = /[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*/gu;
-// Both have their anchor first and are read backwards from there: other starts would take quadratic time.
+// Both patterns are anchored at the end and match backwards. Other starts would take quadratic time.
 const broken = /$(?<=([\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)*)[-\u2010\u2011])/u;
 const lastWord = /$(?<=([\p{L}\p{N}]+))/u;
 const hyphens = '-\u2010\u2011';
-/** Of what stands before; a paragraph may be long, and each of its lines is joined to all before it. */
+/** The number of preceding characters examined. A paragraph may be long, and each line is joined to all before it. */
 const looksBack = 200;
 const mostWords = 200_000;
 
-/** The words of the whole document decide: a hyphen stays where the word with a hyphen stands elsewhere. */
+/** Decides by the words of the whole document: a hyphen stays when the hyphenated word occurs elsewhere. */
 export function createLineJoiner(texts: Iterable<string>): LineJoiner {
-  // Most documents are small, and many break no word at all.
+  // The words are collected on demand, because many documents break no word.
   let read: ReadonlySet<string> | undefined;
   const has = (text: string) => {
     read ??= wordsOf(texts);
     return read.has(plain(text));
   };
-  /** What stands between two lines; null: the hyphen of the first goes. `near` is the end of what stands before. */
+  /**
+   * Returns the text between two lines; null removes the hyphen of the first. `near` is the end of the preceding text.
+   */
   function between(near: string, after: string, hyphen: boolean): string | null {
     const last = near.at(-1) ?? '';
     if (hyphen || hyphens.includes(last)) {
@@ -46,7 +48,7 @@ export function createLineJoiner(texts: Iterable<string>): LineJoiner {
     join: (lines) => {
       const [first, ...others] = lines;
       let text = first?.text ?? '';
-      // To look at the end of the whole would put its parts together for each line.
+      // Reading the end of the whole text would flatten the string for each line.
       let near = text.slice(-looksBack);
       let { hyphen } = first ?? { hyphen: false };
       for (const line of others) {

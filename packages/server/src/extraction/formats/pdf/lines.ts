@@ -1,7 +1,7 @@
 import type { PageSegments } from './read-segments.ts';
 import type { Segment } from './segment-draft.ts';
 
-/** What stands on one baseline and belongs together: a line of text, or the first lines of the cells of a row. */
+/** Pieces on one baseline that belong together: a line of text, or the first lines of the cells of a row. */
 export interface Line {
   readonly segments: readonly Segment[];
   readonly left: number;
@@ -13,13 +13,13 @@ export interface Line {
   readonly hyphen: boolean;
 }
 
-/** How far back a cell of a row may have to look for the first cell, over the further lines of the cells between. */
+/** How many lines a cell may look back for the first cell of its row. */
 const lookBack = 15;
 const label = /^(?:[•‣◦▪–—*·∙-]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|[0-9]{1,2}(?:\.[0-9]{1,3})+\.?)$/;
 
 /**
- * Puts pieces of lines together, in the order of the file. Columns of text that were written line by line across the
- * page are taken one after the other.
+ * Combines pieces into lines, in the order of the file. Columns that were written line by line across the page are read
+ * one after the other.
  */
 export function toLines(page: PageSegments): Line[] {
   if (page.turned) return page.segments.map((segment) => toLine([segment]));
@@ -44,7 +44,7 @@ function findRow(groups: readonly Segment[][], segment: Segment): Segment[] | un
   return undefined;
 }
 
-/** A number or a dot before a line is part of it, not a cell. */
+/** A number or bullet before a line is part of it, not a cell. */
 function withoutLabels(group: readonly Segment[]): readonly Segment[] {
   const [first, second, ...others] = group;
   if (first === undefined || second === undefined || others.length > 0) return group;
@@ -76,8 +76,8 @@ function toLine(segments: readonly Segment[]): Line {
 }
 
 /**
- * Text in two columns that was written across them: long pieces left and right of a gutter, taking turns on the same
- * baselines. Cells of tables are written one after the other, or are short.
+ * Detects two columns that were written across the page: long pieces left and right of a gutter alternate on the same
+ * baselines. Cells of tables are written in sequence, or are short.
  */
 function byColumn({ segments, width }: PageSegments): readonly Segment[] {
   let turns = 0;
@@ -97,7 +97,9 @@ function byColumn({ segments, width }: PageSegments): readonly Segment[] {
   return inBands(segments, { gutter, crossing: new Set(crossing) });
 }
 
-/** What crosses the gutter (a title) parts the page into bands; each is read left, then right. */
+/**
+ * A piece that crosses the gutter, such as a title, divides the page into bands. Each band is read left, then right.
+ */
 function inBands(
   segments: readonly Segment[],
   { gutter, crossing }: { gutter: number; crossing: ReadonlySet<Segment> },

@@ -35,7 +35,7 @@ interface Memory {
 
 export interface OpenPdf {
   readonly pdfium: Pdfium;
-  /** The memory of PDFium; to be asked for again after each call, because it moves when it grows. */
+  /** The memory of PDFium. Call this again after each PDFium call, because the memory moves when it grows. */
   memory(): DataView;
   readonly document: number;
   readonly numPages: number;
@@ -45,10 +45,10 @@ export interface OpenPdf {
 /** @throws ExtractionError when the bytes are no PDF, need a password or cannot be repaired. */
 export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   if (bytes.length === 0) throw fileEmpty();
-  // A new WebAssembly instance each time: nothing of a document that broke its memory reaches the next one.
+  // Each document gets a new WebAssembly instance, so that corrupted memory cannot affect the next document.
   const library = await startPdfium(await pdfiumCode());
   const document = await load(library, bytes);
-  // The library keeps the interface below its own to itself.
+  // The library does not export its low-level interface.
   const { wasmExports } = (library as unknown as { module: { wasmExports: Pdfium & Memory } }).module;
   const { documentIdx } = document as unknown as { documentIdx: number };
   const { memory } = wasmExports;
@@ -56,7 +56,7 @@ export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   return {
     pdfium: wasmExports,
     memory: () => {
-      // A memory that grew has left its old buffer behind, empty.
+      // When the memory grows, its old buffer becomes empty.
       if (view.buffer.byteLength === 0) view = new DataView(memory.buffer);
       return view;
     },
@@ -69,7 +69,7 @@ export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   };
 }
 
-/** What TypeScript knows of WebAssembly is part of its DOM. */
+/** TypeScript declares WebAssembly only in its DOM library. */
 interface WebAssemblyCode {
   compile(bytes: Uint8Array): Promise<object>;
   readonly Instance: new (code: object, imports: object) => { readonly exports: object };
@@ -77,7 +77,7 @@ interface WebAssemblyCode {
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyCode };
 let compiled: Promise<object> | undefined;
 
-/** Its code is compiled once for all documents. */
+/** The code is compiled once for all documents. */
 function pdfiumCode(): Promise<object> {
   compiled ??= compile();
   return compiled;
@@ -99,7 +99,7 @@ async function compile(): Promise<object> {
 
 const titleBytes = 1024;
 
-/** What the document calls itself; undefined when it does not. */
+/** Returns the title of the document; undefined when it has none. */
 export function readTitle({ pdfium, memory, document }: OpenPdf): string | undefined {
   const buffer = pdfium.malloc(titleBytes + 8);
   const tag = buffer + titleBytes;

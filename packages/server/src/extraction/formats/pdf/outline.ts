@@ -1,6 +1,6 @@
 import type { OpenPdf } from './open-pdf.ts';
 
-/** What the bookmarks of a document say about its headings: their level by their text. */
+/** The bookmarks of a document: the level of a heading by its text. */
 export interface Outline {
   levelOf(text: string): number | undefined;
   readonly size: number;
@@ -36,7 +36,7 @@ export function readOutline({ pdfium, memory, document }: OpenPdf): Outline {
   };
 }
 
-/** Bookmarks often leave out the number that the heading has. */
+/** Bookmarks often omit the number of the heading. */
 const numbering = /^(?:chapter|appendix|глава|приложение|第)?\s*[A-Z]?[0-9]*(?:\.[0-9]+)*[.:]?\s+/i;
 
 function keyOf(text: string): string {

@@ -64,7 +64,7 @@ function* linesOf(pages: readonly PageLines[]): Generator<string> {
   for (const { lines } of pages) for (const line of lines) yield textOf(line);
 }
 
-/** A paragraph that goes on on the next page stays together: notes at the foot of the page come after it. */
+/** A paragraph that continues on the next page stays together. The notes at the foot of the page follow it. */
 function inOrder(pages: readonly (readonly PdfBlock[])[]): Block[] {
   const result: PdfBlock[] = [];
   let notes: PdfBlock[] = [];
@@ -81,7 +81,7 @@ function inOrder(pages: readonly (readonly PdfBlock[])[]): Block[] {
   return [...result, ...notes].map(({ isNote: _, ...block }) => block);
 }
 
-/** A call may not have as many arguments as a page has blocks. */
+/** Appends one by one, because a page may have more blocks than a call may have arguments. */
 function append(result: PdfBlock[], blocks: readonly PdfBlock[]): void {
   for (const block of blocks) result.push(block);
 }

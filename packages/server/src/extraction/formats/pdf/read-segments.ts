@@ -7,7 +7,7 @@ export interface PageSegments {
   readonly width: number;
   readonly height: number;
   readonly segments: readonly Segment[];
-  /** Most of the text runs in another direction than from left to right: positions say nothing. */
+  /** Most of the text does not run from left to right, so positions are not meaningful. */
   readonly turned: boolean;
 }
 
@@ -31,7 +31,7 @@ export function createSegmentReader(pdf: OpenPdf): SegmentReader {
         const width = pdfium.FPDF_GetPageWidthF(page);
         const height = pdfium.FPDF_GetPageHeightF(page);
         try {
-          // Fonts are known by an address, at which the next page may have another one.
+          // Fonts are identified by address. The next page may have another font at the same address.
           const fonts = new Map<number, Font>();
           return { width, height, ...readText(createTextProbe(pdf, { text, buffer, fonts }), characters) };
         } finally {
@@ -88,7 +88,7 @@ function readText(probe: TextProbe, characters: CharacterList): Pick<PageSegment
     if (isSoftHyphen(code)) hyphen = true;
     else if (code === 13 || code === 10) end(hyphen);
     else {
-      // Behind a hyphen that only breaks a word, PDFium does not say that the line ends.
+      // After a hyphen that only breaks a word, PDFium does not report the line end.
       if (hyphen && draft.isOpen() && Math.abs(probe.baseline(at) - draft.y()) > 0.5 * style.size) end(true);
       hyphen = false;
       if (code <= 32 || code === 0xa0) blank = true;
@@ -99,12 +99,12 @@ function readText(probe: TextProbe, characters: CharacterList): Pick<PageSegment
   return { segments, turned: turnedRuns * 3 > runs || isVertical(segments) };
 }
 
-/** U+FFFE and U+0002 are what PDFium makes of a hyphen at the end of a line. */
+/** PDFium represents a hyphen at the end of a line by U+FFFE or U+0002. */
 function isSoftHyphen(code: number): boolean {
   return code === 0xfffe || code === 2 || code === 0xad;
 }
 
-/** Lines that run from top to bottom take little room across. */
+/** Vertical lines are narrow. */
 function isVertical(segments: readonly Segment[]): boolean {
   const long = segments.filter((segment) => segment.text.length > 4);
   const narrow = long.filter(({ left, right, size, text }) => right - left < 0.15 * size * text.length);

@@ -7,15 +7,15 @@ export interface PageLines {
   readonly lines: readonly Line[];
 }
 
-/** So near to an edge of the page a running head stands, as a share of its height. */
+/** The maximum distance of a running head from the edge, as a share of the page height. */
 const margin = 0.13;
 const fewestPages = 3;
-/** A running head may change with the chapter. */
+/** The number of pages to compare. A running head may change with the chapter. */
 const reach = 12;
 
 /**
- * Takes away what repeats at the same height at the edge of pages: running heads, feet and the numbers of pages.
- * @returns the pages without them, and how many characters were taken away.
+ * Removes text that repeats at the same height at the edge of pages: headers, footers and page numbers.
+ * @returns the pages without them, and the number of removed characters.
  */
 export function removeRunningHeads(pages: readonly PageLines[]): { pages: PageLines[]; dropped: number } {
   const places = new Map<string, Set<number>>();
@@ -43,8 +43,8 @@ interface Edge {
 }
 
 /**
- * The two outermost lines at the top and at the bottom. In the outermost, numbers count as the same; the one inside of
- * it may be text already.
+ * Returns the two outermost lines at the top and at the bottom. In the outermost line all numbers count as equal. The
+ * inner line may already be text.
  */
 function edgeLines({ lines, height }: PageLines): Edge[] {
   const sorted = lines
@@ -64,7 +64,7 @@ function repeats(key: string, places: ReadonlyMap<string, ReadonlySet<number>>, 
   return near >= (key.endsWith(' #') ? 2 : fewestPages);
 }
 
-/** The height counts, within a little. */
+/** The key includes the approximate height. */
 function exactKey(line: Line): string {
   return `${heightOf(line)} ${textOf(line).toLowerCase()}`;
 }
@@ -73,7 +73,7 @@ function heightOf(line: Line): number {
   return Math.round(line.y / 4);
 }
 
-/** Numbers count as the same, also in Roman letters. */
+/** All numbers count as equal, also Roman numerals. */
 function numberedKey(line: Line): string {
   const text = textOf(line)
     .toLowerCase()

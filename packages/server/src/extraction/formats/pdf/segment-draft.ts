@@ -3,32 +3,32 @@ import { type CharacterList, characterOf } from './character-list.ts';
 
 import type { Style, TextProbe } from './text-probe.ts';
 
-/** A piece of a line without a wide gap in it, in the order of the file, which is that of reading nearly always. */
+/** A piece of a line without a wide gap. Pieces are in the order of the file, which is usually the reading order. */
 export interface Segment {
   readonly text: string;
   readonly left: number;
   readonly right: number;
-  /** The baseline; in points from the bottom of the page, like all measures of a PDF. */
+  /** The baseline in points from the bottom of the page, like all PDF coordinates. */
   readonly y: number;
-  /** Of most of its characters. */
+  /** The size of most of its characters. */
   readonly size: number;
   readonly bold: boolean;
   readonly mono: boolean;
-  /** PDFium saw the line end behind it, with a hyphen that only breaks a word. */
+  /** PDFium reported a line end after it, with a hyphen that only breaks a word. */
   readonly hyphen: boolean;
 }
 
-/** A piece of a line that is being put together; one after the other. */
+/** Builds pieces of lines, one after the other. */
 export interface SegmentDraft {
-  /** Begins a piece with the character there, which is still to be added. */
+  /** Begins a piece at this character, which is added later. */
   begin(first: number): void;
-  /** Whether there is a piece that was begun and not finished. */
+  /** Whether a piece was begun and not finished. */
   isOpen(): boolean;
-  /** Its baseline. */
+  /** The baseline of the piece. */
   y(): number;
   add(code: number, at: number, style: Style): void;
   addBlank(): void;
-  /** Whether a character stands so far away that it belongs to another piece. */
+  /** Whether a character is so far away that it belongs to another piece. */
   isApart(at: number, code: number, size: number): boolean;
   /** Whether the mark of a note meets a word of which it is no part: it stands behind the word, or before the note. */
   isMark(code: number, size: number): boolean;
@@ -36,7 +36,7 @@ export interface SegmentDraft {
   finish(hyphen: boolean): Segment | undefined;
 }
 
-/** Wider than so many times the size of the letters: not a blank between words, but another cell or column. */
+/** A gap wider than this multiple of the letter size separates cells or columns, not words. */
 const wideGap = 1.15;
 const blank = 32;
 
@@ -49,15 +49,15 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
   let isOpen = false;
   let first = 0;
   let rightToLeft = false;
-  /** How many characters each style has set; nearly always it is that of the one before. */
+  /** The number of characters of each style. A style is usually that of the previous character. */
   let styles: StyledRun[] = [];
   let current: StyledRun | undefined;
-  /** Numbers with a fraction are kept in an array: in variables each new value would be an object of its own. */
+  /** A typed array avoids an allocation for each fractional number. */
   const place = new Float64Array(3);
   const [left, right, y] = [0, 1, 2];
   const placed = (what: number) => place[what] ?? 0;
 
-  /** Takes in the last character; those between it and the first need not be asked. */
+  /** Extends the piece to the last character. The characters before it are not measured. */
   function measure(): void {
     const last = text.lastPlace();
     probe.measure(last < 0 ? first : last);
@@ -94,7 +94,7 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
       measure();
       probe.measure(at);
       const gap = Math.max(probe.left() - placed(right), placed(left) - probe.right());
-      // Words of another script stand at the other end of what was read so far.
+      // Words of another script appear at the other end of the text read so far.
       const widest = (rightToLeft ? 4 : 1) * wideGap * Math.max(size, 1);
       return (gap > widest && !isRightToLeft(code)) || Math.abs(probe.baseline(at) - placed(y)) > 0.9 * size;
     },
@@ -121,7 +121,7 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
   };
 }
 
-/** Size, weight and width of most of the characters. */
+/** Returns size, weight and width of most of the characters. */
 function lookOf(styles: readonly StyledRun[], length: number) {
   const [only, ...others] = styles;
   if (only !== undefined && others.length === 0) {

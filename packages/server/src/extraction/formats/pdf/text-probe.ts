@@ -5,20 +5,20 @@ export interface Font {
   readonly mono: boolean;
 }
 
-/** How a run of characters is set. */
+/** The style of a run of characters. */
 export interface Style extends Font {
   readonly size: number;
-  /** It does not run from left to right. */
+  /** The run does not go from left to right. */
   readonly turned: boolean;
 }
 
-/** Asks PDFium about the characters of a page; `at` is their index. Each question is a call into WebAssembly. */
+/** Queries PDFium about the characters of a page; `at` is their index. Each query is a call into WebAssembly. */
 export interface TextProbe {
   readonly count: number;
   code(at: number): number;
-  /** What the character was drawn with; 0 for those that PDFium added. */
+  /** The object that draws the character; 0 for characters that PDFium added. */
   object(at: number): number;
-  /** Where a character begins and ends; of the one asked about last. */
+  /** Measures a character. The following methods return the bounds of the last one measured. */
   measure(at: number): void;
   left(): number;
   right(): number;
@@ -56,7 +56,7 @@ export function createTextProbe(
     return Math.round(size * scale * 10) / 10;
   }
 
-  /** In variables each new value would be an object of its own. */
+  /** A typed array avoids an allocation for each new value. */
   const sides = new Float32Array(2);
 
   return {

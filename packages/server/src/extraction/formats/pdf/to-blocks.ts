@@ -10,7 +10,7 @@ interface Context {
   readonly styles: HeadingStyles;
 }
 
-/** A block, and what the next page needs to know of it. */
+/** A block with the facts that the next page needs. */
 export interface PdfBlock extends Block {
   /** Small print at the foot of the page. */
   readonly isNote: boolean;
@@ -46,7 +46,7 @@ function withoutLeader(text: string): string {
   return text.replace(leader, ' … ').trim();
 }
 
-/** Lines that make a paragraph, a heading or a piece of code. */
+/** Groups the lines of a paragraph, a heading or a piece of code. */
 function groupLines(lines: readonly Line[], { styles }: Context): Line[][] {
   const groups: Line[][] = [];
   for (const line of lines) {
@@ -64,10 +64,10 @@ function goesOn(above: Line, { line, group, styles }: { line: Line; group: reado
   if (step <= 0 || step > usualStep(group, above, size) * 1.28) return false;
   if (isLeader(textOf(above))) return false;
   if (line.mono && group.every((other) => other.mono)) return true;
-  // A line of a paragraph may hold nothing but a name in the letters of code.
+  // A line of a paragraph may consist of one name in a monospaced font.
   if (above.mono !== line.mono && (step > 1.35 * size || Math.abs(above.left - line.left) > 2)) return false;
   if (above.mono === line.mono && Math.abs(above.size - line.size) > 0.08 * size) return false;
-  // A word that is broken at the end of a line goes on in the next one, however that is set.
+  // A hyphenated word continues in the next line, whatever its style.
   if (above.hyphen && above.mono === line.mono) return true;
   if (above.bold !== line.bold) return false;
   if (styles.isHeading(above) !== styles.isHeading(line)) return false;
@@ -77,7 +77,7 @@ function goesOn(above: Line, { line, group, styles }: { line: Line; group: reado
   return !(isIndented && sentenceEnd.test(textOf(above)));
 }
 
-/** The step between the lines of the group so far; of a single line, what is usual for its size. */
+/** The line spacing of the group so far; for a single line, the usual spacing of its size. */
 function usualStep(group: readonly Line[], above: Line, size: number): number {
   const [first] = group;
   if (first === undefined || group.length < 2) return 1.5 * size;
@@ -95,7 +95,7 @@ function toBlock(group: readonly Line[], { page, joiner, styles }: Context & { p
   return item.test(text) ? { kind: 'list_item', text, page, isNote } : { kind: 'paragraph', text, page, isNote };
 }
 
-/** Indentation counts: so many letters as fit before the line. */
+/** Converts indentation to as many blanks as fit before the line. */
 function codeOf(group: readonly Line[]): string {
   const left = Math.min(...group.map((line) => line.left));
   return group

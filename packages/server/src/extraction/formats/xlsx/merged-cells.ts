@@ -6,11 +6,11 @@ interface Merge {
   readonly firstRow: number;
   readonly lastRow: number;
   readonly column: number;
-  /** Of the cell at the top left, once its row was read. */
+  /** The value of the top left cell, known once its row was read. */
   value: string;
 }
 
-/** Fills the rows below the first of a merged range; rows come in order. */
+/** Fills the rows below the first row of a merged range. Rows come in order. */
 export interface Merges {
   fill(row: SheetRow): SheetRow;
 }
@@ -19,9 +19,9 @@ const mostMerges = 200_000;
 const mostOpen = 1000;
 
 /**
- * Ranges stand behind the rows that they are about, so they are read first. A range that spans rows repeats its value in
- * each of them, in its first column: one answer for several questions. One that spans columns is a wide cell: to repeat
- * it would make up cells that nobody filled. Rows without a value of their own stay blank: they are the height of a cell.
+ * Merged ranges follow the rows in the file, so they are read first. A range over several rows repeats its value in
+ * each row, in its first column, such as one answer for several questions. A range over several columns is not
+ * repeated, because that would invent cells. Rows without a value of their own stay blank.
  */
 export function createMerges(part: Uint8Array): Merges {
   const merges = findMerges(part);
@@ -59,7 +59,7 @@ function findMerges(part: Uint8Array): Merge[] {
   if (closing === -1) return [];
   const tail = new TextDecoder(encoding).decode(bytes.subarray(closing));
   const found: Merge[] = [];
-  // No tag holds a `<`, so that no byte belongs to two candidates.
+  // A tag contains no `<`, so no byte belongs to two candidates.
   for (const [tag] of tail.matchAll(/<(?:\w+:)?mergeCell\s[^<>]*/g)) {
     if (found.length === mostMerges) break;
     const [, from = '', to = ''] = /ref="([A-Z]+\d+):([A-Z]+\d+)"/.exec(tag) ?? [];

@@ -1,4 +1,4 @@
-/** Shows a number as a spreadsheet does. */
+/** Formats a number as a spreadsheet does. */
 export type Format = (value: number) => string;
 
 export interface DateSystem {
@@ -6,7 +6,7 @@ export interface DateSystem {
   readonly epoch: 1900 | 1904;
 }
 
-/** Formats that every file has without listing them (ECMA-376 18.8.30). The others up to 163 are dates of some locale. */
+/** Predefined formats, which files do not list (ECMA-376 18.8.30). The others up to 163 are dates of some locale. */
 const builtIn: Readonly<Record<number, string>> = {
   0: 'General',
   1: '0',
@@ -43,7 +43,7 @@ export function builtInFormat(id: number): string | undefined {
   return isLocalDate ? 'yyyy-mm-dd' : builtIn[id];
 }
 
-/** Understands a format code: dates become ISO 8601, numbers keep decimals, percent, thousands and currency. */
+/** Compiles a format code. Dates become ISO 8601; numbers keep decimals, percent, thousands and currency. */
 export function createFormat(code: string, system: DateSystem): Format {
   const sections = splitSections(code).map((section) => createSection(section, system));
   const [positive = general, negative, zero] = sections;
@@ -55,7 +55,10 @@ export function createFormat(code: string, system: DateSystem): Format {
   };
 }
 
-/** What a cell without a format holds: 15 digits, which is what spreadsheets compute with; long whole numbers are names. */
+/**
+ * Formats a cell without a format: 15 digits, the precision of spreadsheets. Long whole numbers are identifiers and
+ * keep all digits.
+ */
 export function general(value: number): string {
   return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)));
 }
@@ -102,7 +105,7 @@ function fixed(
   { decimals, optional, grouped, digits }: { decimals: number; optional: number; grouped: boolean; digits: number },
 ): string {
   if (value >= 1e21) return general(value);
-  // Numbers are binary: what is meant is the decimal of 15 digits.
+  // Numbers are binary; the intended value is the decimal of 15 digits.
   let text = rounded(Number(value.toPrecision(15)), decimals).toFixed(decimals);
   if (optional > 0) {
     const dropped = Math.min(optional, countTrailing(text, '0'));
@@ -120,14 +123,14 @@ function countTrailing(text: string, character: string): number {
   return count;
 }
 
-/** `1234567` as `1,234,567`. */
+/** Groups digits: `1234567` becomes `1,234,567`. */
 function inGroups(digits: string): string {
   const groups: string[] = [];
   for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
   return groups.join(',');
 }
 
-/** Rounds the decimal that is written, not the binary that is a little less. */
+/** Rounds the written decimal, not the binary value, which may be slightly less. */
 function rounded(value: number, decimals: number): number {
   const [mantissa, exponent = '0'] = String(value).split('e');
   const shifted = Math.round(Number(`${mantissa}e${Number(exponent) + decimals}`));
@@ -140,7 +143,7 @@ function scientific(value: number, decimals: number): string {
   return `${mantissa}E${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** The literal text and currency before and after the digits. */
+/** Returns the literal text and currency before and after the digits. */
 function around(section: string): [string, string] {
   const parts = section.match(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g) ?? [];
   const isDigit = (part: string) => /^[0#?]$/.test(part);
@@ -171,12 +174,12 @@ function literal(part: string): string {
 const dayMs = 86_400_000;
 const epochs = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) } as const;
 
-/** A date without its time, a time without its date or both, as the format shows them. */
+/** Formats a date, a time or both, depending on the format. */
 function createDateFormat(tokens: string, { epoch }: DateSystem): Format {
   const showsTime = /[hs]/i.test(tokens);
   const showsDate = /[ydgeb]/i.test(tokens) || (/m/i.test(tokens) && !showsTime);
   return (value) => {
-    // The 29th of February 1900 never was, but spreadsheets count it.
+    // Spreadsheets count 29 February 1900, which did not exist.
     const days = epoch === 1900 && value < 60 && value >= 1 ? value + 1 : value;
     const date = new Date(epochs[epoch] + Math.round(days * dayMs));
     if (value < 0 || Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return general(value);

@@ -13,13 +13,13 @@ export interface SheetPart {
 export interface WorkbookParts {
   readonly sheets: readonly SheetPart[];
   readonly sharedStrings: readonly string[];
-  /** By the index that the `s` of a cell gives. */
+  /** The formats, by the index that the `s` attribute of a cell gives. */
   readonly formats: readonly Format[];
 }
 
 /**
- * Finds the sheets of a workbook, in its order, and what their cells refer to. Sheets that are charts or macros are
- * none. Namespaces are not looked at: the strict, the transitional and the draft ones differ in nothing else.
+ * Finds the sheets of a workbook, in its order, and the data that their cells refer to. Chart and macro sheets are
+ * omitted. Namespaces are ignored, because the strict, transitional and draft forms differ in nothing else.
  */
 export function readWorkbookParts(parts: Parts): WorkbookParts {
   const workbookPath = findWorkbook(parts);
@@ -45,7 +45,7 @@ export function readWorkbookParts(parts: Parts): WorkbookParts {
   };
 }
 
-/** Names in a zip file may differ in case from those that refer to them. */
+/** Names in a zip file may differ in case from the references to them. */
 function partAt(parts: Parts, path: string): Uint8Array | undefined {
   const exact = parts.get(path);
   if (exact !== undefined) return exact;
@@ -119,7 +119,7 @@ export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }
 
-/** The text of each string, its runs together; what says how to pronounce it is left out. */
+/** Returns the text of each string with its runs joined. Pronunciation hints are omitted. */
 function readSharedStrings(part: Uint8Array): string[] {
   const strings: string[] = [];
   let text = '';
@@ -143,7 +143,7 @@ function readSharedStrings(part: Uint8Array): string[] {
   return strings;
 }
 
-/** Characters that XML cannot hold are written `_x000D_`. */
+/** Decodes characters that XML cannot contain, written as `_x000D_`. */
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

@@ -4,9 +4,9 @@ import { readWorkbookParts } from './package-parts.ts';
 import { readSheetRows } from './sheet-rows.ts';
 
 /**
- * All sheets in the order of the workbook, hidden ones too. Formulas give their stored value, numbers what the sheet
- * shows, dates ISO 8601.
- * @throws ExtractionError when it is no workbook.
+ * Reads all sheets in the order of the workbook, including hidden ones. Formulas give their stored value, numbers the
+ * displayed text, dates ISO 8601.
+ * @throws ExtractionError when it is not a workbook.
  */
 export function readXlsx(bytes: Uint8Array): Workbook {
   const { sheets, ...values } = readWorkbookParts(openPackage(bytes, 'xlsx').parts);

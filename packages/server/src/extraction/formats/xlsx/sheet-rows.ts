@@ -7,7 +7,7 @@ import { type Attributes, readXml } from './xml-events.ts';
 
 type Values = Pick<WorkbookParts, 'sharedStrings' | 'formats'>;
 
-/** Rows of one sheet, those without cells left out. Nothing is held but the row in work. */
+/** Reads the rows of one sheet and omits rows without cells. Only the current row is held in memory. */
 export function* readSheetRows(part: Uint8Array, values: Values): Generator<SheetRow> {
   const ready: SheetRow[] = [];
   const merges = createMerges(part);

@@ -11,7 +11,7 @@ export interface XmlEvents {
 
 const pieceBytes = 64 * 1024;
 
-/** Reads a part of a package piece by piece, and gives way after each. Document types were refused before. */
+/** Parses a part piece by piece and yields after each piece. Document type definitions were refused before. */
 export function* readXml(part: Uint8Array, events: XmlEvents): Generator<undefined> {
   const parser = new Parser(
     {

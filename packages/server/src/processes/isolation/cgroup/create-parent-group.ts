@@ -4,10 +4,7 @@ import { CgroupRefusal } from './cgroups.ts';
 import { codeOf, readProcesses, writeControl } from './control-file.ts';
 import type { Place } from './find-places.ts';
 
-/**
- * The group of the server's own process. It is never removed, because a process cannot leave a group without entering
- * another.
- */
+/** The group of the server's own process. It stays, because a process leaves a group only by entering another. */
 export const serverLeaf = 'quartermaster-server';
 /** The maximum number of rounds. Processes may start others while they are moved. */
 const mostRounds = 20;
