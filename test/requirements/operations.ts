@@ -15,7 +15,7 @@ export const operationsRequirements: Requirements = {
     source: 'docs/contract.md "Durability"',
     tests: [
       '[operations] told to stop, it finishes what is in flight and exits with 0',
-      'a record that is in work when the service stops goes on at once at the next start',
+      'a record in progress when the service stops continues at the next start without delay',
       '[operations] SIGTERM to npm ${words} stops the service: npm ends with 0, ports and data folder are free',
       '[operations] a Ctrl-C that npm passes on to a service which has had it from the terminal counts once',
       '[operations] while it drains, readiness is 503, the addresses stay open and each answer closes its connection; a second signal ends it at once',

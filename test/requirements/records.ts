@@ -27,23 +27,23 @@ export const recordsRequirements: Requirements = {
       'a file record: its content tells the file, the size last, and the file serves again',
       'a sheet record: one chunk a pair, refused rows make it partial',
       'a document that cannot be read ends in error with its reason, and its record can be deleted',
-      'the stream tells the state now and each change, and ends with the record',
+      'the stream sends the current state and each change, and ends with the record',
     ],
   },
   'records.never-stuck': {
     promise: 'No state is stuck: leases, deadlines and attempts end every record.',
     source: 'docs/contract.md "Records"; docs/contract.md "Durability"',
     tests: [
-      'a record of a dead worker is claimed again when its lease has expired, without doubled chunks',
-      'a failure of ours is tried again, three times in all, then the record ends in error',
+      'a record of a dead worker is claimed again when its lease has expired, without duplicate chunks',
+      'a failure of the service is retried, three attempts in all, then the record ends in error',
       'a record ends in error when its deadline passes, whatever its reader does',
-      'an update while a record is made supersedes the work: only the newer source is kept',
+      'an update while a record is processed supersedes the work: only the newer source is kept',
     ],
   },
   'records.metrics': {
     promise: 'The metrics tell how the records fare.',
     source: 'docs/contract.md "Records"',
-    tests: ['the metrics tell records by status, the seconds of each stage and the chunks that were written'],
+    tests: ['the metrics report records by status, the seconds of each stage and the number of written chunks'],
   },
   'records.reader-isolated': {
     promise:
@@ -87,16 +87,16 @@ export const recordsRequirements: Requirements = {
     source: 'docs/contract.md "Records"; ADR 0032',
     tests: [
       '[killed] a worker killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
-      'what was read whole is not read again when the last step fails',
+      'a completely read source is not read again when the last step fails',
     ],
   },
   'records.retry-cancel': {
     promise: 'Retry and cancel work in every status.',
     source: 'docs/contract.md "Collections, records, chunks"; ADR 0032',
     tests: [
-      'a record that is cancelled while it is made ends in error, its work stops and nothing of it is kept',
-      'a record that waits for its turn can be cancelled, and is never read',
-      'to cancel a record that is made changes nothing',
+      'cancelling a record in progress ends it in error, stops the work and keeps none of its new chunks',
+      'a waiting record can be cancelled and is never read',
+      'cancelling a finished record changes nothing',
       'a retry makes a record anew from its source, in error and when it is ready; the old chunks stay until then',
       'a retry of a record that is being read lets it go on, and of one that waits for its next try begins that now',
       'retry and cancel of a record that is deleted, or is of somebody else, find nothing',

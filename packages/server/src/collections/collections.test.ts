@@ -69,7 +69,7 @@ test('metadata of a collection, a record or a chunk are at most 16 KiB of JSON',
   }
 });
 
-test('everything has a default, and an explicit null means absent', async (t) => {
+test('every field has a default, and an explicit null means absent', async (t) => {
   const { call } = (await openTestService(t)).createProject();
   const nulls = { name: null, description: null, type: null, capacity: null, embedding_model_id: null, metadata: null };
   for (const body of [{}, nulls, { unknown: 1 }]) {
@@ -139,7 +139,7 @@ test('collections are paged both ways, and a cursor that is none is not found', 
   }
 });
 
-test('what belongs to another project is not found, on every path and by every method', async (t) => {
+test('an object of another project is not found, on every path and by every method', async (t) => {
   const service = await openTestService(t);
   const owner = service.createProject();
   const stranger = service.createProject();
@@ -180,7 +180,7 @@ test('what belongs to another project is not found, on every path and by every m
   assert.equal((await owner.call('GET', `${base}/records/${record.record_id}`)).body.data.title, '');
 });
 
-test('a path id that cannot be an id is simply not found', async (t) => {
+test('a path id without the shape of an id gives not found', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   for (const id of ['x', '%00', '..%2f..', "'%20or%201=1", newId('record'), 'é', 'x'.repeat(200)]) {

@@ -32,7 +32,7 @@ for (const { name, fail, tries } of failures) {
   });
 }
 
-test('a record waits for storage that is not available, and no try counts', async (t) => {
+test('a record waits for storage that is not available, and the attempt does not count', async (t) => {
   const files = createTestFiles();
   const { open } = files;
   let opened = 0;

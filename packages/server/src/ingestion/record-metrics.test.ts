@@ -8,7 +8,7 @@ import {
 import { createMetrics } from '../kernel/metrics.ts';
 import { createRecordMetrics } from './record-metrics.ts';
 
-test('the metrics tell records by status, the seconds of each stage and the chunks that were written', async (t) => {
+test('the metrics report records by status, the seconds of each stage and the number of written chunks', async (t) => {
   const registry = createMetrics();
   const database = await openTestDatabase(t);
   const { countByStatus } = createRepositories(database).records;

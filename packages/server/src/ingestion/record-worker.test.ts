@@ -51,7 +51,7 @@ async function countChunks({ read }: Database): Promise<number> {
   return (await read.selectFrom('chunk').select('id').execute()).length;
 }
 
-test('stage and percent can be read while a record is made, nothing of it before the switch', async (t) => {
+test('stage and percent are visible while a record is processed, but no chunk before the publication', async (t) => {
   const { create, get, contents, find, settle, extractor } = await openSteps(t);
   const recordId = await create();
   const reading = await extractor.next();
@@ -65,7 +65,7 @@ test('stage and percent can be read while a record is made, nothing of it before
   assert.deepEqual(await contents(), ['red fox', 'blue fox']);
 });
 
-test('a small record is made while another project holds every worker, and that project gets no more of them', async (t) => {
+test('a small record is processed while another project holds every worker, and that project gets no further worker', async (t) => {
   const { create, extractor, createProject, get } = await openSteps(t);
   const queued = [await create('first'), await create('second'), await create('third')];
   const readings = [await extractor.next(), await extractor.next()];
@@ -108,7 +108,7 @@ test('projects are served in turn by every worker that becomes free', async (t) 
   (await extractor.next()).end();
 });
 
-test('a record of a dead worker is claimed again when its lease has expired, without doubled chunks', async (t) => {
+test('a record of a dead worker is claimed again when its lease has expired, without duplicate chunks', async (t) => {
   const database = await openTestDatabase(t);
   const first = await openSteps(t, { database });
   const recordId = await first.create();
@@ -128,7 +128,7 @@ test('a record of a dead worker is claimed again when its lease has expired, wit
   assert.equal(await countChunks(database), 3);
 });
 
-test('a record that is in work when the service stops goes on at once at the next start', async (t) => {
+test('a record in progress when the service stops continues at the next start without delay', async (t) => {
   const database = await openTestDatabase(t);
   const first = await openSteps(t, { database });
   const recordId = await first.create();
@@ -145,7 +145,7 @@ test('a record that is in work when the service stops goes on at once at the nex
   assert.deepEqual(await first.contents(), ['text']);
 });
 
-test('a process that is alone claims at once the records that a crash left', async (t) => {
+test('a process that is alone claims the records of a crash at once', async (t) => {
   const database = await openTestDatabase(t);
   const repositories = createRepositories(database);
   const collection = await addCollection(repositories);
@@ -163,7 +163,7 @@ test('a process that is alone claims at once the records that a crash left', asy
   assert.deepEqual(await contentsOf(repositories, collection), ['one']);
 });
 
-test('an update while a record is made supersedes the work: only the newer source is kept', async (t) => {
+test('an update while a record is processed supersedes the work: only the newer source is kept', async (t) => {
   const { create, update, contents, find, settle, extractor, database } = await openSteps(t);
   const recordId = await create('old');
   const old = await extractor.next();
@@ -183,7 +183,7 @@ test('an update while a record is made supersedes the work: only the newer sourc
   await until(async () => (await countChunks(database)) === 1);
 });
 
-test('while a record is made anew its old chunks stay, and are gone afterwards', async (t) => {
+test('while a record is processed again its old chunks stay, and afterwards they are removed', async (t) => {
   const { create, update, contents, find, settle, extractor, database, get } = await openSteps(t);
   const recordId = await create();
   const first = await extractor.next();
@@ -203,7 +203,7 @@ test('while a record is made anew its old chunks stay, and are gone afterwards',
   await until(async () => (await countChunks(database)) === 1);
 });
 
-test('a record that fails when made anew keeps the chunks it had', async (t) => {
+test('a record that fails when processed again keeps the chunks it had', async (t) => {
   const { create, update, contents, settle, extractor, database } = await openSteps(t);
   const recordId = await create();
   const first = await extractor.next();
@@ -223,7 +223,7 @@ test('a record that fails when made anew keeps the chunks it had', async (t) => 
   await until(async () => (await countChunks(database)) === 1);
 });
 
-test('a record that is deleted while it is made is gone, and its work stops', async (t) => {
+test('deleting a record while it is processed removes it and stops the work', async (t) => {
   const { create, remove, get, extractor, database, find } = await openSteps(t);
   const recordId = await create();
   const reading = await extractor.next();
@@ -237,7 +237,7 @@ test('a record that is deleted while it is made is gone, and its work stops', as
   assert.deepEqual(await find('fox'), []);
 });
 
-test('a collection that is deleted while its records are made is gone, and their work stops', async (t) => {
+test('deleting a collection while its records are processed removes it and stops the work', async (t) => {
   const { create, call, collectionId, extractor, database } = await openSteps(t, { timing: { leaseMs: 300 } });
   await create();
   const reading = await extractor.next();
@@ -248,7 +248,7 @@ test('a collection that is deleted while its records are made is gone, and their
   assert.equal(await countChunks(database), 0);
 });
 
-test('a failure of ours is tried again, three times in all, then the record ends in error', async (t) => {
+test('a failure of the service is retried, three attempts in all, then the record ends in error', async (t) => {
   const { create, settle, extractor, contents } = await openSteps(t);
   const recordId = await create();
   for (let attempt = 1; attempt <= 3; attempt++) {
@@ -262,7 +262,7 @@ test('a failure of ours is tried again, three times in all, then the record ends
   assert.deepEqual(await contents(), []);
 });
 
-test('a failure of ours that passes is not seen', async (t) => {
+test('a temporary failure of the service is not visible', async (t) => {
   const { create, settle, extractor, contents } = await openSteps(t);
   const recordId = await create();
   (await extractor.next()).fail(new Error('for a moment'));
@@ -273,7 +273,7 @@ test('a failure of ours that passes is not seen', async (t) => {
   assert.deepEqual(await contents(), ['all of it']);
 });
 
-test('a document that kills every worker is given up after three tries', async (t) => {
+test('a document that kills every worker fails after three attempts', async (t) => {
   const { create, settle, extractor, database } = await openSteps(t, { timing: { leaseMs: 300 } });
   const recordId = await create();
   for (let attempt = 1; attempt <= 3; attempt++) {
@@ -292,7 +292,7 @@ test('a record ends in error when its deadline passes, whatever its reader does'
   assert.equal(reading.signal.aborted, true);
 });
 
-test('time in which the service was down counts against no limit', async (t) => {
+test('time in which the service was down does not count against any limit', async (t) => {
   const database = await openTestDatabase(t);
   const repositories = createRepositories(database);
   const collection = await addCollection(repositories);
@@ -331,7 +331,7 @@ test('a record that no worker claims in time ends in error, if the service was a
   assert.equal((await settle(await create())).error.code, 'time_limit');
 });
 
-test('a temporary failure of the database does not count as a try of a record', async (t) => {
+test('a temporary failure of the database does not count as an attempt', async (t) => {
   const database = await openTestPostgres(t);
   // Four times, which is more than the tries of a record. A rolled-back transaction does not reset a sequence.
   const statements = [
@@ -348,7 +348,7 @@ test('a temporary failure of the database does not count as a try of a record', 
   assert.equal(record.status, 'ready');
 });
 
-test('the lease is kept while the work goes on', async (t) => {
+test('the lease is renewed while the work continues', async (t) => {
   const { create, settle, extractor, get, database } = await openSteps(t, { timing: { leaseMs: 300 } });
   const recordId = await create();
   const reading = await extractor.next();
@@ -362,7 +362,7 @@ test('the lease is kept while the work goes on', async (t) => {
   assert.equal((await settle(recordId)).status, 'ready');
 });
 
-test('as many records are made at once as there are readers, the others wait', async (t) => {
+test('records are processed concurrently up to the number of readers, and the others wait', async (t) => {
   const { create, settle, extractor, get } = await openSteps(t);
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push(await create(`text ${n}`));

@@ -6,7 +6,7 @@ import { openTestDatabase, openTestService } from '../collections/testing/test-c
 import { createMetrics } from '../kernel/metrics.ts';
 import { createRecordMetrics } from './record-metrics.ts';
 
-test('a collection whose removal fails does not hold up the next, and is counted', async (t) => {
+test('a collection whose removal fails does not delay the next one, and the failure is counted', async (t) => {
   const database = await openTestDatabase(t);
   const registry = createMetrics();
   const metrics = createRecordMetrics({ registry, countRecords: async () => new Map() });

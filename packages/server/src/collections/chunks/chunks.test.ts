@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTestService } from '../testing/test-collections.suite.ts';
 
-test('a chunk made directly: made, listed, changed, deleted', async (t) => {
+test('a chunk is created directly, listed, changed and deleted', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   const url = `/v1/collections/${collectionId}/chunks`;
@@ -125,7 +125,7 @@ for (const [language, { chunks, queries }] of Object.entries(languages)) {
   });
 }
 
-test('an answer holds at most top_k chunks, three when nothing is said', async (t) => {
+test('an answer holds at most top_k chunks, three by default', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   for (let n = 0; n < 8; n++) await call('POST', url, { content: `fox number ${n}` });
@@ -143,7 +143,7 @@ test('an answer holds at most top_k chunks, three when nothing is said', async (
   assert.equal((await counts({ top_k: 20 })).fetched_count, 8);
 });
 
-test('what scores below the threshold is left out', async (t) => {
+test('chunks that score below the threshold are omitted', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   for (const content of [

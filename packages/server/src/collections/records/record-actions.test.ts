@@ -39,7 +39,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise(setImmediate);
 }
 
-test('a record that is cancelled while it is made ends in error, its work stops and nothing of it is kept', async (t) => {
+test('cancelling a record in progress ends it in error, stops the work and keeps none of its new chunks', async (t) => {
   const { create, cancel, settle, contents, extractor, database } = await openSteps(t);
   const recordId = await create();
   const reading = await extractor.next();
@@ -53,7 +53,7 @@ test('a record that is cancelled while it is made ends in error, its work stops 
   await until(async () => (await database.read.selectFrom('chunk').select('id').execute()).length === 0);
 });
 
-test('a record that waits for its turn can be cancelled, and is never read', async (t) => {
+test('a waiting record can be cancelled and is never read', async (t) => {
   const { create, cancel, retry, settle, extractor } = await openSteps(t);
   await create();
   await create();
@@ -69,7 +69,7 @@ test('a record that waits for its turn can be cancelled, and is never read', asy
   assert.equal((await settle(waiting)).status, 'ready');
 });
 
-test('to cancel a record that is made changes nothing', async (t) => {
+test('cancelling a finished record changes nothing', async (t) => {
   const { create, cancel, settle, contents, extractor } = await openSteps(t);
   const recordId = await create();
   const reading = await extractor.next();
@@ -131,7 +131,7 @@ test('retry and cancel of a record that is deleted, or is of somebody else, find
   for (const action of ['retry', 'cancel']) assert.equal((await act(recordId, action)).status, 404);
 });
 
-test('what was read whole is not read again when the last step fails', async (t) => {
+test('a completely read source is not read again when the last step fails', async (t) => {
   const database = await openTestDatabase(t);
   let failures = 1;
   const jobs = createRepositories(database).jobs;

@@ -35,7 +35,7 @@ async function* eventsOf(response: Response) {
   }
 }
 
-test('the stream tells the state now and each change, and ends with the record', async (t) => {
+test('the stream sends the current state and each change, and ends with the record', async (t) => {
   const { extractor, open } = await openStream(t);
   const reading = await extractor.next();
   const response = await open();
@@ -56,7 +56,7 @@ test('the stream tells the state now and each change, and ends with the record',
   assert.deepEqual(last, { status: 'ready', num_chunks: 1, progress: null, error: null });
 });
 
-test('the stream of a record that is done says so and ends', async (t) => {
+test('the stream of a finished record reports its status and ends', async (t) => {
   const { extractor, open } = await openStream(t);
   (await extractor.next()).end({ kind: 'failed', code: 'no_text', message: 'Nothing.', report: null });
   await Array.fromAsync(eventsOf(await open()));
@@ -76,7 +76,7 @@ test('the stream ends when the record is deleted', async (t) => {
 
 const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
 
-test('a client that goes away frees its place', async (t) => {
+test('a client that disconnects frees its place', async (t) => {
   const database = await openTestDatabase(t);
   const { records } = createRepositories(database);
   const deps = { records: { find: records.find }, shares: onePlace(), pollMs: 10_000, heartbeatMs: 10_000 };
@@ -108,7 +108,7 @@ test('over HTTP the work of a stream stops with its connection', async (t) => {
   await room.close();
 });
 
-test('a silent stream sends a comment now and then', async () => {
+test('a silent stream sends a comment at intervals', async () => {
   const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
   const records = { find: async () => waitingRecord(key) };
   const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });

@@ -16,7 +16,7 @@ const clientBody = {
 };
 const splitter = { type: 'token', chunk_size: 100, chunk_overlap: 10 };
 
-test('a text record: made, listed, changed, deleted', async (t) => {
+test('a text record is created, listed, changed and deleted', async (t) => {
   const { call, collection, settled } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   const url = `/v1/collections/${collectionId}/records`;
@@ -93,7 +93,7 @@ for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL
   });
 }
 
-test('a change that is never let through ends with 409', async (t) => {
+test('a change that always conflicts ends with 409', async (t) => {
   const database = await openTestDatabase(t);
   const { call, collection, record } = (await openTestService(t, { database })).createProject();
   const collectionId = await collection();

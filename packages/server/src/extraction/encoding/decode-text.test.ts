@@ -66,7 +66,7 @@ test('the pieces of a text are the text, however long it is', () => {
   assert.equal([...decodePieces(bytes, findEncoding(bytes))].join(''), text);
 });
 
-test('how sure a guess is, is said', () => {
+test('the confidence of a guess is reported', () => {
   const sure = decodeText(encode(letters[0]?.text ?? '', 'koi8-r')).confidence;
   const unsure = decodeText(Buffer.from('na\u00efve', 'latin1')).confidence;
   assert.ok(sure > 0.9 && sure <= 1, String(sure));
@@ -74,13 +74,13 @@ test('how sure a guess is, is said', () => {
   assert.equal(decodeText(Buffer.from('größer')).confidence, 1);
 });
 
-test('bytes that are no text are undecodable', () => {
+test('bytes that are not text are undecodable', () => {
   const undecodable = (error: unknown) => error instanceof ExtractionError && error.code === 'undecodable';
   assert.throws(() => decodeText(Buffer.from(Array.from({ length: 512 }, (_, index) => index % 32))), undecodable);
   assert.throws(() => decodeText(wordDocument(['Zipped'])), undecodable);
 });
 
-test('UTF-8 that was cut or damaged is not taken for something else', () => {
+test('truncated or damaged UTF-8 is not mistaken for another encoding', () => {
   const bytes = Buffer.from('Größere Städte haben natürlich mehrere Straßen für Fußgänger.'.repeat(2));
   // The second half of the ö is missing.
   const broken = Buffer.concat([bytes, bytes.subarray(0, 3)]);

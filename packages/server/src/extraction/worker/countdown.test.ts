@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCountdown } from './countdown.ts';
 
-test('pauses are not counted, and it ends once', async () => {
+test('a countdown does not count pauses, and ends once', async () => {
   const ended = Promise.withResolvers<void>();
   let ends = 0;
   const countdown = createCountdown(60, () => {

@@ -69,7 +69,7 @@ for (const [extension, bytes, kind] of [
   });
 }
 
-test('rows are kept or rejected, and both are told', async () => {
+test('rows are kept or rejected, and both are reported', async () => {
   const { task, chunks, rows } = taskOf(file('csv', Buffer.from('question,answer,tag\nq,a,t\n,b,\n')), { kind: 'qa' });
   const outcome = await opened().extract(task, never);
   assert.ok(outcome.kind === 'extracted');

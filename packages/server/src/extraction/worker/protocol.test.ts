@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFromChild } from './protocol.ts';
 
-test('what a child says is believed only in the shape it has', () => {
+test('a message of a child is accepted only with a valid shape', () => {
   const parse = (message: unknown) => parseFromChild(Buffer.from(JSON.stringify(message)));
   const row = { row: 2, code: 'empty_answer', excerpt: '', fields: { question: '', answer: '', metadata: {} } };
   assert.ok(parse({ type: 'rows', rows: [row] }));

@@ -33,7 +33,7 @@ function createSource() {
 
 const question = hashText('green tea', dimensions);
 
-test('codes are read when they are asked for, once, and followed', async (t) => {
+test('codes are loaded on demand, once, and then updated', async (t) => {
   const source = createSource();
   const index = openVectorIndex({ load: source.load, memory: 1_000_000 });
   t.after(() => index.close());
@@ -68,7 +68,7 @@ test('memory is bounded: the collection asked longest ago goes, and is read agai
   assert.deepEqual(source.loads, ['a 1', 'b 1', 'c 1', 'b 1']);
 });
 
-test('a collection that is too large for all the memory is told as such, and harms no other', async (t) => {
+test('a collection that exceeds the memory limit is reported and does not affect others', async (t) => {
   const source = createSource();
   const index = openVectorIndex({ load: source.load, memory: 1.5 * 256 * (width + 8) });
   t.after(() => index.close());
@@ -78,6 +78,6 @@ test('a collection that is too large for all the memory is told as such, and har
   assert.deepEqual(await index.nearest(source.spaceOf('small'), question, 1), [1]);
 });
 
-test('it closes although nobody asked it anything', async () => {
+test('an index that was never searched can be closed', async () => {
   await openVectorIndex({ load: createSource().load, memory: 1 }).close();
 });

@@ -100,7 +100,7 @@ for (const [name, reply] of [
   });
 }
 
-test('after five tries it is given up, and a question is tried once', async (t) => {
+test('a request fails after five attempts, and a question is tried once', async (t) => {
   const { calls, embedder } = await open(t, () => ({ status: 500, body: {} }));
   await assert.rejects(
     embedder.embed(['a'], never),
@@ -117,7 +117,7 @@ test('a service that asks for a long wait is not waited for', async (t) => {
   assert.equal(calls.length, 1);
 });
 
-test('a bad key is told at once, and never the key', async (t) => {
+test('a bad key is reported at once, and the key never appears', async (t) => {
   const { calls, embedder } = await open(t, () => ({
     status: 401,
     body: { error: { message: 'Incorrect API key sk-hidden' } },
@@ -160,7 +160,7 @@ test('a service that refuses every text is configured wrongly: no text counts as
   await assert.rejects(embedder.embedQuestion('a', never), /status 400 .* to a question/);
 });
 
-test('an answer that is not what it should be is no vector', async (t) => {
+test('an invalid response gives no vector', async (t) => {
   const answers: unknown[] = [
     'not json',
     { data: 'x' },

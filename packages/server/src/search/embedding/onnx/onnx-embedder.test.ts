@@ -128,7 +128,7 @@ test('a process that gives no sign of life is ended, and rests when that happens
   assert.throws(() => process.kill(pids[0] ?? -1, 0), 'the first one is gone');
 });
 
-test('what is cancelled rejects at once, and the next question is answered', async (t) => {
+test('a cancelled call rejects at once, and the next question is answered', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t));
   const cancel = new AbortController();
   process.kill(pids[0] ?? -1, 'SIGSTOP');
@@ -157,7 +157,7 @@ test('files of the model that change are not taken for the ones vectors were mad
   }
 });
 
-test('what cannot be used is refused at the start, and says why', async (t) => {
+test('an unusable model is refused at the start with the reason', async (t) => {
   const cases: ReadonlyArray<[RegExp, () => Promise<string>, Partial<OnnxEmbedderOptions>?]> = [
     [/has no model\.onnx/, () => folderWith(t).then((folder) => join(folder, 'missing'))],
     [/model wants pixel_values/, () => folderWith(t, { moreInputs: ['pixel_values'] })],
