@@ -58,7 +58,7 @@ test('[backup] a folder that exists, no store, no database server: nothing is ma
   const service = await startService(t);
   const folder = await temporaryFolder(t);
   const settings = { DATA: service.folder };
-  await assert.rejects(backUp(settings, folder), /exists already/);
+  await assert.rejects(backUp(settings, folder), /already exists/);
   const noStore = backUp({ DATA: join(folder, 'nowhere') }, join(folder, 'two'));
   await assert.rejects(noStore, /No Quartermaster store found in/);
   const nobody = { ...settings, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
@@ -101,7 +101,7 @@ test('[backup] a link or a folder of others in the place of an unfinished backup
   await writeFile(join(into, 'two.unfinished/precious'), 'kept');
   const before = await treeOf(into);
   for (const name of ['one', 'two']) {
-    await assert.rejects(backUp({ DATA: service.folder }, join(into, name)), /not left by a backup or a restore/);
+    await assert.rejects(backUp({ DATA: service.folder }, join(into, name)), /not created by a backup or a restore/);
   }
   assert.deepEqual(await treeOf(into), before);
 });
@@ -137,7 +137,7 @@ test('[restore] a backup that was changed is refused, and nothing is restored; t
   }
   const backup = await backUp({ DATA: service.folder }, join(into, 'backup'));
   await restore({}, backup, join(into, 'good'));
-  await assert.rejects(restore({}, backup, join(into, 'good')), /good exists already/);
+  await assert.rejects(restore({}, backup, join(into, 'good')), /good already exists/);
   const target = ['restore', backup, join(into, 'bad')];
   const elsewhere = command({ DATABASE_URL: 'postgres://127.0.0.1:1/x' }, target);
   await assert.rejects(elsewhere, /of a store in SQLite.*Unset QUARTERMASTER_DATABASE_URL/);

@@ -30,7 +30,7 @@ type Refused = Extract<EgressResult, { kind: 'refused' }>;
 
 /** Sends a request and follows its redirects. Every hop is checked again; credentials go to the first origin only. */
 export async function followHops(request: EgressRequest, policy: EgressPolicy, rules: HopRules): Promise<EgressResult> {
-  const first = firstHop(request, rules.injected);
+  const first = firstHop(request, rules);
   if ('kind' in first) return first;
   const home = first.url.origin;
   let hop: Hop = first;
@@ -58,7 +58,10 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
   }
 }
 
-function firstHop(request: EgressRequest, injected: Injected): Hop | Refused {
+function firstHop(
+  request: EgressRequest,
+  { injected, redactor }: Pick<HopRules, 'injected' | 'redactor'>,
+): Hop | Refused {
   const refuse = (message: string): Refused => ({ kind: 'refused', message });
   const url = URL.parse(request.url);
   if (url === null) return refuse('the address of the request is not a URL');
@@ -70,8 +73,9 @@ function firstHop(request: EgressRequest, injected: Injected): Hop | Refused {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     const lower = name.toLowerCase();
-    if (!isHeaderName(name) || !isHeaderValue(value)) return refuse(`the header ${quoteText(name)} cannot be sent`);
-    if (reservedHeaders.has(lower)) return refuse(`the header ${quoteText(name)} may not be set`);
+    if (!isHeaderName(name) || !isHeaderValue(value))
+      return refuse(`the header ${quoteText(redactor.text(name))} cannot be sent`);
+    if (reservedHeaders.has(lower)) return refuse(`the header ${quoteText(redactor.text(name))} may not be set`);
     headers[lower] = value;
   }
   return { url, method: request.method, headers, body: request.body };
@@ -138,7 +142,9 @@ async function finish(
   const decoded = await decodeBody(response.body, response.headers['content-encoding'], policy.maxResponseBytes);
   if (decoded.kind === 'too_large') return tooLarge(policy);
   if (decoded.kind === 'undecodable') {
-    return { kind: 'unreachable', message: `the answer's encoding ${quoteText(decoded.encoding)} could not be undone` };
+    // Redacted before it is cut: of a secret that is cut, no form is recognised.
+    const encoding = quoteText(redactor.text(decoded.encoding));
+    return { kind: 'unreachable', message: `the answer's encoding ${encoding} could not be undone` };
   }
   const { origin, pathname } = hop.url;
   const headers = redactor.deep(response.headers);
