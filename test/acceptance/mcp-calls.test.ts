@@ -112,7 +112,11 @@ test('[mcp] credentials are never arguments, and what is wrong with them is said
     [{ 'X-Credential-WATCHED_KEY': 'x'.repeat(8 * 1024 + 1) }, {}, /credentials.*values have at most 8192 bytes each/],
     [{ 'X-Plugin-Credentials': canary }, {}, /x-plugin-credentials must be a JSON object/],
     [{ 'X-Plugin-Credentials': encoded([canary]) }, {}, /x-plugin-credentials must be a JSON object/],
-    [{ 'X-Credential-WATCHED_KEY': canary }, { WATCHED_KEY: canary }, /arguments/],
+    [
+      { 'X-Credential-WATCHED_KEY': canary },
+      { WATCHED_KEY: canary },
+      /Unknown parameter "WATCHED_KEY"\. Allowed: path\./,
+    ],
     [{ 'X-Credential-WATCHED_KEY': canary }, { path: 5 }, /arguments\/path must be a string; received a number \(5\)/],
   ];
   for (const [headers, input, message] of refusals) {
