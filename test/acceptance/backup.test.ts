@@ -140,7 +140,7 @@ test('[restore] a backup that was changed is refused, and nothing is restored; t
   await assert.rejects(restore({}, backup, join(into, 'good')), /good already exists/);
   const target = ['restore', backup, join(into, 'bad')];
   const elsewhere = command({ DATABASE_URL: 'postgres://127.0.0.1:1/x' }, target);
-  await assert.rejects(elsewhere, /of a store in SQLite.*Unset QUARTERMASTER_DATABASE_URL/);
+  await assert.rejects(elsewhere, /of a SQLite store.*Unset QUARTERMASTER_DATABASE_URL/);
 
   const names = await readdir(join(backup, 'blobs'), { recursive: true, withFileTypes: true });
   const [first] = names.filter((entry) => entry.isFile());
