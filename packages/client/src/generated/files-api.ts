@@ -757,7 +757,7 @@ export interface FilesApi {
       };
     };
   };
-  /** Compute the vectors of a collection anew */
+  /** Recompute the vectors of a collection */
   'POST /v1/collections/{collection_id}/reembed': {
     request: {
       path: {

@@ -39,7 +39,7 @@ export const collectionOperations = describeOperations('collections', {
     examples: { rename: { body: { name: 'city library', metadata: { team: 'support' } } } },
   },
   reembedCollection: {
-    summary: 'Compute the vectors of a collection anew',
+    summary: 'Recompute the vectors of a collection',
     description:
       'Computes the vector of every chunk in the background, with the embedding model that is configured now. Until all are done, `vectors` is `catching_up` and questions are answered by words alone. ' +
       'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',

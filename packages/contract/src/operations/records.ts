@@ -59,7 +59,7 @@ export const recordOperations = describeOperations('records', {
   updateRecord: {
     summary: 'Update a record',
     description:
-      'A change of `metadata` alone takes effect at once. Every other change creates the chunks anew in the background; the old ones can be found until then.',
+      'A change of `metadata` alone takes effect at once. Every other change recreates the chunks in the background; until then, searches find the old ones.',
     scope: 'collections',
     examples: {
       metadata: {

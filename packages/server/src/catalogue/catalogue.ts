@@ -74,7 +74,7 @@ export interface Catalogue {
   readonly failures: readonly BundleFailure[];
   /** The ids of bundles that have not been read yet. */
   readonly loading: readonly string[];
-  /** The ids of bundles whose changed files do not load. Their previous version stays in force. */
+  /** The ids of bundles whose changed files do not load. Their previous version stays active. */
   readonly kept: readonly string[];
   findBundle(bundleId: string): CompiledBundle | undefined;
   findPlugin(bundleId: string, pluginId: string): CompiledPlugin | undefined;

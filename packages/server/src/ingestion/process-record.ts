@@ -47,7 +47,7 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   const since = clock.now();
   const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room }, work);
   work.signal.throwIfAborted();
-  if (outcome.kind === 'cancelled') throw new Error('the extraction ended although nobody asked for it');
+  if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
   const report = withSkipped(outcome.report, skipped);
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);

@@ -140,7 +140,7 @@ function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catal
   return {
     key_required: keyRequired,
     bundle_failures: failures.length,
-    /** Bundles whose changed files do not load. Their previous version stays in force. */
+    /** Bundles whose changed files do not load. Their previous version stays active. */
     bundles_kept: kept,
     egress_overrides: config.egressOverrides.size,
   };

@@ -104,7 +104,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     },
   };
 
-  /** Combines a new reading of a folder with the version in force. */
+  /** Combines a new reading of a folder with the active version. */
   function follow({ name, stamp }: BundleFolder, { before, reading, means }: ReadBefore): KnownBundle {
     const { bundle: source, failures } = reading;
     for (const failure of failures) logFailure(failure, logger);
@@ -131,9 +131,9 @@ interface ReadBefore {
 interface KnownBundle {
   readonly name: string;
   readonly stamp: string;
-  /** The version in force; undefined when no version ever loaded. */
+  /** The active version; undefined when no version ever loaded. */
   readonly inForce: { readonly source: PackedBundle; readonly bundle: CompiledBundle } | undefined;
-  /** Whether the version in force has no errors. Then a version with errors does not replace it. */
+  /** Whether the active version has no errors. Then a version with errors does not replace it. */
   readonly isClean: boolean;
   /** The failures of the files that are in the folder now. */
   readonly failures: readonly BundleFailure[];

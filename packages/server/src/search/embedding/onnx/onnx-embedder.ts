@@ -114,7 +114,7 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
       throw new EmbedderUnavailable(error.message);
     });
     if (facts.fingerprint === fingerprint) return process;
-    throw new EmbedderUnavailable('the files of the local model were changed; start the service anew');
+    throw new EmbedderUnavailable('the files of the local model changed; restart the service');
   }
 
   const once = async (wish: EmbedRequest, signal: AbortSignal) => (await find()).embed(wish, signal);
