@@ -117,6 +117,7 @@ async function runTests(files, environment) {
         '--test',
         `--test-concurrency=${availableParallelism()}`,
         '--test-timeout=600000',
+        `--import=${support('file-time-limit.ts')}`,
         ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
         ...[`--test-reporter=${support('count-reporter.ts')}`, `--test-reporter-destination=${countFile}`],
         ...files,

@@ -145,15 +145,19 @@ test('files of the model that change are not taken for the ones vectors were mad
   const { embedder, pids } = await open(t, folder);
   await writeTinyModel(folder, { vectors: { ...vectors, car: [0, 0, 0, 1] } });
   process.kill(pids[0] ?? -1, 'SIGKILL');
-  await assert.rejects(async () => {
-    // Until its end is noticed the old one may still answer.
-    for (;;) await embedder.embedQuestion('car', never);
-  }, /rests after it failed|were changed|ended by SIGKILL/);
-  for (;;) {
-    const outcome = await embedder.embedQuestion('car', never).catch((error: Error) => error);
-    assert.ok(outcome instanceof EmbedderUnavailable);
-    if (/were changed/.test(outcome.message)) break;
-    await pause(10);
+  let outcome: Error | undefined;
+  // Until its end is noticed the old one may still answer, and after that the embedder rests.
+  const deadline = AbortSignal.timeout(60_000);
+  while (!/files of the local model changed/.test(outcome?.message ?? '')) {
+    deadline.throwIfAborted();
+    outcome = await embedder.embedQuestion('car', never).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    if (outcome !== undefined) {
+      assert.ok(outcome instanceof EmbedderUnavailable);
+      await pause(10);
+    }
   }
 });
 
