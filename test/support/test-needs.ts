@@ -9,6 +9,22 @@ const guard = 'test/support/unit-guard.ts';
 /** In the source of a module that starts the service or its command line as a process. */
 const serviceMarker = /packages\/(?:server|cli)\/src\/main\.ts|'main\.ts'|scripts: \{ start: string/;
 
+/** Files that compute for more than three seconds: they run with the tier `test`, so that `test:unit` ends within a minute. */
+export const longFiles: readonly string[] = [
+  'packages/server/src/access/administrator/password.test.ts',
+  'packages/server/src/adapters/sqlite/sqlite.test.ts',
+  'packages/server/src/catalogue/load/large-catalogue.test.ts',
+  'packages/server/src/catalogue/load/load-catalogue.test.ts',
+  'packages/server/src/catalogue/load/open-catalogue.test.ts',
+  'packages/server/src/catalogue/provider-formats/formats.test.ts',
+  'packages/server/src/files/content-check/content-type-slices.test.ts',
+  'packages/server/src/http/length-keywords.test.ts',
+  'packages/server/src/mcp/insert-tools.test.ts',
+  'test/bundles/calculator.test.ts',
+  'test/bundles/qr-code.test.ts',
+  'test/regular-expressions.test.ts',
+];
+
 /** What the run of one test file starts beside Node.js. */
 export interface TestNeeds {
   readonly file: string;
@@ -27,9 +43,9 @@ export function findTestFiles(kind: 'own' | 'corpus'): string[] {
     .sort();
 }
 
-/** A unit test starts neither a program of the system nor the service. */
-export function isUnitTest({ tools: needed, startsService }: TestNeeds): boolean {
-  return needed.length === 0 && !startsService;
+/** A unit test starts neither a program of the system nor the service, and does not compute for long. */
+export function isUnitTest({ file, tools: needed, startsService }: TestNeeds): boolean {
+  return needed.length === 0 && !startsService && !longFiles.includes(file);
 }
 
 /**

@@ -88,6 +88,13 @@ test('with overlap every character of the text is in a chunk, in order', () => {
   );
 });
 
+test('a piece of the overlap alone is no chunk', () => {
+  // Cut off from the text before it, the overlap takes more tokens than within the text.
+  const text = `天安门天安门${'Donaudampfschiff'.repeat(2)}wordwordwordword\tDonaudampfschiffwordDonaudampfschiffword\té${'word'.repeat(2)}  's 's3.143.14`;
+  const cuts = [...splitByTokens(text, { size: 52, overlap: 23 })];
+  for (const [at, cut] of cuts.slice(1).entries()) assert.ok(cut.end > (cuts[at]?.end ?? 0));
+});
+
 test('a chunk has no more tokens than the size, and says how many', () => {
   fc.assert(
     fc.property(texts, sizes, (text, given) => {

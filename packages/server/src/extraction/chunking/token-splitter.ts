@@ -22,6 +22,7 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> 
   const map = mapTokens(text);
   const last = map.numCuts - 1;
   let from = 0;
+  let reached = 0;
   while (from < last) {
     let to = lastCutWithin(map, from, map.tokens(from) + nextSize(map.tokens(last) - map.tokens(from), sizes));
     let cut = trimmed(text, map.offset(from), map.offset(to));
@@ -31,7 +32,11 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> 
       to = Math.max(from + 1, Math.min(to - 1, lastCutWithin(map, from, map.tokens(to) - excess)));
       cut = trimmed(text, map.offset(from), map.offset(to));
     }
-    if (cut !== null) yield cut;
+    // A piece that starts in the overlap may end before the text that is new: the next one starts later.
+    if (cut !== null && cut.end > reached) {
+      reached = cut.end;
+      yield cut;
+    }
     if (to >= last) return;
     from = Math.max(from + 1, firstCutFrom(map, to, map.tokens(to) - sizes.overlap));
   }
