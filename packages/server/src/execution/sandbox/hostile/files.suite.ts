@@ -8,14 +8,14 @@ export const files: readonly HostileCase[] = [
   { does: 'read the passwords of the system', body: `${fs} fs.readFileSync('/etc/shadow');` },
   { does: 'list the root', body: `${fs} must(fs.readdirSync('/').includes('etc'));` },
   { does: 'list the home of root', body: `${fs} fs.readdirSync('/root');` },
-  { does: 'see whether a file exists', body: `${fs} must(fs.existsSync('/etc/hostname'));` },
-  { does: 'read a file beside the bundle', body: `${fs} fs.readFileSync(input.canaryFile);` },
+  { does: 'check whether a file exists', body: `${fs} must(fs.existsSync('/etc/hostname'));` },
+  { does: 'read a file next to the bundle', body: `${fs} fs.readFileSync(input.canaryFile);` },
   { does: 'read a file of another bundle', body: `${fs} fs.readFileSync(input.neighbourFile);` },
   {
     does: 'read it by a relative path',
     body: `${fs} fs.readFileSync(new URL('../neighbour/canary.json', import.meta.url));`,
   },
-  { does: "list another bundle's files", body: `${fs} fs.readdirSync(new URL('../neighbour/', import.meta.url));` },
+  { does: 'list files of another bundle', body: `${fs} fs.readdirSync(new URL('../neighbour/', import.meta.url));` },
   {
     does: 'import a file of another bundle',
     body: `await import('../neighbour/canary.json', { with: { type: 'json' } });`,
@@ -27,11 +27,11 @@ export const files: readonly HostileCase[] = [
   { does: 'read as a stream', body: `${fs} for await (const _ of fs.createReadStream(input.neighbourFile));` },
   { does: 'read as a blob', body: `${fs} await (await fs.openAsBlob(input.neighbourFile)).text();` },
   {
-    does: 'read by a descriptor of its own making',
+    does: 'read by a file descriptor',
     body: `${fs} fs.readvSync(fs.openSync(input.neighbourFile, 'r'), [Buffer.alloc(9)]);`,
   },
   {
-    does: 'copy a file into reach',
+    does: 'copy a file into an accessible folder',
     body: `${fs} fs.cpSync(input.neighbourFile, '/tmp/qm-copy-' + process.pid); fs.rmSync('/tmp/qm-copy-' + process.pid);`,
   },
   {
@@ -98,13 +98,13 @@ export const files: readonly HostileCase[] = [
   },
   { does: 'write to a folder of all users', body: `${fs} fs.writeFileSync(input.commons + '/file', 'planted');` },
   {
-    does: 'make folders and write there',
+    does: 'create folders and write there',
     body: `${fs} fs.mkdirSync(input.commons, { recursive: true }); fs.writeFileSync(input.commons + '/file', 'planted'); throw new Error('seen from outside only');`,
     isLasting: true,
   },
-  { does: 'leave a link for others', body: `${fs} fs.symlinkSync('/etc/passwd', input.commons + '/link');` },
+  { does: 'leave a link for other programs', body: `${fs} fs.symlinkSync('/etc/passwd', input.commons + '/link');` },
   {
-    does: 'leave a file for later in /var/tmp',
+    does: 'leave a file in /var/tmp',
     body: `${fs} fs.writeFileSync('/var/tmp/qm-' + process.pid, ''); fs.rmSync('/var/tmp/qm-' + process.pid);`,
   },
   { does: 'write into its own bundle', body: `${fs} fs.writeFileSync(new URL('planted.mjs', import.meta.url), '');` },

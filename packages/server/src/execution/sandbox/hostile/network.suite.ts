@@ -15,7 +15,7 @@ export const network: readonly HostileCase[] = [
   { does: 'connect to an abstract socket', body: `${net} await dial(net, { path: input.abstract });` },
   { does: 'connect to a socket in a folder', body: `${net} await dial(net, { path: input.socketFile });` },
   {
-    does: 'connect by a socket of Node that it finds',
+    does: 'connect by the class of an existing socket',
     body: `const Socket = console._stdout?.constructor ?? (await need('net')).Socket; const it = new Socket();
       await new Promise((yes, no) => it.on('error', no).connect({ port: input.tcp, host: '127.0.0.1' }, () => { it.destroy(); yes(); }));`,
   },
@@ -29,18 +29,18 @@ export const network: readonly HostileCase[] = [
       await new Promise((yes, no) => it.on('error', no).send('canary', input.udp, '127.0.0.1', (e) => e ? no(e) : yes())).finally(() => it.close());`,
   },
   {
-    does: 'bind a port for datagrams',
+    does: 'bind a UDP port',
     body: `const it = (await need('dgram')).createSocket('udp4');
       await new Promise((yes, no) => it.on('error', no).bind(0, '127.0.0.1', yes)).finally(() => it.close());`,
   },
   {
-    does: 'join a group of receivers',
+    does: 'join a multicast group',
     body: `const it = (await need('dgram')).createSocket({ type: 'udp4', reuseAddr: true });
       await new Promise((yes, no) => it.on('error', no).bind(0, yes)); it.addMembership('224.0.0.251', '127.0.0.1'); it.close();`,
   },
   { does: 'look up a host of the machine', body: `await (await need('dns/promises')).lookup('localhost');` },
   {
-    does: 'tell a name server what it knows',
+    does: 'send data to a name server',
     body: `const { Resolver } = await need('dns/promises'); const it = new Resolver({ timeout: 200, tries: 1 }); it.setServers(['127.0.0.1:' + input.udp]);
       await it.resolve4('secret.example.com').catch((cause) => { if (cause.code !== 'ETIMEOUT') throw cause; });`,
   },
@@ -53,11 +53,11 @@ export const network: readonly HostileCase[] = [
     body: `const it = new WebSocket('ws://127.0.0.1:' + input.tcp); await new Promise((yes, no) => { it.onopen = yes; it.onerror = (e) => /101|network error|Received/.test(e.message ?? e.error?.message) ? yes() : no(e); });`,
   },
   {
-    does: 'ask by HTTP',
+    does: 'send an HTTP request',
     body: `const http = await need('http'); await new Promise((yes, no) => http.get({ port: input.tcp, host: '127.0.0.1' }, yes).on('error', no));`,
   },
   {
-    does: 'ask by HTTP through an agent',
+    does: 'send an HTTP request through an agent',
     body: `const http = await need('http'); const agent = new http.Agent({ keepAlive: false });
       await new Promise((yes, no) => http.request({ agent, port: input.tcp, host: '127.0.0.1', method: 'POST' }, yes).on('error', no).end('secret'));`,
   },
@@ -75,7 +75,7 @@ export const network: readonly HostileCase[] = [
     body: `const it = await need('inspector'); it.open(0, '127.0.0.1'); try { must(it.url()); } finally { it.close(); }`,
   },
   {
-    does: 'debug itself and read with what it finds',
+    does: 'debug itself and read with the objects found',
     body: `const { Session } = await need('inspector'); const it = new Session(); it.connect();
       const found = await new Promise((yes) => it.post('Runtime.evaluate', { expression: 'process', includeCommandLineAPI: true }, (e, r) => yes(!e && r)));
       must(found); reach(input, globalThis.process);`,

@@ -11,17 +11,20 @@ export const processes: readonly HostileCase[] = [
   { does: 'start a program and wait', body: `${cp} must(cp.spawnSync('/bin/true').status === 0);` },
   { does: 'start a shell', body: `${cp} cp.execSync('id');` },
   {
-    does: 'start Node again',
+    does: 'start Node.js',
     body: `${cp} await exited(cp.spawn(process.execPath ?? input.nodeFile, ['--version']));`,
   },
-  { does: 'start the loader', body: `${cp} await exited(cp.spawn('/lib64/ld-linux-x86-64.so.2', ['--version']));` },
-  { does: 'start what limits it', body: `${cp} await exited(cp.spawn('/usr/bin/prlimit', ['--version']));` },
   {
-    does: 'fork a Node',
+    does: 'start the dynamic loader',
+    body: `${cp} await exited(cp.spawn('/lib64/ld-linux-x86-64.so.2', ['--version']));`,
+  },
+  { does: 'start prlimit', body: `${cp} await exited(cp.spawn('/usr/bin/prlimit', ['--version']));` },
+  {
+    does: 'fork a Node.js process',
     body: `${cp} const file = new URL('fork.mjs', import.meta.url).pathname; await exited(cp.fork(file));`,
   },
   {
-    does: 'fork by the cluster',
+    does: 'fork through the cluster module',
     body: `const it = await need('cluster'); it.setupPrimary({ exec: new URL('fork.mjs', import.meta.url).pathname }); await exited(it.fork().process);`,
   },
   {
@@ -29,7 +32,7 @@ export const processes: readonly HostileCase[] = [
     body: `${cp} const { status } = cp.spawnSync(process.execPath, ['-e', "process.execve('/bin/true', ['true'])"]); must(status === 0);`,
   },
   {
-    does: 'start a script that it has written',
+    does: 'write a script and start it',
     body: `${fs} ${cp} const file = '/tmp/qm-script-' + process.pid; fs.writeFileSync(file, '#!/bin/sh\\nexit 0\\n', { mode: 0o755 });
       try { must(cp.spawnSync(file).status === 0); } finally { fs.rmSync(file); }`,
   },
@@ -55,7 +58,7 @@ export const processes: readonly HostileCase[] = [
     isLasting: true,
   },
   {
-    does: 'read by a thread',
+    does: 'read in a thread',
     body: `const { Worker } = await need('worker_threads'); const it = new Worker("require('fs').readFileSync(" + JSON.stringify(input.neighbourFile) + ')', { eval: true }); await exited(it);`,
   },
   { does: 'see other processes', body: `${fs} must(fs.readdirSync('/proc').filter(Number).length > 1);` },
@@ -70,7 +73,7 @@ export const processes: readonly HostileCase[] = [
     does: 'write its own score for the killer of memory',
     body: `${fs} fs.writeFileSync('/proc/self/oom_score_adj', '-1000');`,
   },
-  { does: 'see who its parent is', body: `must(process.ppid > 0);` },
+  { does: 'see the id of its parent', body: `must(process.ppid > 0);` },
   { does: 'signal the server', body: `process.kill(input.serverPid, 0);` },
   { does: 'signal its parent', body: `must(process.ppid > 0); process.kill(process.ppid, 0);` },
   { does: 'signal, the inner way', body: `must(process._kill(input.serverPid, 0) === 0);` },
@@ -98,7 +101,7 @@ export const processes: readonly HostileCase[] = [
     does: 'run a program that becomes root',
     body: `${cp} const { status } = cp.spawnSync('/bin/su', ['-c', 'true'], { timeout: 2000 }); must(status === 0);`,
   },
-  { does: 'make namespaces', body: shell(`'unshare --map-root-user true'`) },
+  { does: 'create namespaces', body: shell(`'unshare --map-root-user true'`) },
   { does: 'enter the namespaces of process 1', body: shell(`'nsenter -t 1 -m true'`) },
   { does: 'mount', body: shell(`'unshare --map-root-user --mount mount -t tmpfs none /tmp'`) },
   { does: 'change the root folder', body: shell(`'unshare --map-root-user chroot / true'`) },
@@ -117,7 +120,7 @@ export const processes: readonly HostileCase[] = [
   { does: 'schedule itself in real time', body: shell(`'chrt -f 1 true'`) },
   { does: 'see the host name', body: `must((await need('os')).hostname() !== 'isolated');` },
   {
-    does: 'learn the users of the machine',
+    does: 'list the users of the machine',
     body: `must((await need('fs')).readFileSync('/etc/passwd', 'latin1').includes('root'));`,
   },
   {
@@ -125,7 +128,7 @@ export const processes: readonly HostileCase[] = [
     body: `${fs} process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libutil.so.1'); `,
   },
   {
-    does: 'call a library of the system',
+    does: 'call a system library',
     body: `const ffi = await need('ffi'); ffi.dlopen('libc.so.6', {}); reach(input, process);`,
   },
   {
