@@ -1,4 +1,5 @@
-// The floors of the HTTP benches: routes that do nothing but what the framework does. Its own process, like the service.
+// Serves the floors of the HTTP benches: routes that do nothing beyond what the framework does. Runs as a process of
+// its own, like the service.
 import { readFileSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { Pool } from 'undici';

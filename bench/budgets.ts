@@ -1,4 +1,4 @@
-// `npm run bench -- budgets [<commit>]`: what users notice, each with its budget; fails when one is missed. Rates are
+// `npm run bench -- budgets [<commit>]` measures what users notice and fails when a figure misses its budget. Rates are
 // compared with those of an earlier commit in the same run.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -19,7 +19,7 @@ export interface Budget {
   readonly name: string;
   readonly measured: number;
   readonly unit: string;
-  /** The largest allowed value, or with `atLeast` the smallest. */
+  /** The largest allowed value; with `atLeast`, the smallest. */
   readonly limit: number;
   readonly atLeast?: true;
 }
@@ -29,12 +29,15 @@ const comparedCommit = 'a49d659';
 const comparedRates = ['execute T1, 32 connections', 'list of bundles, 32 connections'];
 const rounds = 3;
 
-/** NaN is a miss. */
+/** Returns whether the budget is met. NaN is a miss. */
 export function isMet({ measured, limit, atLeast }: Budget): boolean {
   return atLeast ? measured >= limit : measured <= limit;
 }
 
-/** @returns whether every budget is met. @param commit whose rates are compared; unset: {@link comparedCommit} */
+/**
+ * Measures all budgets and returns whether every one is met.
+ * @param commit whose rates are compared; default: {@link comparedCommit}
+ */
 export async function runBudgets(commit = comparedCommit): Promise<boolean> {
   const folder = mkdtempSync(resolve('bench-data-'));
   try {

@@ -9,10 +9,13 @@ import type { Row } from './table.ts';
 const wanted = 1_000;
 const formats = ['json_schema', 'openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
 const bars = { startMs: 1_500, kibPerPlugin: 50, listMs: 10 };
-/** By then a service has given back what its start took. */
+/** Milliseconds after which an idle service has released the memory that its start needed. */
 const settleMs = 8_000;
 
-/** A catalogue of a thousand plugins more, made of our own bundles: start, memory, lists in every format, 304. */
+/**
+ * Measures a catalogue with a thousand additional plugins, copied from our bundles: start, memory, lists in every
+ * format, 304.
+ */
 export async function catalogueBenches(folder: string): Promise<Row[]> {
   const bundles = join(folder, 'bundles');
   const plugins = await multiplyBundles(bundles);
@@ -23,7 +26,7 @@ export async function catalogueBenches(folder: string): Promise<Row[]> {
   const again = await measureIdle(data, settings);
   const service = await startService(data, settings);
   try {
-    // Counts anew: what a start collects once both addresses are told is no part of a list.
+    // Resets the count, so that the garbage collection of the start does not count for the lists.
     await loopDelay(service);
     const lists = await measureLists(service, folder);
     return [startRow({ plugins, bare, first, again, memory: measureMemory(bundles) }), ...lists];
@@ -33,15 +36,18 @@ export async function catalogueBenches(folder: string): Promise<Row[]> {
 }
 
 interface Memory {
-  /** KiB of heap and buffers a plugin, once loaded, and once every list has been asked for. */
+  /** KiB of heap and buffers for each plugin: `loaded` after the start, `listed` after every list was requested. */
   readonly loaded: number;
   readonly listed: number;
 }
 
-/** In a process of its own that collects its garbage: resident memory of a service tells the garbage of its start. */
+/**
+ * Measures in a separate process that collects its garbage, because the resident memory of a service includes the
+ * garbage of its start.
+ */
 function measureMemory(bundles: string): Memory {
   const program = ['--expose-gc', 'bench/catalogue-memory.ts', bundles];
-  return JSON.parse(execFileSync(process.execPath, program, { encoding: 'utf8' })) as Memory; // that is what it prints
+  return JSON.parse(execFileSync(process.execPath, program, { encoding: 'utf8' })) as Memory; // the format that the program prints
 }
 
 interface Idle {
@@ -83,7 +89,7 @@ async function measureLists(service: Service, folder: string): Promise<Row[]> {
     const { etag, body } = await list(url);
     await writeFile(file, body);
     const bare = await start('bench/bare-server.ts', 1, { environment: { BENCH_BYTES: file } });
-    // By turns: whatever else the machine does is in both.
+    // Alternates the two measurements, so that other load on the machine affects both.
     const [warm, floor] = await timesByTurns(
       () => list(url),
       () => list(`${bare.urls[0]}/bytes`),
@@ -139,7 +145,7 @@ function describe({ p50, p99 }: Times): string {
   return `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`;
 }
 
-/** Copies of the bundles that ship with the product, under other ids. @returns how many plugins they have */
+/** Copies the bundles that ship with the product under other ids. Returns the number of their plugins. */
 export async function multiplyBundles(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true });
   const own = await readdir('bundles');

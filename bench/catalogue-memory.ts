@@ -1,4 +1,4 @@
-// Prints what a plugin of a catalogue takes, in KiB of heap and buffers: loaded, and after every list was asked for.
+// Prints the KiB of heap and buffers for each plugin of a catalogue: after loading, and after every list was requested.
 import { definitionFormats } from '@quartermaster/contract';
 import { loadCatalogue } from '../packages/server/src/catalogue/load/load-catalogue.ts';
 import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
@@ -9,7 +9,7 @@ const options = {
   publicUrl: 'http://127.0.0.1',
   logger: createLogger('error'),
 } as const;
-// What is made once, whatever the number of plugins, is there before.
+// Loads everything that does not depend on the number of plugins before the first measurement.
 await loadCatalogue({ ...options, folders: ['bundles'] });
 const before = memory();
 const catalogue = await loadCatalogue({ ...options, folders: [folder] });

@@ -9,9 +9,9 @@ import { comparedMetrics, measureCheckout } from './measure-checkout.ts';
 export interface CompareOptions {
   readonly commit: string;
   readonly rounds: number;
-  /** Names of measurements; empty: all. */
+  /** Names of measurements; an empty list selects all. */
   readonly only: readonly string[];
-  /** Holds the data and the other checkout; must be on the disk that is measured. */
+  /** The folder of the data and of the other checkout. It must be on the disk that is measured. */
   readonly folder: string;
 }
 
@@ -44,12 +44,12 @@ export async function compareCommits({ commit, rounds, only, folder }: CompareOp
   }
 }
 
-/** Hard links to the packages of this tree when the lockfile is the same; otherwise a separate installation. */
+/** Links the packages of this tree when the lockfiles are equal; otherwise installs them separately. */
 function installDependencies(root: string): void {
   const lockfile = (folder: string) => readFileSync(join(folder, 'package-lock.json'));
   if (lockfile(root).equals(lockfile('.'))) {
     execFileSync('cp', ['-al', 'node_modules', join(root, 'node_modules')]);
-    // Compiled code belongs to one checkout, and links would be shared.
+    // The cache of compiled code belongs to one checkout, and hard links would share it.
     rmSync(join(root, 'node_modules', '.cache'), { recursive: true, force: true });
   } else {
     const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -60,7 +60,7 @@ function installDependencies(root: string): void {
   if (existsSync(built)) cpSync(built, join(root, built), { recursive: true });
 }
 
-/** As the installation does. */
+/** Fills the caches as an installation does. */
 function warmUp(root: string): void {
   if (!existsSync(join(root, 'scripts', 'warm-up.ts'))) return;
   execFileSync(process.execPath, ['scripts/warm-up.ts'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -70,7 +70,7 @@ function describe(figures: ReadonlyMap<string, number>): string {
   return [...figures].map(([name, value]) => `${name} ${value.toFixed(1)}`).join(', ');
 }
 
-/** What follows `--compare` on the command line. */
+/** Parses the arguments after `--compare`. */
 export function parseCompareOptions(args: readonly string[]): Omit<CompareOptions, 'folder'> {
   const following = (name: string) => {
     const at = args.indexOf(name);

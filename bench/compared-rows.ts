@@ -10,9 +10,9 @@ export interface ComparedMetric {
 export interface ComparedRow extends ComparedMetric {
   readonly before: Spread;
   readonly after: Spread;
-  /** Median over the rounds of after ÷ before, turned so that more than 1 is better. */
+  /** Median over the rounds of after ÷ before, inverted where necessary so that more than 1 is better. */
   readonly ratio: number;
-  /** More than a tenth worse. */
+  /** Whether the figure is more than a tenth worse. */
   readonly isWorse: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface Spread {
   readonly max: number;
 }
 
-/** How much worse a figure may be. */
+/** The share by which a figure may be worse. */
 const tolerance = 0.1;
 
 /**
- * Compares the figures of the rounds in pairs. Both of a pair were measured one after the other, so other load on
- * the machine affects both.
+ * Compares the figures of the rounds in pairs. The two figures of a pair are measured one after the other, so other
+ * load on the machine affects both.
  */
 export function compareMetric(
   metric: ComparedMetric,

@@ -11,7 +11,10 @@ const files = 10_000;
 const atOnce = 16;
 const bars = { interactiveMs: 1_500, frameMs: 1_000, searchMs: 1_000 };
 
-/** The console in Chromium: how soon it can be used, and how lists of 10,000 files and 1,000 plugins move. */
+/**
+ * Measures the console in Chromium: the time until it is usable, and how smoothly lists of 10,000 files and 1,000
+ * plugins scroll.
+ */
 export async function consoleBenches(folder: string): Promise<Row[]> {
   const bundles = join(folder, 'bundles');
   await mkdir(bundles, { recursive: true });
@@ -100,7 +103,7 @@ async function signIn(page: Page, link: string): Promise<void> {
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
 }
 
-/** Scrolls the list of the page to its end, also the end that is loaded on the way. */
+/** Scrolls the list of the page to its end, including the parts that load during the scrolling. */
 async function scrollThrough(page: Page): Promise<{ longestMs: number; pixels: number }> {
   await page.locator('section[tabindex="0"] li').first().waitFor();
   return page.evaluate<{ longestMs: number; pixels: number }>(`new Promise((done) => {
@@ -122,7 +125,7 @@ async function scrollThrough(page: Page): Promise<{ longestMs: number; pixels: n
 interface Search {
   readonly label: string;
   readonly text: string;
-  /** A text of what is found; empty: what says that nothing was. */
+  /** A text in the matching item; empty: the message for an empty result. */
   readonly find: string;
 }
 

@@ -12,7 +12,10 @@ import type { Row } from './table.ts';
 const bars = { waitMs: 2_000 };
 const loads = { imports: 3, pairs: 100_000, texts: 2_000 };
 
-/** How long a small record of one project waits while another project has much to do. With `QUARTERMASTER_DATABASE_URL` on PostgreSQL. */
+/**
+ * Measures how long a small record of one project waits while another project has much work.
+ * `QUARTERMASTER_DATABASE_URL` selects PostgreSQL.
+ */
 export async function fairnessBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
   const database = process.env.QUARTERMASTER_DATABASE_URL;
@@ -40,7 +43,7 @@ export async function fairnessBenches(folder: string): Promise<Row[]> {
 
 const clientOf = ({ filesUrl, pluginsUrl }: Service, apiKey: string) => createClient({ filesUrl, pluginsUrl, apiKey });
 
-/** @returns a key of a new project */
+/** Creates a project and returns a key of it. */
 async function addProject(data: string): Promise<string> {
   const command = async (...args: string[]) => {
     const env = { ...process.env, QUARTERMASTER_DATA: data };
@@ -50,7 +53,7 @@ async function addProject(data: string): Promise<string> {
   return command('key', 'create', await command('project', 'create', 'other'), '--name', 'bench');
 }
 
-/** Milliseconds from the request that creates it until it is ready. */
+/** Returns the milliseconds from the request that creates the record until it is ready. */
 async function waitForSmall(client: Client, collection: string): Promise<number> {
   const began = performance.now();
   const { record_id: id } = await client.records.create(collection, { type: 'text', content: 'A small record.' });
@@ -59,7 +62,7 @@ async function waitForSmall(client: Client, collection: string): Promise<number>
   return performance.now() - began;
 }
 
-/** `ended` resolves when nothing of it is left to do. */
+/** Work that was started. `ended` resolves when all of it is done. */
 interface Started {
   readonly ended: Promise<unknown>;
 }
@@ -91,7 +94,7 @@ async function startTexts(client: Client): Promise<Started> {
   return { ended: client.records.settled(collection, ids.at(-1) ?? '') };
 }
 
-/** One small record after the other until the load has ended. */
+/** Creates small records one after the other until the load has ended. */
 async function measure(bench: string, { ended }: Started, wait: () => Promise<number>): Promise<Row> {
   const began = performance.now();
   let over = false;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** MiB/s at which `dd` writes zeroes durably into the folder. */
+/** Returns the MiB/s at which `dd` writes zeroes durably into the folder. */
 export async function diskRate(folder: string, mebibytes: number): Promise<number> {
   const file = join(folder, 'dd.bin');
   const started = performance.now();
@@ -16,9 +16,10 @@ export async function diskRate(folder: string, mebibytes: number): Promise<numbe
 }
 
 /**
- * Files a second that can be made durable one by one (write, fsync, rename, fsync of the folder), `lanes` at a time. They
- * stay: ext4 gives a freed inode to nobody for a minute and more and looks at each when it makes a file, so that removing
- * thousands makes every file after them ten times as dear, ours too.
+ * Returns the number of files per second that can be made durable one by one (write, fsync, rename, fsync of the
+ * folder), `lanes` at a time. The files stay, because ext4 does not reuse a freed inode for more than a minute and
+ * inspects each of them when it creates a file. Removing thousands of files would make each later file ten times as
+ * slow, also in the service.
  */
 export async function durableFileRate(folder: string, lanes: number, seconds: number): Promise<number> {
   const target = join(folder, 'durable');

@@ -10,7 +10,7 @@ import type { Row } from './table.ts';
 const lanes = 4;
 const idleMs = 5000;
 const mostMs = 50;
-/** Seconds a document may take, so that those that would take minutes end within the bench. */
+/** Seconds that a document may take. Documents that would take minutes end within the bench. */
 const seconds = '20';
 
 interface Document {
@@ -18,7 +18,7 @@ interface Document {
   readonly bytes: Uint8Array;
 }
 
-/** Files that are broken, locked or made to break readers, through the API at once; the floor is the service at rest. */
+/** Uploads broken, encrypted and hostile files through the API concurrently. The floor is the idle service. */
 export async function hostileBenches(folder: string): Promise<Row[]> {
   const service = await startService(folder, {
     QUARTERMASTER_LOG_LEVEL: 'error',
@@ -32,7 +32,7 @@ export async function hostileBenches(folder: string): Promise<Row[]> {
 }
 
 async function hostileBench(service: Service): Promise<Row> {
-  // Before the first call: a connection would not stay open so long.
+  // Runs before the first call, because a connection would time out meanwhile.
   const documents = [...hostileDocuments()];
   const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
   const collections = {
@@ -60,7 +60,10 @@ async function hostileBench(service: Service): Promise<Row> {
   };
 }
 
-/** @returns the status of the record, or the code of its error or of the refusal. @throws for anything else. */
+/**
+ * Returns the status of the record, or the code of its error or of the refusal.
+ * @throws for any other error
+ */
 async function takeIn(
   client: Client,
   collections: Record<'record_file' | 'qa_record_file', string>,
@@ -89,7 +92,7 @@ function documentOf({ path }: Entry): Document {
   return { name: basename(path).replace(/\.xz$/, ''), bytes: readCorpus(path) };
 }
 
-/** What no corpus may hold: text that unpacks to a gigabyte, letters without a break, tags without an end. */
+/** Documents that no corpus may contain: text that unpacks to a gigabyte, letters without a break, unclosed tags. */
 function* made(): Generator<Document> {
   const blanks = new Uint8Array(1024 ** 2 * 256).fill(32);
   const parts = {

@@ -17,7 +17,7 @@ const json = { 'Content-Type': 'application/json' };
 const seconds = 2;
 const rounds = 5;
 
-/** The plugins address beside routes of the same framework that do nothing else. */
+/** Measures the plugins address and, as the floor, routes of the same framework that do nothing else. */
 export async function httpBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
   const upstream = await start('bench/upstream-server.ts', 1);
@@ -43,8 +43,8 @@ export async function httpBenches(folder: string): Promise<Row[]> {
 }
 
 /**
- * Ours and the floor by turns, so that both meet the same moods of the machine; of the rounds the one with the median
- * ratio counts.
+ * Alternates the service and the floor, so that other load on the machine affects both. Returns the round with the
+ * median ratio.
  */
 export async function compare(
   ours: () => Promise<Measured>,
@@ -57,7 +57,7 @@ export async function compare(
   }
   const ratio = ([one, below]: [Measured, Measured]) => one.perSecond / below.perSecond;
   pairs.sort((x, y) => ratio(x) - ratio(y));
-  return pairs[Math.floor(rounds / 2)] as [Measured, Measured]; // there are rounds
+  return pairs[Math.floor(rounds / 2)] as [Measured, Measured]; // there is at least one round
 }
 
 export async function watched<T>(
@@ -97,7 +97,7 @@ export interface HandlerBench {
   readonly bare: Running;
 }
 
-/** Ours and the bare route with the same body. */
+/** Measures the service and the bare route with the same body. */
 export async function measureHandler(
   { service, bare }: HandlerBench,
   connections: number,
@@ -149,7 +149,7 @@ async function declarativeBench({ service, bare, upstream, connections }: Declar
   return { ...row, bar: row.bar + bar, met: row.met && (connections > 1 || above <= 0.5) };
 }
 
-/** The same upstream call made directly with undici from this process: median in ms. */
+/** Makes the same upstream call directly with undici from this process. Returns the median in milliseconds. */
 async function directCalls(url: string, connections: number): Promise<number> {
   const pool = new Pool(url, { connections });
   const times: number[] = [];

@@ -10,7 +10,9 @@ const bars = { readyMs: 3_000, idleMb: 250, firstRunMs: 50, loopMs: 50 };
 const settleMs = 5_000;
 const runs = 20;
 
-/** 3,500 imported plugins: start, memory, the first run of a plugin, and what lists take of the event loop. */
+/**
+ * Measures 3,500 imported plugins: start, memory, the first run of a plugin, and how long lists hold the event loop.
+ */
 export async function importedBenches(folder: string): Promise<Row[]> {
   const bundles = join(folder, 'bundles');
   await writeImportedCatalogue(bundles, plugins);
@@ -52,7 +54,7 @@ async function measureStart(
   }
 }
 
-/** Imported bundles are read by a thread after the first start. */
+/** Waits until all bundles are loaded. A thread reads imported bundles after the first start. */
 async function settleUntilLoaded({ pluginsUrl }: Service): Promise<void> {
   for (;;) {
     const { data } = (await (await fetch(`${pluginsUrl}/v1/bundles`)).json()) as { data: Array<{ bundle_id: string }> };
@@ -74,7 +76,9 @@ function startRow(which: string, { readyMs, idleMb, loopP99 }: Start): Row {
   };
 }
 
-/** The host has no address, so a run ends after its input was checked and its request written. */
+/**
+ * Measures first runs. The host has no address, so a run ends after its input is validated and its request is built.
+ */
 async function measureFirstRuns(service: Service): Promise<Row> {
   const run = async (plugin: number) => {
     const began = performance.now();
@@ -124,7 +128,7 @@ function listRequests({ pluginsUrl, key }: Service): Record<string, () => Promis
   };
 }
 
-/** The longest delay of the loop while a list is built and sent, and then sent twice more. */
+/** Returns the longest delay of the event loop while a list is built and sent, and while it is sent twice more. */
 async function measureList(service: Service, name: string, ask: () => Promise<Response>): Promise<Row> {
   await longestDelay(service);
   let bytes = 0;
@@ -147,10 +151,10 @@ async function measureList(service: Service, name: string, ask: () => Promise<Re
   };
 }
 
-/** Milliseconds, since the last time this was asked. */
+/** Returns the longest delay of the event loop since the last call, in milliseconds. */
 async function longestDelay({ filesUrl, key }: Service): Promise<number> {
   const response = await fetch(`${filesUrl}/metrics`, { headers: { Authorization: `Bearer ${key}` } });
   const line = /^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(await response.text());
-  // The time between two measurements, 10 ms of which are their distance.
+  // The figure is the time between two measurements, which includes their interval of 10 ms.
   return Math.max(0, Number(line?.[1]) * 1000 - 10);
 }

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 const pluginsOfBundle = 100;
 
-/** Bundles as an import of OpenAPI documents writes them: plugins with large schemas and no code. @returns how many plugins */
+/**
+ * Writes bundles as an import of OpenAPI documents does: plugins with large schemas and no code. Returns the number of
+ * plugins.
+ */
 export async function writeImportedCatalogue(folder: string, plugins: number): Promise<number> {
   for (let bundle = 0; bundle < plugins / pluginsOfBundle; bundle++) {
     const id = `imported_${bundle}`;
@@ -27,7 +30,7 @@ hosts: [api.example.invalid]
 `;
 }
 
-/** Some 14 KiB, the mean of documents of large interfaces. */
+/** About 14 KiB, the mean size in documents of large APIs. */
 function pluginYaml(number: number): string {
   const properties = (count: number, indent: string) =>
     Array.from({ length: count }, (_, index) => {

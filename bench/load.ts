@@ -5,7 +5,7 @@ export interface Load {
   readonly url: string;
   /** The whole request, ready to send. */
   readonly request: Buffer;
-  /** Bytes of the request (found by their value) that are made different each time it is sent. */
+  /** Bytes of the request, found by their value, that change with each request. */
   readonly stamp?: Buffer;
   readonly connections: number;
   readonly seconds: number;
@@ -15,7 +15,7 @@ export interface Measured {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** Answers whose status was not 200. */
+  /** Responses with a status other than 200. */
   readonly failures: number;
 }
 
@@ -36,8 +36,9 @@ export function requestBytes(
 }
 
 /**
- * Keeps `connections` busy for `seconds`, each with one request at a time. A plain socket and a parser of just what our
- * answers need: a client that costs little beside the server it measures, the same for ours and for the floor.
+ * Sends requests over `connections` sockets for `seconds`, one request at a time on each. It uses plain sockets and a
+ * parser for exactly our responses, so that the client costs little compared with the server it measures. The service
+ * and the floor use the same client.
  */
 export async function runLoad(load: Load): Promise<Measured> {
   const { hostname, port } = new URL(load.url);
@@ -54,7 +55,7 @@ export async function runLoad(load: Load): Promise<Measured> {
       const request = Buffer.from(load.request);
       const stampAt = load.stamp === undefined ? -1 : request.indexOf(load.stamp);
       for (let now = performance.now(); now < end; now = performance.now()) {
-        // The answer has come, so the socket has let go of the bytes.
+        // The response has arrived, so the socket no longer uses the bytes.
         if (stampAt >= 0) request.write(String(++stamps).padStart(16, '0'), stampAt);
         socket.write(request);
         const { value: status } = await answers.next();
@@ -75,7 +76,10 @@ export async function runLoad(load: Load): Promise<Measured> {
   };
 }
 
-/** The status of each answer, once its last byte is here. Understands Content-Length only; that is what is sent. */
+/**
+ * Yields the status of each response after its last byte. It understands only Content-Length, the only framing that is
+ * sent.
+ */
 async function* readAnswers(socket: Socket): AsyncGenerator<number> {
   let pending: Buffer[] = [];
   let have = 0;
@@ -86,7 +90,7 @@ async function* readAnswers(socket: Socket): AsyncGenerator<number> {
     have += chunk.length;
     while (have > 0) {
       if (need === Number.POSITIVE_INFINITY) {
-        const head = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending); // at least the chunk
+        const head = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending); // the chunk is there at least
         pending = [head];
         const end = head.indexOf('\r\n\r\n');
         if (end === -1) break;

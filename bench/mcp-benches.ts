@@ -6,12 +6,12 @@ import { requestBytes, runLoad } from './load.ts';
 import { type Service, startService } from './processes.ts';
 import type { Row } from './table.ts';
 
-/** The service refuses other host names while it requires no key. */
+/** The service refuses other host names while it does not require a key. */
 const json = { 'Content-Type': 'application/json', Host: 'localhost' };
 const seconds = 2;
 const tool = 'generated_07__plugin_3';
 
-/** The headers and the `_meta` that a call has in each revision. */
+/** The headers and the `_meta` of a call in each revision. */
 const revisions = {
   '2026-07-28': {
     headers: { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': tool },
@@ -24,7 +24,7 @@ const revisions = {
   '2025-11-25': { headers: { 'MCP-Protocol-Version': '2025-11-25' }, meta: undefined },
 };
 
-/** Tool calls over MCP among 200 tools, beside the same plugin by `POST /v1/execute`. */
+/** Measures tool calls over MCP among 200 tools, and the same plugin through `POST /v1/execute`. */
 export async function mcpBenches(folder: string): Promise<Row[]> {
   const bundles = join(folder, 'bundles');
   await generateBundles(bundles);
@@ -38,7 +38,7 @@ export async function mcpBenches(folder: string): Promise<Row[]> {
   }
 }
 
-/** A call of one tool, after it was seen to succeed. */
+/** Returns the request of a tool call after one such call has succeeded. */
 export async function prepareCall(service: Service, revision: keyof typeof revisions): Promise<Buffer> {
   const { headers, meta } = revisions[revision];
   const params = { name: tool, arguments: { text: 'hello' }, _meta: meta };
@@ -73,7 +73,7 @@ async function callBench(service: Service, revision: keyof typeof revisions): Pr
   };
 }
 
-/** A tool that fails answers 200 as well. */
+/** Reads the body as well, because a failed tool also answers 200. */
 async function checkAnswer({ pluginsUrl }: Service, headers: Record<string, string>, body: string): Promise<void> {
   const { Host: _, ...rest } = headers;
   const response = await fetch(`${pluginsUrl}/mcp`, { method: 'POST', headers: rest, body });
@@ -81,9 +81,9 @@ async function checkAnswer({ pluginsUrl }: Service, headers: Record<string, stri
   assert.deepEqual(result?.structuredContent, { text: 'hello' });
 }
 
-/** 20 bundles of 10 plugins that give back what they are given. */
+/** Generates 20 bundles of 10 plugins that return their input. */
 export async function generateBundles(folder: string): Promise<void> {
-  const about = { name: 'Generated', description: 'ChunkCounts for the bench.' };
+  const about = { name: 'Generated', description: 'Generated for the bench.' };
   const schema = {
     type: 'object',
     required: ['text'],

@@ -9,7 +9,7 @@ import { peakMemory, residentMemory, type Service, startService } from './proces
 import { csv, pairs } from './sheets.ts';
 import { smallUpload, streamUpload } from './upload-client.ts';
 
-/** In the order of the table. */
+/** The compared figures in the order of the table. */
 export const comparedMetrics: readonly ComparedMetric[] = [
   { name: 'start', unit: 'ms', better: 'lower' },
   { name: 'idle memory', unit: 'MiB', better: 'lower' },
@@ -32,10 +32,10 @@ const seconds = 2;
 const mebibyte = 1024 * 1024;
 const importedRows = 20_000;
 const questions = 100;
-/** By then an idle service has done what it does after its start. */
+/** Milliseconds after which an idle service has finished the work that follows its start. */
 const settleMs = 4_000;
 
-/** Each takes a few seconds; `start` (ready, idle memory) is measured in any case. */
+/** Each measurement takes a few seconds. `start` (ready, idle memory) is always measured. */
 const measurements: Readonly<Record<string, Measurement>> = {
   uploads: measureSmallUploads,
   gibibyte: measureLargeUpload,
@@ -44,7 +44,10 @@ const measurements: Readonly<Record<string, Measurement>> = {
   records: measureRecords,
 };
 
-/** One round on one checkout: a new service on a new data folder. @param only names of measurements; empty: all */
+/**
+ * Measures one checkout once, with a new service on a new data folder.
+ * @param only names of measurements; empty: all
+ */
 export async function measureCheckout(root: string, data: string, only: readonly string[]): Promise<Figures> {
   const figures: Figures = new Map();
   const began = performance.now();
@@ -110,7 +113,7 @@ async function measureLists(service: Service, figures: Figures): Promise<void> {
   }
 }
 
-/** A sheet of questions and answers becomes a record; then questions that are in it, one after another. */
+/** Creates a record from a sheet of questions and answers, and then asks questions from the sheet one after another. */
 async function measureRecords(service: Service, figures: Figures): Promise<void> {
   const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
   const { collection_id: collection } = await client.collections.create({ name: 'pairs', type: 'qa' });

@@ -13,8 +13,8 @@ const wordsOfLine = 14;
 const wanted = 0.35;
 
 /**
- * Text and structure of 300 full pages, in a process that has read one such document before, as the children of the
- * server have; beside `pdftotext`, which gives text.
+ * Measures text and structure of 300 full pages in a process that has already read one such document, like the children
+ * of the server. The floor is `pdftotext`, which extracts text only.
  */
 export async function pdfBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
@@ -39,7 +39,7 @@ export async function pdfBenches(folder: string): Promise<Row[]> {
 
 interface Timed {
   readonly seconds: number;
-  /** Of this process, all its threads. */
+  /** Processor time of this process with all its threads. */
   readonly processorSeconds: number;
 }
 
@@ -61,7 +61,7 @@ function summary(rows: readonly Round[], bare: Timed): Pick<Row, 'ours' | 'floor
   };
 }
 
-/** What PDFium takes before it is asked for anything: no reader of ours can be faster. */
+/** Measures the time that PDFium needs to load the pages. No reader based on it can be faster. */
 async function loadPages(bytes: Uint8Array): Promise<void> {
   const { pdfium, document, numPages, close } = await openPdf(bytes);
   for (let index = 0; index < numPages; index += 1) {

@@ -10,27 +10,27 @@ import { startCommand } from '../scripts/start-command.ts';
 
 export interface Running {
   readonly pid: number;
-  /** What the process printed as its addresses, in order. */
+  /** The addresses that the process printed, in order. */
   readonly urls: readonly string[];
-  /** SIGTERM, and the exit code; null when a signal ended it. */
+  /** Sends SIGTERM. Returns the exit code, or null when a signal ended the process. */
   stop(): Promise<number | null>;
 }
 
 interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** File for what it writes to standard error: a terminal that shows each line would take part in the race. */
+  /** A file for its standard error. A terminal that shows each line would distort the measurement. */
   readonly log?: string;
-  /** Where it runs; default: here. */
+  /** The working folder; default: the current one. */
   readonly cwd?: string;
 }
 
-/** Starts a program of ours and waits until it has printed `addresses` URLs. */
+/** Starts one of our programs and waits until it has printed `addresses` URLs. */
 export async function start(
   program: string | readonly string[],
   addresses: number,
   { environment = {}, log, cwd }: StartOptions = {},
 ): Promise<Running> {
-  // 2: the bench's own.
+  // 2 is the standard error of the bench.
   const errors = log === undefined ? 2 : openSync(log, 'a');
   const child = spawn(process.execPath, [program].flat(), {
     stdio: ['ignore', 'pipe', errors],
@@ -38,7 +38,7 @@ export async function start(
     cwd,
   });
   if (log !== undefined) closeSync(errors);
-  const stdout = child.stdout as Readable; // a pipe, as asked
+  const stdout = child.stdout as Readable; // a pipe, as requested
   const urls: string[] = [];
   for await (const line of createInterface({ input: stdout })) {
     const url = /http:\/\/\S+/.exec(line)?.[0];
@@ -66,7 +66,10 @@ export interface Service extends Running {
   readonly key: string;
 }
 
-/** The real service of the checkout `root` on free ports with its data in `folder`, and its log beside it. */
+/**
+ * Starts the real service of the checkout `root` on free ports, with its data in `folder` and its log beside that
+ * folder.
+ */
 export async function startService(
   folder: string,
   environment: Readonly<Record<string, string>>,
@@ -81,7 +84,7 @@ export async function startService(
       QUARTERMASTER_FILES_PORT: '0',
       QUARTERMASTER_PLUGINS_PORT: '0',
       QUARTERMASTER_MAX_FILE_BYTES: String(5 * 1024 ** 3),
-      // No drain: no client is left. Earlier commits refuse unknown settings.
+      // The service need not drain, because no client is left. Earlier commits refuse unknown settings.
       ...(knowsSetting('QUARTERMASTER_DRAIN_SECONDS', root) ? { QUARTERMASTER_DRAIN_SECONDS: '0' } : {}),
       ...environment,
     },
@@ -97,8 +100,8 @@ function knowsSetting(name: string, root = '.'): boolean {
 }
 
 /**
- * A port for a service that restarts on it. It is below the ephemeral ports of the system: a client that connects
- * to a free port of that range may be given the same port and then connect to itself.
+ * Returns a port for a service that restarts on it. The port is below the ephemeral range of the system. A client that
+ * connects to a free port of that range could get the same port and connect to itself.
  */
 export async function freePort(): Promise<string> {
   for (;;) {
@@ -112,30 +115,33 @@ export async function freePort(): Promise<string> {
   }
 }
 
-/** Starts a new count of the peak of resident memory. */
+/** Resets the peak of resident memory. */
 export function resetPeakMemory(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Peak of resident memory since the reset, in MiB. */
+/** Returns the peak of resident memory since the reset, in MiB. */
 export function peakMemory(pid: number): number {
   const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1]) / 1024;
 }
 
-/** Resident memory now, in MiB. */
+/** Returns the current resident memory in MiB. */
 export function residentMemory(pid: number): number {
   const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1]) / 1024;
 }
 
-/** Seconds of processor that a process and its living children have taken. */
+/** Returns the processor seconds of a process and its living children. */
 export function processorTime(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   return [pid, ...children.map(Number)].reduce((sum, each) => sum + ownProcessorTime(each), 0);
 }
 
-/** Seconds of processor that a process has taken with all its threads: what work costs, however busy the machine is. */
+/**
+ * Returns the processor seconds of a process with all its threads. Unlike elapsed time, this does not depend on other
+ * load.
+ */
 export function ownProcessorTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user, system] = stat
@@ -145,10 +151,10 @@ export function ownProcessorTime(pid: number): number {
   return (Number(user) + Number(system)) / 100;
 }
 
-/** Node's measure of the delay is the time between two looks, of which so much is as it should be. */
+/** Milliseconds between two samples of Node's delay monitor. An undelayed loop shows this value. */
 const betweenLooksMs = 10;
 
-/** Event-loop delay p99 in milliseconds since the last time this was asked. */
+/** Returns the event-loop delay p99 in milliseconds since the last call. */
 export async function loopDelay(service: Service): Promise<number> {
   const text = await (
     await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } })

@@ -14,12 +14,12 @@ const questions = 300;
 const wordsOfQuestion = 10;
 const wordsOfAnswer = 80;
 const dimensions = 512;
-/** Milliseconds. */
+/** Milliseconds that a question may take at most. */
 const mostMs = 50;
 
 interface Variant {
   readonly name: string;
-  /** Further settings, and what ends what was started for them. */
+  /** Returns additional settings, and a function that closes what they need. */
   open(): Promise<{ settings: Readonly<Record<string, string>>; close(): Promise<void> }>;
 }
 
@@ -37,7 +37,7 @@ const variants: readonly Variant[] = [
     name: 'query-vectors',
     open: async () => {
       const ends: Array<() => unknown> = [];
-      // Four decimals, as short as services send them.
+      // Uses four decimals, as embedding services do.
       const embed = (text: string) => [...hashText(text, dimensions)].map((value) => Math.round(value * 1e4) / 1e4);
       const { url } = await startEmbeddingService({ after: (end) => void ends.push(end) }, { embed });
       const settings = { QUARTERMASTER_EMBEDDING_PROVIDER: 'openai', QUARTERMASTER_EMBEDDING_URL: url };
@@ -46,7 +46,10 @@ const variants: readonly Variant[] = [
   },
 ];
 
-/** Questions of ten words over 100,000 question–answer pairs, one after another; the floor is an empty collection. */
+/**
+ * Measures questions of ten words over 100,000 question–answer pairs, one after another. The floor is an empty
+ * collection.
+ */
 export async function queryBenches(folder: string, wanted: string): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { name, open } of variants.filter((variant) => variant.name.includes(wanted))) {
@@ -62,11 +65,11 @@ export async function queryBenches(folder: string, wanted: string): Promise<Row[
   return rows;
 }
 
-/** Milliseconds of each question, sorted: of the full collection (`ours`) and of an empty one. */
+/** Returns the sorted milliseconds of each question: for the full collection (`ours`) and for an empty one. */
 export async function measureQuestions(service: Service) {
   const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
   const text = createText();
-  // Before the first call: a connection would not stay open so long.
+  // Builds the sheet before the first call, because a connection would time out meanwhile.
   const lines = ['question,answer'];
   for (let n = 0; n < chunks; n++) lines.push(`${text(wordsOfQuestion)} number ${n},${text(wordsOfAnswer)}`);
   const content = new Blob([lines.join('\n')]);
@@ -91,7 +94,7 @@ export async function measureQuestions(service: Service) {
     }
     return times.sort((a, b) => a - b);
   };
-  // The first one reads the codes of the vectors.
+  // The first question loads the codes of the vectors.
   for (let n = 0; n < 20; n++) await ask(full);
   const before = ownProcessorTime(service.pid);
   const [ours, watch] = await watched(service, () => askAll(full));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { corpusFolder, hasCorpus } from '../test/support/corpus.ts';
 import { longHandbook } from '../test/support/sample-texts.ts';
 
-/** Words of real English in their real frequencies, the same in every run. */
+/** Returns a source of real English words in their real frequencies. It gives the same words in every run. */
 export function createText(): (words: number) => string {
   const words = sourceText().match(/[\p{L}\p{N}]+/gu) ?? [];
   let state = 1;
@@ -14,7 +14,9 @@ export function createText(): (words: number) => string {
   return (count) => Array.from({ length: count }, () => words[next(words.length)]).join(' ');
 }
 
-/** Passages of an encyclopedia where there is a corpus; otherwise invented text, whose words are fewer. */
+/**
+ * Returns passages of an encyclopedia if there is a corpus; otherwise invented text, which has fewer different words.
+ */
 function sourceText(): string {
   if (!hasCorpus()) return longHandbook();
   const lines = readFileSync(join(corpusFolder, 'ir/xquad-en/docs.jsonl'), 'utf8').trim().split('\n');

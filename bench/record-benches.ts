@@ -20,8 +20,8 @@ const bars = { csvRate: 12_500, xlsxRate: 15_000, childMb: 512, growthMb: 32 };
 const sheetRows = { warm: 5_000, csv: 100_000, xlsx: 100_000, long: 1_000_000 };
 
 /**
- * Sheets of questions and answers made into records: from the request that creates the record to its `ready`, when every
- * pair is on the disk and found. The upload of the sheet is not counted.
+ * Measures records from sheets of questions and answers: from the request that creates the record to its `ready`, when
+ * every pair is on the disk and searchable. The upload of the sheet does not count.
  */
 export async function recordBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
@@ -52,7 +52,7 @@ interface Bench {
 interface ChunkCounts {
   readonly chunks: number;
   readonly seconds: number;
-  /** Of the service and its children. */
+  /** Processor seconds of the service and its children. */
   readonly processorSeconds: number;
   readonly childMb: number;
   readonly growthMb: number;

@@ -8,16 +8,16 @@ import type { Row } from './table.ts';
 export interface RestartPlan {
   readonly folder: string;
   readonly restarts: number;
-  /** No further restart is begun after this many seconds. */
+  /** Seconds after which no further restart begins. */
   readonly maxSeconds: number;
-  /** `QUARTERMASTER_DRAIN_SECONDS` of the services, in turn. */
+  /** `QUARTERMASTER_DRAIN_SECONDS` of the services; successive services use successive values. */
   readonly drainSeconds: readonly number[];
 }
 
 export interface RestartResult {
   readonly restarts: number;
   readonly requests: number;
-  /** Requests that succeeded with their second attempt. */
+  /** Requests that succeeded at their second attempt. */
   readonly retried: number;
   /** One line for each request whose second attempt failed too. */
   readonly failed: readonly string[];
@@ -31,11 +31,11 @@ export interface RestartResult {
 }
 
 const clients = 8;
-/** Answers between the start of a service and its end. */
+/** Bounds of the number of responses between the start of a service and its end. */
 const leastAnswers = 40;
 const mostAnswers = 200;
 
-/** Stops and starts the service again and again under load; see retrying-client.ts for what the clients do. */
+/** Stops and starts the service repeatedly under load. retrying-client.ts describes the clients. */
 export async function restartUnderLoad({ folder, maxSeconds, ...plan }: RestartPlan): Promise<RestartResult> {
   const ports = { QUARTERMASTER_FILES_PORT: await freePort(), QUARTERMASTER_PLUGINS_PORT: await freePort() };
   const startNext = (round: number) =>
@@ -167,7 +167,7 @@ async function compareFiles({ filesUrl, key }: Service, uploads: ReadonlyMap<str
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** `npm run bench -- restarts`: takes minutes, so it runs only when it is named. */
+/** `npm run bench -- restarts` takes minutes, so it runs only when it is named. */
 export async function restartBench(folder: string, restarts = 50): Promise<Row> {
   const result = await restartUnderLoad({ folder, restarts, maxSeconds: 540, drainSeconds: [0, 1] });
   for (const line of [...result.failed, ...result.lost]) console.error(line);

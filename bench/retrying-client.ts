@@ -8,7 +8,7 @@ export interface Call {
   readonly body?: Buffer;
 }
 
-/** The answer of status 200, or why both attempts failed. */
+/** The response with status 200, or why both attempts failed. */
 export type Outcome =
   | { readonly ok: true; readonly body: Buffer; readonly retried: boolean }
   | { readonly ok: false; readonly reasons: readonly string[] };
@@ -21,13 +21,16 @@ export interface RetryingClient {
 
 const beforeRetryMs = 50;
 const betweenConnectsMs = 20;
-/** A supervisor restarts the service at once; longer absence is a failure of the request. */
+/**
+ * Milliseconds that a client waits for a restart. A supervisor restarts the service immediately, so a longer absence
+ * fails the request.
+ */
 const patienceMs = 60_000;
 
 /**
- * One connection per address that is reused until the server closes it; Node's agent honours `Connection: close`. Any
- * failure of the first attempt, a refused connection too, uses up the one retry. Only while the retry itself finds no
- * listener is it sent again: nothing of it has reached a service.
+ * Creates a client with one connection per address, reused until the server closes it; Node's agent honours
+ * `Connection: close`. Any failure of the first attempt, including a refused connection, uses up the one retry. The
+ * retry itself is repeated only while no process listens, because then no part of it has reached a service.
  */
 export function createRetryingClient(): RetryingClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -55,7 +58,7 @@ export function createRetryingClient(): RetryingClient {
 }
 
 interface Attempt {
-  /** null when it failed. */
+  /** The body; null when the request failed. */
   readonly body: Buffer | null;
   readonly reason: string;
   /** No process listened on the port. */
@@ -77,7 +80,7 @@ async function exchange(agent: Agent, { method, url, headers, body }: Call): Pro
   const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
   const sent = request(url, { agent, method, headers: { ...headers, ...length } });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    // The listener stays: a connection that is reset while the answer is read emits the error on both.
+    // The listener stays, because a reset during the response emits the error on both objects.
     sent.on('response', resolve).on('error', reject);
     sent.end(body);
   });

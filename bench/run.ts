@@ -1,8 +1,8 @@
-// `npm run bench`: every figure beside its floor, on this machine, in this run. Prints a table and writes
-// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http";
-// `npm run bench -- soak`, `-- fairness` and `-- restarts` the ones that only run when they are named; the latter takes a
-// number of restarts and exits with 1 when a request failed. `npm run bench -- --compare <commit>` measures that commit
-// and this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts).
+// `npm run bench` measures every figure and its floor on this machine in the same run. It prints a table and writes
+// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http". `-- soak`, `--
+// fairness` and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when
+// a request failed. `npm run bench -- --compare <commit>` measures that commit and this tree alternately (compare.ts).
+// `npm run bench -- budgets` checks what users notice (budgets.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
@@ -27,7 +27,8 @@ const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
 if (args.includes('--compare')) process.exit((await runComparison(args)) ? 0 : 1);
 const wanted = args[0] ?? '';
-// Beside the code, not in the system's temporary folder: that may be memory, and a disk is what is measured.
+// Uses a folder in the checkout, because the temporary folder of the system may be in memory and these benches measure
+// a disk.
 const folder = mkdtempSync(resolve('bench-data-'));
 const rows: Row[] = [];
 try {
@@ -42,7 +43,7 @@ try {
   if ('console'.includes(wanted)) rows.push(...(await consoleBenches(join(folder, 'console'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
-  // These take minutes.
+  // These benches take minutes.
   if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
   if (wanted === 'fairness') rows.push(...(await fairnessBenches(join(folder, 'fairness'))));
   if (wanted === 'restarts') {

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
 
-/** A pair of a sheet of the benches: 26 words, some 150 bytes. */
+/** A pair in the sheets of the benches: 26 words, about 150 bytes. */
 export type Pair = readonly [question: string, answer: string];
 
-/** Our own documentation, word for word: English as people write it, with its names and numbers. */
+/** The words of our documentation: English prose with names and numbers. */
 const words = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.md'))
   .sort()
   .flatMap((path) => readFileSync(join('docs', path), 'utf8').match(/[\p{L}\p{N}'-]+/gu) ?? []);
 
-/** The same pairs each time. */
+/** Yields the same pairs in every run. */
 export function* pairs(count: number): Generator<Pair> {
   const random = createRandom();
   const some = (most: number) => {
@@ -26,7 +26,7 @@ export function* csv(count: number): Generator<string> {
   for (const [question, answer] of pairs(count)) yield `${question},${answer}\n`;
 }
 
-/** With its strings in the cells, half of the workbooks that programs write are so. */
+/** Writes a workbook with inline strings, like about half of the workbooks that programs write. */
 export function xlsx(count: number): Uint8Array {
   const cell = (at: string, text: string) => `<c r="${at}" t="inlineStr"><is><t>${text}</t></is></c>`;
   const row = (n: number, [question, answer]: Pair) =>
@@ -45,7 +45,7 @@ export function xlsx(count: number): Uint8Array {
   return zipSync(Object.fromEntries(Object.entries(parts).map(([path, text]) => [path, Buffer.from(text)])));
 }
 
-/** mulberry32: small, and the same on every machine. */
+/** mulberry32: a small generator with the same numbers on every machine. */
 function createRandom(): () => number {
   let state = 1;
   return () => {

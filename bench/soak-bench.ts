@@ -3,7 +3,7 @@ import type { Row } from './table.ts';
 
 const [executions, warmRuns, watchedRuns] = [10_000, 5_000, 10_000];
 
-/** Some minutes of random kills: only when it is asked for by name. */
+/** Kills processes at random for some minutes. It runs only when it is named. */
 export async function soakBench(folder: string): Promise<Row> {
   const left = await soak({ folder, executions, runsPerKill: 100, serviceKills: 10, warmRuns, watchedRuns });
   const { succeeded, failed, childrenKilled, zombies, orphans, growthMb } = left;

@@ -7,21 +7,24 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startCommand } from '../scripts/start-command.ts';
 
-/** So many runs of a handler, with random kills of its processes and of the service. */
+/** A number of runs of a handler during which its processes and the service are killed at random. */
 export interface SoakPlan {
   readonly folder: string;
   readonly executions: number;
-  /** A process of the plugin is killed about once in so many runs. */
+  /** The average number of runs between two kills of a plugin process. */
   readonly runsPerKill: number;
-  /** The service is killed so often within them; each time another one is started on the same data. */
+  /** The number of kills of the service within the runs. After each kill another service starts on the same data. */
   readonly serviceKills: number;
-  /** Then the last service runs so many before its memory is looked at: V8 lets a young heap grow to its limit first. */
+  /** Runs of the last service before its memory is measured, because V8 lets a young heap grow to its limit first. */
   readonly warmRuns: number;
-  /** … and so many until it is looked at again. */
+  /** Runs between the first and the second measurement of the memory. */
   readonly watchedRuns: number;
 }
 
-/** What is left when all is over; `growthMb`: of the resident memory of the last service while it was watched. */
+/**
+ * The counts after the last run. `growthMb` is the growth of the resident memory of the last service between its two
+ * measurements.
+ */
 export interface SoakResult {
   readonly succeeded: number;
   readonly failed: number;
@@ -52,7 +55,7 @@ export async function soak({ folder, runsPerKill, serviceKills, ...plan }: SoakP
   const share = Math.ceil(plan.executions / serviceKills);
   for (let kill = 0; kill < serviceKills; kill += 1) {
     const service = await startService(places);
-    // In the middle of the work of every lane.
+    // Kills the service while every lane still has work.
     const work = execute(service, { runs: share, runsPerKill, tally });
     while (work.left() > lanes) await pause(5);
     const children = childrenOf(service.pid);
@@ -78,7 +81,7 @@ interface Tally {
   childrenKilled: number;
 }
 
-/** Every answer counts, whatever it says; so does a call that the end of the service has cut. */
+/** Counts every response, whatever its content, and every call that the end of the service interrupted. */
 function execute(
   service: Service,
   { runs, runsPerKill, tally }: { runs: number; runsPerKill: number; tally: Tally },
@@ -110,7 +113,7 @@ function killOneOf(pids: readonly number[]): number {
     process.kill(pid, 'SIGKILL');
     return 1;
   } catch {
-    // It had ended by itself.
+    // The process has already ended.
     return 0;
   }
 }
@@ -157,7 +160,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** Processes that run something of these bundles: a child's command line names its folder. */
+/** Returns the processes that run these bundles. The command line of a child names its folder. */
 function processesOf(bundles: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -175,13 +178,16 @@ function textOf(path: string): string {
 
 const stateOf = (pid: number): string => /\) (\S)/.exec(textOf(`/proc/${pid}/stat`))?.[1] ?? 'gone';
 
-/** Looks until none is there, or patience is over. */
+/** Waits until the count is 0 or the time limit is reached. Returns the last count. */
 async function untilNone(count: () => number): Promise<number> {
   for (const last = Date.now() + patienceMs; count() > 0 && Date.now() < last; ) await pause(20);
   return count();
 }
 
-/** A zombie of a service that was killed waits for the system's first process to notice it: it holds nothing. */
+/**
+ * Counts the processes that are still alive. A zombie of a killed service waits for the system's first process and
+ * holds no resources, so it does not count.
+ */
 function countLeft(pids: readonly number[]): Promise<number> {
   return untilNone(() => pids.filter((pid) => !['gone', 'Z', 'X'].includes(stateOf(pid))).length);
 }
@@ -190,7 +196,7 @@ function countZombies(pid: number): Promise<number> {
   return untilNone(() => childrenOf(pid).filter((child) => stateOf(child) === 'Z').length);
 }
 
-/** The least of what is resident within some seconds of rest: garbage comes and goes. */
+/** Returns the smallest resident memory within three seconds of rest, because garbage comes and goes. */
 async function settledMemory(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 15; look += 1) {
@@ -201,7 +207,7 @@ async function settledMemory(pid: number): Promise<number> {
   return least;
 }
 
-/** Of what was written, all but what belongs there. */
+/** Returns the files that should have been removed. */
 function filesLeft({ data, bundles, temporary }: { data: string; bundles: string; temporary: string }) {
   const all = (folder: string) => globSync('**/*', { cwd: folder, withFileTypes: true }).filter((it) => it.isFile());
   const isLeft = ({ name, parentPath }: { name: string; parentPath: string }) =>

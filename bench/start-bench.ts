@@ -4,11 +4,14 @@ import { loopDelay, residentMemory, startService } from './processes.ts';
 import type { Row } from './table.ts';
 
 const times = 5;
-/** By then an idle service has done what it does after its start. */
+/** Milliseconds after which an idle service has finished the work that follows its start. */
 const settleMs = 5_000;
 const bars = { readyMs: 2_000, idleMb: 200 };
 
-/** From the command of `npm start` to both addresses, on a new data folder each time, and what the idle service holds. */
+/**
+ * Measures the time from the command of `npm start` to both addresses on a new data folder, and the memory of the idle
+ * service.
+ */
 export async function measureStart(folder: string) {
   const ready: number[] = [];
   const resident: number[] = [];

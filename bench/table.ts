@@ -2,12 +2,12 @@ export interface Row {
   readonly bench: string;
   readonly ours: string;
   readonly floor: string;
-  /** What the bar asks for and whether it is met. */
+  /** The required value, and whether the figure meets it. */
   readonly bar: string;
   readonly met: boolean;
-  /** Event-loop delay p99 of the service during it, ms; undefined where no service runs. */
+  /** Event-loop delay p99 of the service during the bench, in milliseconds; undefined when no service runs. */
   readonly loopP99?: number;
-  /** Peak of resident memory during it, MiB. */
+  /** Peak of resident memory during the bench, in MiB. */
   readonly peakMb?: number;
 }
 
@@ -27,7 +27,7 @@ export function printRows(rows: readonly Row[]): void {
   ]);
 }
 
-/** Columns as wide as their longest cell. */
+/** Prints columns as wide as their longest cell. */
 export function printTable(lines: ReadonlyArray<readonly string[]>): void {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   for (const line of lines) console.log(line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));

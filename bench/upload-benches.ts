@@ -8,7 +8,7 @@ import { smallUpload, streamUpload } from './upload-client.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** One large upload, many middle ones, very many small ones; beside what the disk does by itself. */
+/** Measures one large upload, many uploads of medium size and very many small ones. The floor is the disk alone. */
 export async function uploadBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
   const service = await startService(folder, { QUARTERMASTER_LOG_LEVEL: 'info' });
@@ -26,7 +26,10 @@ async function watched<T>(service: Service, work: () => Promise<T>): Promise<[T,
   return [result, { loopP99: await loopDelay(service), peakMb: peakMemory(service.pid) }];
 }
 
-/** By turns, three times: the disk has moods. The round with the median ratio counts. */
+/**
+ * Alternates the service and the floor three times, because the speed of the disk varies. The round with the median
+ * ratio counts.
+ */
 async function oneLarge(service: Service, folder: string): Promise<Row> {
   const block = textBlock(4 * mebibyte);
   const [rounds, load] = await watched(service, async () => {
@@ -56,7 +59,7 @@ async function manyMiddle(service: Service, folder: string): Promise<Row> {
   const [statuses, load] = await watched(service, () =>
     Promise.all(
       Array.from({ length: 64 }, async () => {
-        // Each its own content, or all but one would be kept once.
+        // Each upload has its own content; otherwise the service would store only one of them.
         const block = textBlock(16 * mebibyte);
         return (await streamUpload(service.filesUrl, service.key, { bytes: 16 * mebibyte, block })).status;
       }),
@@ -80,7 +83,7 @@ async function smallOnes(service: Service, folder: string): Promise<Row> {
   const [measured, load] = await watched(service, () =>
     runLoad({
       url: service.filesUrl,
-      // A new content each time: the stamp is written into the request just before it is sent.
+      // The stamp, which is written just before each request is sent, makes each content different.
       request: smallUpload(service.key, content),
       stamp: content.subarray(0, 16),
       connections: 32,
@@ -97,7 +100,7 @@ async function smallOnes(service: Service, folder: string): Promise<Row> {
   };
 }
 
-/** Text that does not repeat within a block, so that it is a .txt and no file system compresses it away. */
+/** Returns text that does not repeat within a block, so that it is a .txt file and no file system compresses it. */
 function textBlock(bytes: number): Buffer {
   return Buffer.from(randomBytes(bytes / 2).toString('hex'));
 }

@@ -4,7 +4,7 @@ import { requestBytes } from './load.ts';
 
 const boundary = 'quartermaster-bench-boundary';
 
-/** A whole small upload as one request; each differs from the others by its first bytes. */
+/** Builds a whole small upload as one request. The first bytes make each upload different. */
 export function smallUpload(key: string, content: Buffer): Buffer {
   return requestBytes('POST', '/v1/files', {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
@@ -12,7 +12,7 @@ export function smallUpload(key: string, content: Buffer): Buffer {
   });
 }
 
-/** Streams one upload of `bytes` bytes made of `block` again and again. @returns seconds and status. */
+/** Streams one upload of `bytes` bytes that repeats `block`. Returns the seconds and the status. */
 export async function streamUpload(
   url: string,
   key: string,

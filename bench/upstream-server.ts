@@ -1,4 +1,4 @@
-// Stands for a third party: answers every request at once with the payload that the exchange-rate API documents.
+// Simulates a third party: it answers every request immediately with the payload that the exchange-rate API documents.
 import { createServer } from 'node:http';
 
 const body = JSON.stringify({

@@ -1,7 +1,7 @@
 import { plantedBugs } from './planted-bugs.ts';
 import type { Report } from './report.ts';
 
-/** docs/reference/durability.md: what is simulated, the model, and the figures of this run. */
+/** Renders docs/reference/durability.md: what is simulated, the model, and the figures of this run. */
 export function durabilityPage(report: Report): string {
   const kinds = [...Map.groupBy(report.findings, ({ kind, text }) => `${kind}: ${text.slice(0, 60)}`)];
   const listed = kinds.map(([name, { length }]) => `* ${length} × ${name.replaceAll('|', ' ')}`).join('\n');

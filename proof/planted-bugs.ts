@@ -1,4 +1,4 @@
-/** A bug that was built into the service by hand, and the part of the proof that found it. */
+/** A bug that was deliberately built into the service, and the part of the proof that found it. */
 export interface PlantedBug {
   readonly bug: string;
   readonly part: string;
@@ -33,7 +33,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
 ];
 
-/** Bugs by which one request holds the service, found by the part that sends payloads that amplify. */
+/** Bugs that let one request hold the service. The part with amplifying payloads found them. */
 export const plantedHolds: readonly PlantedBug[] = [
   {
     bug: 'quoted names of parts are read with a regular expression in which a backslash fits two branches',

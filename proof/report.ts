@@ -2,24 +2,24 @@ import type { Finding, Findings } from './history/findings.ts';
 import type { Random } from './support/random.ts';
 
 export interface PartOptions {
-  /** The short run of every change instead of the full one. */
+  /** Whether this is the short run of every change instead of the full run. */
   readonly slice: boolean;
   readonly random: Random;
   readonly findings: Findings;
-  /** A folder for everything that the part writes. */
+  /** The folder for everything that the part writes. */
   readonly work: string;
-  /** Services that run at the same time. */
+  /** Number of services that run at the same time. */
   readonly width: number;
-  /** Progress, on standard error. */
+  /** Writes progress to standard error. */
   log(text: string): void;
 }
 
 export interface PartReport {
   readonly name: string;
-  /** States, faults, rounds or requests that were tried and judged. */
+  /** Number of states, faults, rounds or requests that were tried and judged. */
   readonly cases: number;
   readonly figures: Readonly<Record<string, number | string>>;
-  /** Call sites, where the part has them. */
+  /** The call sites, if the part has any. */
   readonly sites?: readonly Site[];
 }
 
@@ -59,17 +59,20 @@ export function printReport(report: Report): void {
   console.log(`\n${cases - failed} passed, ${failed} failed`);
 }
 
-/** Cases with findings: those of one case have the same context, and without one each is a case of its own. */
+/**
+ * Counts the cases with findings. Findings of one case have the same context; a finding without a context is a case of
+ * its own.
+ */
 export function countFailed(cases: number, findings: readonly Finding[]): number {
   const contexts = new Set(findings.map((finding) => finding.context ?? finding));
   return Math.min(cases, contexts.size);
 }
 
-/** Findings that differ only in ids and numbers count as one. */
+/** Groups findings that differ only in ids and numbers. */
 function countEqual(findings: readonly Finding[]): Array<{ finding: Finding; count: number }> {
   const groups = Map.groupBy(
     findings,
     ({ kind, text }) => `${kind}: ${text.slice(0, 200).replace(/[a-z]+_?[0-9a-z]{16,}|\d+/gi, '#')}`,
   );
-  return [...groups.values()].map(([finding, ...more]) => ({ finding: finding as Finding, count: more.length + 1 })); // a group has one
+  return [...groups.values()].map(([finding, ...more]) => ({ finding: finding as Finding, count: more.length + 1 })); // a group has at least one finding
 }

@@ -1,5 +1,5 @@
-// `npm run proof`: looks for acknowledged data that is lost, for answers that are doubled, leaked or wrong, under power
-// cuts, faults, kills and hostile requests. Ends with 1 when it finds something. proof/README.md has the options.
+// `npm run proof` searches for lost acknowledged data and for duplicated, leaked or wrong responses under power cuts,
+// faults, kills and hostile requests. It exits with 1 when it finds something. proof/README.md lists the options.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   hostile: [fuzz, authorisation, hostileExpressions, slowPeers],
   hold: [hold],
 };
-/** These take one processor at most, most of them less, so they run one after another beside the others. */
+/** These parts use at most one processor, so they run one after another beside the others. */
 const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? []), hold]);
 
 const { values } = parseArgs({
@@ -66,7 +66,7 @@ printReport(report);
 if (values.write) writePages(report);
 process.exitCode = findings.length > 0 ? 1 : 0;
 
-/** Each page has the parts that ran. */
+/** Writes the pages. Each page has the parts that ran. */
 function writePages(written: Report): void {
   const others = written.parts.filter(({ name }) => name !== holdPart);
   if (others.length < written.parts.length) writeFileSync('docs/reference/hold.md', holdPage(written));
@@ -83,7 +83,7 @@ async function runInTurn(lane: readonly Part[]): Promise<Ran[]> {
   return done;
 }
 
-/** A part that fails with an error counts as a finding, and the other parts still run. */
+/** Runs a part. One that fails with an error counts as a finding, and the other parts still run. */
 async function run(part: Part): Promise<Ran> {
   const begun = performance.now();
   const findings = createFindings();

@@ -1,5 +1,6 @@
-// Builds the console into packages/console/dist when it is missing or its sources have changed: bundled by Vite, each
-// file compressed ahead, and a list of them for the server. Plain JavaScript, as set-up.mjs, which calls it.
+// Builds the console into packages/console/dist when it is missing or its sources have changed. Vite bundles it, each
+// file is also stored compressed, and a list of the files is written for the server. This is plain JavaScript because
+// set-up.mjs runs it.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,7 +27,7 @@ const sources = [
   ...globSync('packages/{contract,client}/{package.json,src/*.ts}', { cwd: root }),
 ].sort();
 
-/** Of the names and contents of everything that the build reads. */
+/** Returns a hash of the names and contents of everything that the build reads. */
 function fingerprint() {
   const hash = createHash('sha256');
   for (const file of sources)

@@ -1,6 +1,7 @@
 /**
- * Writes a small store that an earlier commit makes: `node scripts/capture-store.ts <checkout> <folder>`. The checkout
- * has that commit and its node_modules; the folder gets what `test/acceptance/released-stores.test.ts` reads.
+ * Writes a small store with the code of an earlier commit: `node scripts/capture-store.ts <checkout> <folder>`. The
+ * checkout has that commit and its node_modules. `test/acceptance/released-stores.test.ts` reads the files written to
+ * the folder.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -29,7 +30,7 @@ import { type Ending, type StartedService, startService } from '../test/support/
 
 const run = promisify(execFile);
 
-/** Gives every text record, sheet, chunk and file of one kind at least once to the project of `key`. */
+/** Creates text records, sheets, chunks and files of every kind in the project of `key`. */
 async function fillStores({ filesUrl, client }: StartedService): Promise<Question[]> {
   const upload = (name: string, bytes: Uint8Array | string) => {
     const purpose = /\.(csv|xlsx)$/.test(name) ? ('qa_record_file' as const) : ('record_file' as const);
@@ -72,7 +73,7 @@ async function fillStores({ filesUrl, client }: StartedService): Promise<Questio
 
 let currentKey = '';
 
-/** Synchronous and asynchronous runs that succeed and fail, and one with a stored profile. */
+/** Starts synchronous and asynchronous runs that succeed and fail, and one with a stored profile. */
 async function runPlugins({ pluginsUrl, client, key }: StartedService): Promise<void> {
   const calculate = (expression: string) => ({
     bundle_id: 'calculator',
@@ -132,7 +133,7 @@ async function installBundle(checkout: string, data: string, folder: string): Pr
   await quartermaster('install', archive);
 }
 
-/** Files that a start writes again or that exist only while it runs. */
+/** Excludes files that a start writes again or that exist only while the service runs. */
 const isKept = (path: string) => !/^(cache|staging)(\/|$)|setup-link|first-key|\.lock$|^lock/.test(path);
 
 async function capture(t: Ending, checkout: string, databaseUrl: string | null) {
@@ -160,10 +161,10 @@ async function capture(t: Ending, checkout: string, databaseUrl: string | null) 
   return { folder, store: { ...store, found } satisfies ReleasedStore };
 }
 
-/** Results of asynchronous runs live for a day; those of the store are there whenever it is tested. */
+/** Extends the life of asynchronous results beyond one day, so that the tests always find them. */
 const keepResults = 'update run_result set expires_at = 4102444800000';
 
-/** As text that any client can run: without the commands of psql. */
+/** Dumps the database as SQL without commands of psql, so that any client can run it. */
 async function dump(url: string): Promise<string> {
   const args = ['--no-owner', '--no-privileges', '--inserts', '--rows-per-insert=200', `--dbname=${url}`];
   const { stdout } = await run(join(await postgresPrograms(), 'pg_dump'), args, { maxBuffer: 2 ** 26 });

@@ -1,5 +1,5 @@
-// Everything that can be said about the tree without running the service: types, lint and format, generated pages.
-// The rules of who may import whom are `test/architecture.test.ts`.
+// Checks the tree without running the service: types, lint and format, generated pages. `test/architecture.test.ts`
+// checks the imports between modules.
 import { spawnSync } from 'node:child_process';
 
 const steps = [

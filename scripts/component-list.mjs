@@ -1,6 +1,6 @@
-// Prints the packages that production needs as a CycloneDX document, from the lockfiles of the service and of the console,
-// whose libraries are in its built files: `npm run sbom > sbom.json`. `npm sbom` leaves out packages that development tools
-// need as well.
+// Prints the packages that production needs as a CycloneDX document: `npm run sbom > sbom.json`. It reads the lockfiles
+// of the service and of the console, whose libraries are in its built files. `npm sbom` omits packages that development
+// tools need as well.
 import { readFileSync } from 'node:fs';
 
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'));

@@ -1,6 +1,6 @@
-// `npm run corpus [FOLDER]`: every real document whose manifest says it can be read goes through the API of a service
-// started for it: upload, record, settled. Prints what became of them, per kind; fails when an answer is a 5xx or a
-// record does not settle.
+// `npm run corpus [FOLDER]` sends every real document that its manifest marks as readable through the API of a new
+// service: upload, record, settled. It prints the outcomes by kind, and fails when a response is a 5xx or a record does
+// not settle.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

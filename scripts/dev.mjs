@@ -1,6 +1,6 @@
-// `npm run dev`: the service, which restarts when one of its sources changes, and Vite, which serves the console and reloads
-// the page when one of its sources changes. Vite passes calls of the API on to the service. Logs are readable lines.
-// `--console-port N` chooses the port of Vite (5173).
+// `npm run dev` starts the service, which restarts when one of its sources changes, and Vite, which serves the console
+// and reloads the page when one of its sources changes. Vite proxies API calls to the service. Logs are human-readable
+// lines. `--console-port N` chooses the port of Vite (5173).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -19,11 +19,11 @@ const vite = await startVite();
 console.log(`dev: console that reloads: ${vite.resolvedUrls?.local[0]}; open it instead of the files address`);
 
 let isStopping = false;
-// Vite ends the process at once; the service finishes its requests first.
+// Replaces Vite's handlers, which end the process immediately. The service first finishes its requests.
 process.removeAllListeners('SIGTERM');
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
 const [code] = await once(service, 'exit');
-// Vite has nothing to finish, and would wait for open pages.
+// Vite has no work to finish and would wait for open pages.
 process.exit(isStopping ? 0 : (code ?? 1));
 
 function stop() {
@@ -31,14 +31,14 @@ function stop() {
   service.kill('SIGTERM');
 }
 
-/** node:watch restarts the service when a module that it has loaded changes. */
+/** Starts the service. node:watch restarts it when a module that it has loaded changes. */
 function startService() {
   const child = spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', join(root, 'packages/server/src/main.ts')],
     {
       cwd: root,
-      // On a terminal the service writes readable lines by itself.
+      // On a terminal the service writes human-readable lines itself.
       stdio: ['ignore', 'inherit', process.stderr.isTTY ? 'inherit' : 'pipe'],
       env: {
         NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
@@ -58,7 +58,7 @@ function startService() {
 async function startVite() {
   const folder = join(root, 'packages/console');
   const { createServer } = await import(pathToFileURL(createRequire(join(folder, 'package.json')).resolve('vite')));
-  // The service compares the Origin of a request with its Host, so the Host stays.
+  // The service compares the Origin of a request with its Host, so the Host must not change.
   const target = { target: `http://127.0.0.1:${filesPort}`, changeOrigin: false };
   const server = await createServer({
     root: folder,
@@ -73,7 +73,7 @@ async function startVite() {
   return await server.listen();
 }
 
-/** 0 is a free port; the same one after each restart. */
+/** Returns the port. For 0 it chooses a free port, so that every restart uses the same one. */
 async function choosePort(port) {
   if (port !== '0') return Number(port);
   const server = createTcpServer().listen(0, '127.0.0.1');

@@ -1,5 +1,5 @@
-// `npm run score`: every document of the corpus through the extractor, compared with the ground truth; writes
-// docs/reference/extraction.md. `--check` writes nothing and fails when a score fell or an expectation is not honoured.
+// `npm run score` extracts every document of the corpus, compares it with the ground truth and writes
+// docs/reference/extraction.md. `--check` writes nothing and fails when a score fell or an expectation is not met.
 // `--list [PART OF A PATH]` prints single files.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';

@@ -1,10 +1,10 @@
-// Compares names and sentences with `docs/glossary.md`: each word that it avoids is reported, and the process ends with 1.
+// Compares names and sentences with `docs/glossary.md`. It reports each avoided word and then exits with 1.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { findAvoidedWords } from './glossary/find-avoided-words.ts';
 import { readGlossary } from './glossary/read-glossary.ts';
 
-/** The glossary itself, and texts of other people. */
+/** The glossary itself, and texts of third parties. */
 const notOurs = /^(docs\/glossary\.md|CHANGELOG\.md|test\/fixtures\/|scripts\/glossary|test\/glossary\.test\.ts)/;
 
 const terms = readGlossary('docs/glossary.md');

@@ -1,6 +1,6 @@
 // Writes the lists that `quartermaster verify` compares with. `node scripts/hash-list.ts` writes the list of a release
-// (hashes.json). For set-up.mjs, `--installed` writes the list of the installed packages and the built console, and
-// `--console` renews the console in that list.
+// (hashes.json). set-up.mjs uses two options: `--installed` writes the list of the installed packages and the built
+// console, and `--console` updates the console in that list.
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {

@@ -1,14 +1,14 @@
-// Writes `packages/server/src/extraction/encoding/language-letters.ts`: how often letters and pairs of letters occur in each
-// language, counted in the names that the Unicode CLDR has for languages, regions, currencies and scripts. Run it again
-// only when the list of languages changes; the result is checked in. Names lack some letters that sentences have: of those
-// a few everyday words are added.
+// Writes `packages/server/src/extraction/encoding/language-letters.ts`: how often letters and pairs of letters occur in
+// each language. It counts them in the names that the Unicode CLDR has for languages, regions, currencies and scripts.
+// Names lack some letters that occur in sentences, so a few everyday words are added. Run it only when the list of
+// languages changes, because the result is committed.
 import { writeFileSync } from 'node:fs';
 
 const languages =
   'en fr de es pt it nl da sv nb fi is ga cy ca et lv lt pl cs sk sl hr hu ro sq tr mt eo vi ru uk be bg mk sr kk el ar fa ur he yi th'.split(
     ' ',
   );
-/** Added so often, which makes them about a tenth of the text. */
+/** Repetitions of the everyday words, which make them about a tenth of the text. */
 const repeats = 8;
 const everydayWords: Record<string, string> = {
   it: 'è né più perché può città sarà così già là però è',
@@ -39,7 +39,7 @@ const everydayWords: Record<string, string> = {
   en: 'café naïve façade résumé',
 };
 const path = 'packages/server/src/extraction/encoding/language-letters.ts';
-/** Pairs that occur less often say nothing. */
+/** Pairs that occur less often are left out, because they are not significant. */
 const leastPairs = 3;
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 const pairs = letters.flatMap((a) => letters.map((b) => a + b));
@@ -91,7 +91,7 @@ function describe(text: string): string {
   return `${costs.join('')}|${pairCosts.join('')}`;
 }
 
-/** Romanian letters with a comma below have one below a cedilla in most code pages. */
+/** Replaces Romanian letters with a comma below by those with a cedilla, which most code pages contain instead. */
 function fold(character: string): string {
   const cedillas: Record<string, string> = { ș: 'ş', ț: 'ţ' };
   if (character.length > 1 || !/[\p{L}\p{M}]/u.test(character)) return ' ';

@@ -1,6 +1,6 @@
-// `npm run outdated`, after `npm ci` here, in packages/console and in packages/server/onnx-runtime: names each production
-// package that is older than it could be: our own dependencies than the newest version, theirs than the newest version they
-// allow. A folder without installed packages is skipped.
+// `npm run outdated` lists the outdated production packages. Our own dependencies are compared with the newest version,
+// and their dependencies with the newest version that they allow. Run it after `npm ci` here, in packages/console and
+// in packages/server/onnx-runtime. It skips a folder without installed packages.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ interface Version {
   readonly current?: string;
   readonly wanted: string;
   readonly latest: string;
-  /** The package that needs it. */
+  /** The package that depends on it. */
   readonly dependent: string;
 }
 
@@ -21,7 +21,7 @@ interface Locked {
 const root = join(import.meta.dirname, '..');
 const folders = ['.', 'packages/console', 'packages/server/onnx-runtime'];
 
-/** The installed packages for which the registry has a newer version, each as `name@version`. */
+/** Returns the installed packages for which the registry has a newer version, each as `name@version`. */
 function findOutdated(folder: string): ReadonlyMap<string, Version> {
   const args = ['outdated', '--all', '--omit=dev', '--json'];
   const { stdout, stderr, error } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8', timeout: 300_000 });
@@ -42,9 +42,9 @@ function countProduction(folder: string): number {
   return Object.values(packages).filter(({ dev, link }) => !dev && !link).length;
 }
 
-/** What the package should be, or nothing when it is the newest that it can be. */
+/** Returns the version that should be installed, or undefined when the package is current. */
 function findTarget({ current, wanted, latest, dependent }: Version, folder: string): string | undefined {
-  // npm calls the package of the folder itself by the folder's name.
+  // npm names the package of the folder after the folder.
   const isOurs = dependent === basename(folder) || dependent.startsWith('@quartermaster/');
   const target = isOurs ? latest : wanted;
   return current === undefined || current === target ? undefined : target;

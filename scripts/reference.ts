@@ -1,5 +1,5 @@
-// Writes the generated pages of docs/reference and the types of the client from the tables of the code; `--check` fails
-// when one is not fresh.
+// Writes the generated pages of docs/reference and the types of the client from the code. `--check` fails when one of
+// them is outdated.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type ApiDocument, describeApiTypes } from './reference/api-types.ts';
@@ -36,7 +36,7 @@ for (const [path, text] of stale) {
 }
 process.exitCode = checkOnly && stale.length > 0 ? 1 : 0;
 
-/** The types of `@quartermaster/client`, from the documents just written. */
+/** Returns the types of `@quartermaster/client` from the documents just written. */
 function describeClient(texts: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     [
@@ -44,7 +44,7 @@ function describeClient(texts: Record<string, string>): Record<string, string> {
       ['plugins', 'PluginsApi'],
     ].map(([address, name = '']) => {
       const source = `docs/reference/openapi-${address}.json`;
-      const document = JSON.parse(texts[source] ?? '') as ApiDocument; // written by the service
+      const document = JSON.parse(texts[source] ?? '') as ApiDocument; // the service wrote it
       return [`packages/client/src/generated/${address}-api.ts`, describeApiTypes(document, { source, name })];
     }),
   );

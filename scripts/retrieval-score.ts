@@ -1,4 +1,4 @@
-// `npm run score:retrieval`: real questions over real passages through the API of a service started for it; writes
+// `npm run score:retrieval` sends real questions about real passages through the API of a new service and writes
 // docs/reference/retrieval.md. `--check` writes nothing and fails when a score fell or is below its bar.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readBars, retrievalSets } from './score/retrieval.ts';

@@ -1,6 +1,6 @@
-// Takes screenshots of the console: starts a service of its own with a few documents and runs, and Chromium.
-//   node scripts/screenshots.ts                    takes those in docs/screenshots again
-//   node scripts/screenshots.ts FOLDER [PAGE…]     takes all pages (or those named) × widths × colours × languages
+// Takes screenshots of the console. It starts its own service with a few documents and runs, and Chromium. `node
+// scripts/screenshots.ts` takes those in docs/screenshots again. `node scripts/screenshots.ts FOLDER [PAGE…]` takes all
+// or the named pages in every width, colour scheme and language.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -8,7 +8,7 @@ import { openConsole } from '../test/support/console.ts';
 import { fillForPictures, type Pictured } from '../test/support/console-pictures.ts';
 
 const folder = resolve(process.argv[2] ?? 'docs/screenshots');
-/** Undefined: all. */
+/** The screenshots to take again; undefined: all. */
 const files = process.argv[2] === undefined ? new Set(await readdir(folder)) : undefined;
 const widths = { 360: 740, 1280: 800, 1920: 1080 } as const;
 const wanted = process.argv.slice(3);
@@ -16,7 +16,7 @@ const wanted = process.argv.slice(3);
 interface Shot {
   readonly name: string;
   readonly path: string;
-  /** What is done on the page before the picture. */
+  /** Prepares the page for the screenshot. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 

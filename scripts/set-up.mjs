@@ -1,6 +1,6 @@
-// Runs before the npm scripts: `run` installs what the service needs and builds the console, `dev` also keeps the packages
-// that build the console, `all` adds what tests and checks need. It does each step once. Plain JavaScript: it runs before
-// anything is installed, on the Node.js of the host.
+// Runs before the npm scripts, and does each step once. `run` installs what the service needs and builds the console.
+// `dev` also keeps the packages that build the console. `all` adds what tests and checks need. This is plain
+// JavaScript, because it runs on the Node.js of the host before anything is installed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,18 +14,19 @@ import {
 } from './set-up/install-packages.mjs';
 import { refuse } from './set-up/refuse.mjs';
 
-// As npm does for its scripts: `node` is the one that chooseNode links.
+// npm does the same for its scripts. `node` is the one that chooseNode links.
 process.env.PATH = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
 const group = process.argv[2] ?? 'all';
 installPackages(group === 'all' ? 'all' : 'run');
 chooseNode(process.env.QUARTERMASTER_NODE || 'pinned');
-// `quartermaster verify` compares with hashes that are taken right after npm has compared each package with the lockfile.
+// `quartermaster verify` compares with these hashes. They are computed right after npm has compared each package with
+// the lockfile.
 const hashList = 'node_modules/.hashes.json';
 if (!existsSync(hashList)) writeHashes('--installed');
 warmUp();
 buildConsole();
 
-/** Builds the console for its sources, with the Node.js that was just installed. */
+/** Builds the console from its sources, with the Node.js that was just installed. */
 function buildConsole() {
   const list = 'packages/console/dist/manifest.json';
   const before = read(list);
@@ -40,7 +41,7 @@ function buildConsole() {
   if (read(list) !== before) writeHashes('--console');
 }
 
-/** Writes what the installation caches for a start (bundles, compiled code), again after an update or a change of a bundle. */
+/** Writes the caches for a start (bundles, compiled code). An update or a change of a bundle writes them again. */
 function warmUp() {
   const stamp = 'node_modules/.cache/warmed-from';
   const warm = digestFiles(['package-lock.json', ...versionFiles(), ...bundleFiles()]);
@@ -50,7 +51,7 @@ function warmUp() {
     mkdirSync('node_modules/.cache', { recursive: true });
     writeFileSync(stamp, warm);
   } catch (error) {
-    // For example an installation that is only read. The service does not need its caches.
+    // For example, the installation is read-only. The service does not need its caches.
     console.error(
       `quartermaster: a start takes longer, because its caches cannot be written (${error.code ?? error.status})`,
     );
@@ -75,13 +76,13 @@ function digestFiles(files) {
   return all.digest('hex');
 }
 
-/** The version of the product and of the manifest cache. */
+/** Returns the files that determine the version of the product and of the manifest cache. */
 function versionFiles() {
   const server = 'packages/server';
   return [join(server, 'package.json'), join(server, 'src', 'catalogue', 'manifest', 'manifest-cache.ts')];
 }
 
-/** The files of the bundles, without their recordings and tests, which are in folders. */
+/** Returns the files of the bundles without their recordings and tests, which are in subfolders. */
 function bundleFiles() {
   const contents = (folder) => readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   return contents('bundles')

@@ -6,7 +6,11 @@ export interface StartCommand {
   readonly args: readonly string[];
 }
 
-/** What `npm start` runs, so that tests and benches start the service as people do, without npm in between. @param root the checkout */
+/**
+ * Returns the command of `npm start`, so that tests and benches start the service like users do, without npm in
+ * between.
+ * @param root the checkout
+ */
 export function startCommand(root = join(import.meta.dirname, '..')): StartCommand {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: { start: string };
@@ -18,7 +22,7 @@ export function startCommand(root = join(import.meta.dirname, '..')): StartComma
       words
         .slice(0, node)
         .filter((word) => word.includes('='))
-        .map((word) => word.split('=', 2) as [string, string]), // NAME=value
+        .map((word) => word.split('=', 2) as [string, string]), // each is NAME=value
     ),
     args: words.slice(node + 1),
   };

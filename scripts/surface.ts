@@ -1,4 +1,4 @@
-// `node scripts/surface.ts` compares the public surface with its pins in test/surface and exits with 1 on a difference;
+// `node scripts/surface.ts` compares the public surface with its pins in test/surface and exits with 1 on a difference.
 // `--write` updates the pins.
 import { comparePin, pinNames, readSurface, writePin } from './surface/pins.ts';
 

@@ -1,7 +1,7 @@
-// `npm test` runs the tiers `check`, `test:unit` and `test` and prints the seconds of each; it needs nothing beside it.
-// `npm test -- FILE …` runs those files; `--unit` the unit tests; `--system` the tier `test` alone; `--corpus` the checks on documents of others
-// (`*.corpus.test.ts`). A run starts only what its files need. Where programs of the system are missing and may not be
-// installed, it names them, leaves out the files that need them and runs the rest; with `--complete` it fails instead.
+// `npm test` runs the tiers `check`, `test:unit` and `test`, and prints the seconds of each. `npm test -- FILE …` runs
+// those files. `--unit` runs the unit tests, `--system` only the tier `test`, and `--corpus` the checks on documents of
+// third parties (`*.corpus.test.ts`). A run starts only what its files need. When system programs are missing and
+// cannot be installed, it names them and skips the files that need them; with `--complete` it fails instead.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ function runCheck() {
   return { exitCode: status ?? 1 };
 }
 
-/** Unit tests run under a guard that lets them start neither programs of the system nor the service. */
+/** Runs the unit tests under a guard that prevents them from starting system programs or the service. */
 function runUnit(files) {
   return runTests(
     files.map(({ file }) => file),
@@ -122,7 +122,7 @@ async function runTests(files, environment) {
         ...[`--test-reporter=${support('count-reporter.ts')}`, `--test-reporter-destination=${countFile}`],
         ...files,
       ],
-      // Half of the time of a short test goes into compiling.
+      // Compilation takes half of the time of a short test.
       { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'), ...environment },
     );
     return { exitCode, counts: JSON.parse(readFileSync(countFile, 'utf8') || '{"tests":0,"passed":0}') };

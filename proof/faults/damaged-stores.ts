@@ -16,9 +16,11 @@ import type { Random } from '../support/random.ts';
 /** Damage by an operator or a disk to a stopped store. */
 interface Damage {
   readonly name: string;
-  /** `old`: a copy of the database that is older than half of the files. */
+  /** Damages the folder. `old` is a copy of the database from before half of the uploads. */
   apply(folder: string, old: string, random: Random): void;
-  /** Whether it happens to a running service after its start checks; files are sent again before any is read. */
+  /**
+   * Whether a running service is damaged after its start checks. Its files are then sent again before any file is read.
+   */
   readonly running?: boolean;
 }
 
@@ -45,9 +47,9 @@ const damages: readonly Damage[] = [
 ];
 
 /**
- * Damaged and swapped files. Rows may be lost with the database that held them, but no bytes: two hours later all that
- * was acknowledged is still in the data folder. Damaged bytes are never served as good ones, and sending a file again
- * repairs it.
+ * Tests damaged and swapped files. Rows may be lost with the database that held them, but no bytes: two hours later
+ * everything acknowledged is still in the data folder. Damaged bytes are never served as good ones, and sending a file
+ * again repairs it.
  */
 export async function damagedStores(options: PartOptions): Promise<PartReport> {
   let starts = 0;
@@ -94,7 +96,7 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
   };
 }
 
-/** Twenty acknowledged files, a copy of the database after ten of them, and a kill. */
+/** Uploads twenty files, copies the database after ten of them, and kills the service. */
 async function fillAndKill(folder: string, random: Random, endings: Endings): Promise<Content[]> {
   mkdirSync(folder);
   const history = createHistory();
@@ -118,10 +120,10 @@ async function fillAndKill(folder: string, random: Random, endings: Endings): Pr
   return contents;
 }
 
-/** Milliseconds in which the sweep of a start has ended. */
+/** Milliseconds within which the sweep of a start has ended. */
 const sweepEndsWithin = 2_000;
 
-/** The sweep of the start leaves all acknowledged bytes somewhere in the data folder. */
+/** Checks that the sweep of the start leaves all acknowledged bytes somewhere in the data folder. */
 async function checkKept(folder: string, intact: readonly Content[], findings: Findings): Promise<void> {
   await pause(sweepEndsWithin);
   const left = hashesBelow(folder);
@@ -129,7 +131,7 @@ async function checkKept(folder: string, intact: readonly Content[], findings: F
   if (deleted.length > 0) findings.add('lost', `the bytes of ${deleted.length} acknowledged files are deleted`);
 }
 
-/** Whatever is listed is whole or refused. */
+/** Checks that every listed file is either whole or refused. */
 async function checkServed(service: StartedService, findings: Findings): Promise<void> {
   const { data } = await service.client.files.list({ limit: 100 });
   for (const { file_id, sha256 } of data) {
@@ -138,7 +140,7 @@ async function checkServed(service: StartedService, findings: Findings): Promise
   }
 }
 
-/** The same content sent again can be read. */
+/** Checks that a file can be read after the same content is sent again. */
 async function checkSentAgain(
   service: StartedService,
   contents: readonly Content[],

@@ -2,17 +2,17 @@ import type { FileClass } from '../shim/build-shim.ts';
 import { type CallName, calls, type Fault, type FaultError } from '../shim/control.ts';
 import type { Random } from '../support/random.ts';
 
-/** What the service does while a call fails. */
+/** The activity of the service while a call fails. */
 export type Phase = 'use' | 'backup' | 'stop';
 export const phases: readonly Phase[] = ['use', 'backup', 'stop'];
 
-/** A call on a class of files that a phase makes. */
+/** A call on a class of files that occurs in a phase. */
 export interface FaultSite {
   readonly call: CallName;
   readonly fileClass: number;
   readonly phase: Phase;
   readonly name: string;
-  /** Calls seen in the phase when nothing failed. */
+  /** Calls counted in the phase when nothing failed. */
   readonly calls: number;
 }
 
@@ -39,7 +39,7 @@ const errors: Readonly<Record<CallName, readonly FaultError[]>> = {
   sync: ['EIO', 'EINTR', ...space],
 };
 
-/** The calls that a phase made: counts after it, less those before. */
+/** Returns the calls of a phase: the counts after it minus the counts before it. */
 export function sitesOf(
   phase: Phase,
   counts: { readonly before: readonly (readonly number[])[]; readonly after: readonly (readonly number[])[] },
@@ -53,7 +53,7 @@ export function sitesOf(
   );
 }
 
-/** All combinations, or one of each site. */
+/** Returns all combinations, or one for each site. */
 export function casesOf(sites: readonly FaultSite[], random: Random, onlyOne: boolean): FaultCase[] {
   const cases = sites.flatMap((site) => {
     const all = errors[site.call].flatMap((error) =>

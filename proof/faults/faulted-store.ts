@@ -13,10 +13,10 @@ import { createEndings } from '../support/endings.ts';
 import type { Random } from '../support/random.ts';
 import { openUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The data folder is `live`, backups go to `backup`; the first match counts. */
+/** The data folder is `live`, and backups go to `backup`. The first match counts. */
 export const faultClasses: readonly FileClass[] = [
   { name: 'backup', glob: 'backup*' },
-  // With the file that the service writes to learn whether there is room.
+  // Includes the file that the service writes to test whether there is space.
   { name: 'log of the database', glob: '*.db-[wr]*' },
   { name: 'index of the log', glob: '*.db-shm' },
   { name: 'database', glob: '*.db' },
@@ -30,11 +30,11 @@ export interface FaultedStore {
   readonly shim: Shim;
   readonly service: StartedService;
   readonly history: History;
-  /** Requests of every kind at once. */
+  /** Sends requests of every kind concurrently. */
   use(): Promise<void>;
-  /** `quartermaster backup` beside the service. @returns the exit code */
+  /** Runs `quartermaster backup` while the service runs. Returns the exit code. */
   backUp(): Promise<number>;
-  /** The clients' knowledge must hold, and new requests must succeed. */
+  /** Checks that everything the clients know holds and that new requests succeed. */
   check(context: string): Promise<void>;
   restart(): Promise<true>;
   close(withFsck: boolean): Promise<void>;
@@ -47,7 +47,7 @@ interface StoreOptions {
   readonly findings: Findings;
 }
 
-/** Milliseconds in which a service must serve again after its faults are over. */
+/** Milliseconds within which a service serves again after its faults have ended. */
 const recoversWithin = 30_000;
 
 export async function openFaultedStore({ work, name, random, findings }: StoreOptions): Promise<FaultedStore> {
@@ -92,7 +92,7 @@ export async function openFaultedStore({ work, name, random, findings }: StoreOp
     },
     close: async (withFsck) => {
       if (withFsck) {
-        // A delete that was cut short is finished at the next start, or a minute later.
+        // The service finishes an interrupted delete at its next start, or a minute later.
         await service.kill();
         service = await start();
         await checkStore(folder, {}, findings, 'ending');
@@ -129,7 +129,7 @@ async function check({ service, history, upstream, random, findings }: Known): P
   }
 }
 
-/** One upload and one read must succeed again. */
+/** Waits until one upload and one read succeed. */
 async function untilServing(service: StartedService): Promise<void> {
   for (const latest = performance.now() + recoversWithin; ; ) {
     const upload = { purpose: 'record_file', name: 'serving.txt', content: new Blob(['Is it serving?']) } as const;

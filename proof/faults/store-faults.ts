@@ -8,10 +8,10 @@ import { mapWithConcurrency } from '../support/endings.ts';
 import { casesOf, describeCase, type FaultCase, type FaultSite, type Phase, phases, sitesOf } from './fault-cases.ts';
 import { type FaultedStore, faultClasses, openFaultedStore } from './faulted-store.ts';
 
-/** Cases of one store before it is checked whole and replaced by a fresh one. */
+/** Cases that one store undergoes before it is checked completely and replaced. */
 const casesPerStore = 16;
 
-/** Every call that the workloads make on the files of a store fails: each way of failing, once and from then on. */
+/** Lets every call that the workloads make on the files of a store fail, in each way: once, and persistently. */
 export async function storeFaults(options: PartOptions): Promise<PartReport> {
   const random = options.random.fork('faults, SQLite');
   const sites = await census(options);
@@ -40,7 +40,7 @@ export async function storeFaults(options: PartOptions): Promise<PartReport> {
     }
     options.log(`faults: ${done} of ${cases.length} cases`);
   });
-  // A call that is made once in the life of a store, or of a process, needs a fresh one.
+  // A call that occurs once in the life of a store or of a process needs a fresh store.
   const missed = cases.filter(({ site }) => !faults.has(site));
   await mapWithConcurrency(missed, options.width, async (one, index) => {
     const store = await openFaultedStore({ ...options, name: `fresh-${index}`, random: random.fork(`fresh ${index}`) });
@@ -58,7 +58,7 @@ export async function storeFaults(options: PartOptions): Promise<PartReport> {
   };
 }
 
-/** Which calls each phase makes when nothing fails. */
+/** Returns the calls that each phase makes when nothing fails. */
 async function census(options: PartOptions): Promise<FaultSite[]> {
   const random = options.random.fork('census');
   const store = await openFaultedStore({ ...options, name: 'census', random });
@@ -70,14 +70,14 @@ async function census(options: PartOptions): Promise<FaultSite[]> {
   }
   await store.restart();
   await store.close(false);
-  // A call belongs to the first phase that makes it.
+  // A call belongs to the first phase in which it occurs.
   return sites.filter(
     (site, index) =>
       sites.findIndex(({ call, fileClass }) => call === site.call && fileClass === site.fileClass) === index,
   );
 }
 
-/** @returns the exit code of a backup */
+/** Runs one phase. Returns the exit code of a backup. */
 async function act(store: FaultedStore, phase: Phase): Promise<number | undefined> {
   if (phase === 'backup') return await store.backUp();
   if (phase === 'use') await store.use();
@@ -87,7 +87,7 @@ async function act(store: FaultedStore, phase: Phase): Promise<number | undefine
 
 interface Outcome {
   readonly hits: number;
-  /** Whether the process ended by itself with the exit code for a database that it cannot trust. */
+  /** Whether the process exited with the code for a database that it cannot trust. */
   readonly ended: boolean;
 }
 
@@ -107,7 +107,7 @@ async function exercise(store: FaultedStore, one: Trial, options: PartOptions): 
   const ended = runs && code !== null && one.site.phase !== 'stop';
   if (ended && code !== 70) findings.add('unavailable', `the service ended with ${code}`);
   const restart = !runs || one.kill || ended || one.site.phase === 'stop';
-  // With a kill the fault lasts until the process is dead.
+  // When the process is killed, the fault lasts until it is dead.
   if (restart && !ended) await store.service.kill();
   control.setFault(undefined);
   if (restart) await store.restart().catch((error) => findings.add('unavailable', String(error)));
@@ -118,8 +118,9 @@ async function exercise(store: FaultedStore, one: Trial, options: PartOptions): 
 }
 
 /**
- * A backup that was reported as done is whole; any other leaves no folder, and the next one succeeds in the same place.
- * @param isDone whether the command said so although calls failed
+ * Checks that a backup reported as complete is whole. Any other backup leaves no folder, and the next one succeeds in
+ * the same place.
+ * @param isDone whether the command reported success although calls failed
  */
 async function checkBackup(store: FaultedStore, isDone: boolean, findings: Findings): Promise<void> {
   const folder = join(store.service.folder, '..', 'backup');
@@ -130,7 +131,7 @@ async function checkBackup(store: FaultedStore, isDone: boolean, findings: Findi
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A fault is answered with the status that says so: 507 when room is missing, 503 otherwise. */
+/** Checks that a fault has the documented status: 507 when space is missing, 503 otherwise. */
 function checkRefusals(operations: readonly Operation[], one: FaultCase, findings: Findings): void {
   const needsRoom = one.fault.error === 'ENOSPC' || one.fault.error === 'EDQUOT';
   for (const { request, answer } of operations) {

@@ -15,7 +15,7 @@ const disturbances: readonly Disturbance[] = [
   ...(['kill -9', 'SIGSTOP', 'clock 3 hours ahead', 'kill -9', 'SIGTERM', 'clock 3 hours behind'] as const),
 ];
 
-/** One store, disturbed again and again while clients use it; at the end everything they know must hold. */
+/** Disturbs one store repeatedly while clients use it. At the end, everything that they know must hold. */
 export async function chaos(options: PartOptions): Promise<PartReport> {
   const random = options.random.fork('chaos');
   const endings = createEndings();
@@ -83,7 +83,7 @@ export async function chaos(options: PartOptions): Promise<PartReport> {
   };
 }
 
-/** Waits until the clients have `count` more answers. */
+/** Waits until the clients have received `count` more responses. */
 async function untilAnswered(history: ReturnType<typeof createHistory>, count: number): Promise<void> {
   const answered = () => history.operations.filter(({ answer }) => answer !== undefined).length;
   const goal = answered() + count;
@@ -92,7 +92,7 @@ async function untilAnswered(history: ReturnType<typeof createHistory>, count: n
 
 type Start = (clock?: string) => Promise<StartedService>;
 
-/** @returns the service that runs afterwards */
+/** Disturbs the service. Returns the service that runs afterwards. */
 async function disturb(disturbance: Disturbance, service: StartedService, start: Start): Promise<StartedService> {
   if (disturbance === 'SIGSTOP') {
     service.process.kill('SIGSTOP');
@@ -107,7 +107,7 @@ async function disturb(disturbance: Disturbance, service: StartedService, start:
   return await start();
 }
 
-/** Runs a program with its clock moved; timers and the times of files stay as they are. */
+/** Returns a launcher that moves the clock of a program. Timers and the times of files stay as they are. */
 export function clockLauncher(offset: string): string[] {
   const folder = readdirSync('/usr/lib').find((name) => name.endsWith('-linux-gnu')) ?? '';
   return [

@@ -2,7 +2,10 @@ import { type CheckOptions, fates, getJson, inTurns, only } from './check-option
 import { type Fate, fateOf } from './history.ts';
 import { sendRequest, type Target } from './send-request.ts';
 
-/** Every acknowledged upload is there byte for byte, every deleted file is gone, every key has one answer. */
+/**
+ * Checks that every acknowledged upload exists byte for byte, every deleted file is gone and every key has one
+ * response.
+ */
 export async function checkUploads(options: CheckOptions): Promise<void> {
   const deleted = fates(options.operations, 'delete file', ({ fileId }) => fileId);
   const files = await listFiles(options.target);
@@ -22,7 +25,7 @@ async function listFiles(target: Target): Promise<Map<string, ListedFile>> {
   for (let after = ''; ; ) {
     const { status, body } = await getJson(target, `${target.filesUrl}/v1/files?limit=100${after}`);
     if (status !== 200) throw new Error(`the list of files was answered ${status}: ${JSON.stringify(body)}`);
-    const page = body as { data: ListedFile[]; has_more: boolean }; // of the contract
+    const page = body as { data: ListedFile[]; has_more: boolean }; // the shape that the contract describes
     for (const file of page.data) files.set(file.file_id, file);
     if (!page.has_more) return files;
     after = `&after=${page.data.at(-1)?.file_id}`;
@@ -65,7 +68,7 @@ async function checkContents(
   const kept = done.filter(({ answer }) => !deleted.has(answer?.id ?? ''));
   const looked = new Set([...kept.slice(-contents), ...random.shuffle(kept).slice(0, contents)]);
   const acknowledged = new Set(done.map(({ answer }) => answer?.id));
-  // What is listed without an acknowledgement must be whole as well.
+  // A file that is listed without an acknowledgement must be whole as well.
   const inDoubt = [...files.values()].filter(({ file_id }) => !acknowledged.has(file_id)).slice(0, contents);
   const wanted = new Map(inDoubt.map(({ file_id, sha256 }) => [file_id, sha256]));
   for (const { request, answer } of looked) wanted.set(answer?.id ?? '', request.content.sha256);
@@ -75,7 +78,7 @@ async function checkContents(
     if (read?.sha256 === undefined) findings.add('lost', `${fileId} is ${fate} and cannot be read: ${read?.status}`);
     else if (read.sha256 !== sha256) findings.add('wrong bytes', `${fileId} has other bytes than were sent`);
   });
-  // The natural repair: the same content sent again must be readable.
+  // A client repairs a file by sending it again; the content must be readable afterwards.
   for (const { request } of random.shuffle(done).slice(0, 3)) {
     const again = await sendRequest(target, {
       what: 'upload',
@@ -92,7 +95,10 @@ async function checkContents(
   }
 }
 
-/** Ten close an idempotency key (ADR 0083), and one store is checked many times. By the id of the answer. */
+/**
+ * The limit of wrong requests, by the id of the first response. Ten wrong requests close an idempotency key (ADR 0083),
+ * and one store is checked many times.
+ */
 const mostWrongRequests = 8;
 const wrongRequests = new Map<string, number>();
 
@@ -122,7 +128,7 @@ async function checkKeys(
   }
   for (const { request } of random.shuffle(inDoubt).slice(0, 4)) {
     const first = await sendRequest(target, request);
-    // The claim of the request that was cut may still hold.
+    // The claim of the interrupted request may still hold.
     if (first?.status === 409) continue;
     const second = await sendRequest(target, request);
     const twins = [...files.values()].filter(({ file_name }) => file_name === request.name);

@@ -4,7 +4,7 @@ import { type CheckOptions, fates, getJson, inTurns, only } from './check-option
 import { fateOf } from './history.ts';
 import { sendRequest } from './send-request.ts';
 
-/** What the clients know must hold. Reads, and repeats some requests that were acknowledged. */
+/** Checks that everything the clients know holds. It reads, and repeats some of the acknowledged requests. */
 export async function checkHistory(options: CheckOptions): Promise<void> {
   await checkUploads(options);
   await checkRecords(options);
@@ -38,11 +38,11 @@ async function checkRecords(options: CheckOptions): Promise<void> {
   });
 }
 
-/** Waits until the record or run at `url` has ended, for as long as work may take. */
+/** Waits until the record or run at `url` has ended, up to the longest time that work may take. */
 async function ended({ target, workEndsWithin = 120_000 }: CheckOptions, url: string) {
   for (const latest = performance.now() + workEndsWithin; ; ) {
     const { status, body } = await getJson(target, url);
-    const data = (body.data ?? {}) as { status?: string }; // records and runs have it
+    const data = (body.data ?? {}) as { status?: string }; // records and runs have these members
     const isOpen =
       status === 200 && (data.status === 'creating' || data.status === 'queued' || data.status === 'running');
     if ((!isOpen && status !== 503) || performance.now() > latest) {

@@ -8,13 +8,16 @@ export interface CheckOptions {
   readonly operations: readonly Operation[];
   readonly findings: Findings;
   readonly random: Random;
-  /** Calls of a plugin that reached the third party, before and after any crash. */
+  /** Returns the number of calls of a plugin that reached the third party, before and after any crash. */
   readonly upstreamCalls: (plugin: 'read' | 'write', text: string) => number;
-  /** Contents that are read back whole, besides the last ones; the others are compared by their listed hash. */
+  /**
+   * Number of contents that are read back completely in addition to the newest ones. The others are compared by their
+   * listed hash.
+   */
   readonly contents?: number;
-  /** Milliseconds after which unfinished work counts as stuck: the longest lease and 30 s. */
+  /** Milliseconds after which unfinished work counts as stuck: the longest lease plus 30 s. */
   readonly workEndsWithin?: number;
-  /** Faults may exhaust the tries of a record: then a retry must make it ready. */
+  /** Whether faults may exhaust the attempts of a record. A retry must then make the record ready. */
   readonly recordsMayFail?: boolean;
 }
 
@@ -24,7 +27,7 @@ export function only<What extends Request['what']>(operations: readonly Operatio
   return operations.filter((one): one is Of<What> => one.request.what === what);
 }
 
-/** By id: whether it was asked to be deleted, and what came of it. */
+/** Returns the fate of each deletion that clients requested, by id. */
 export function fates<What extends Request['what']>(
   operations: readonly Operation[],
   what: What,
@@ -33,7 +36,7 @@ export function fates<What extends Request['what']>(
   const result = new Map<string, ReturnType<typeof fateOf>>();
   for (const one of only(operations, what)) {
     const id = idOf(one.request);
-    // A repeated deletion of what is gone is refused with 404: the first answer counts.
+    // A repeated deletion is refused with 404, so the first response counts.
     if (result.get(id) !== 'done') result.set(id, fateOf(one));
   }
   return result;
@@ -44,7 +47,7 @@ export async function getJson(target: Target, url: string): Promise<{ status: nu
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-/** Acts on all items, four at a time. */
+/** Acts on all items, at most four at a time. */
 export async function inTurns<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   const next = async () => {

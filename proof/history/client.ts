@@ -3,7 +3,7 @@ import { describeContent, wordOf } from './content.ts';
 import { fateOf, type History, type Operation, type Request } from './history.ts';
 import { sendRequest, type Target } from './send-request.ts';
 
-/** A client that uses both addresses at random and writes down every request and answer. */
+/** A client that uses both addresses at random and records every request and response. */
 export interface Client {
   /** Sends one request and waits for its outcome. */
   act(target: Target): Promise<Operation>;
@@ -12,7 +12,7 @@ export interface Client {
 export interface ClientOptions {
   readonly history: History;
   readonly random: Random;
-  /** Differs between clients of one store. */
+  /** A name that is unique among the clients of one store. */
   readonly name: string;
   /** Bytes of the largest upload. */
   readonly largestUpload?: number;
@@ -20,11 +20,11 @@ export interface ClientOptions {
 
 type Work = 'upload' | 'record' | 'run' | 'delete' | 'read';
 
-/** How often each kind of work is done among a hundred requests. */
+/** Requests of each kind per hundred requests. */
 const shares: Readonly<Record<Work, number>> = { upload: 40, record: 20, run: 15, delete: 15, read: 10 };
 const draws = Object.entries(shares).flatMap(([work, share]) => Array.from({ length: share }, () => work as Work)); // its keys
 
-/** Sends one request and writes its outcome down. */
+/** Sends one request and records its outcome. */
 export async function perform(history: History, target: Target, request: Request): Promise<Operation> {
   const operation = history.ask(request);
   history.answer(operation, await sendRequest(target, request));
@@ -39,7 +39,7 @@ export function createClient(options: ClientOptions): Client & { plan(work: Work
   let count = 0;
 
   const done = (what: Request['what']) => mine.filter((one) => one.request.what === what && fateOf(one) === 'done');
-  /** An id that this client created and has not asked to delete. */
+  /** Returns an id that this client created and has not tried to delete. */
   const existing = (what: Request['what']) => {
     const open = done(what).filter(({ answer }) => answer?.id !== undefined && !taken.has(answer.id));
     return random.pick(open);
@@ -48,7 +48,7 @@ export function createClient(options: ClientOptions): Client & { plan(work: Work
   function upload(): Request {
     const earlier = random.pick(done('upload'));
     if (earlier?.request.what === 'upload' && random.chance(0.15)) {
-      // The same content again, half of the time under the same key and name.
+      // Repeats the content, half of the time with the same key and name.
       const { key, content } = earlier.request;
       if (key !== undefined && random.chance(0.5)) return earlier.request;
       return { what: 'upload', name: `${name}-${count}-again.txt`, content };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createRandom } from '../support/random.ts';
 import type { Content } from './history.ts';
 
-/** Text that a seed determines; the word of the seed stands in it once. */
+/** Returns text that is determined by the seed. The word of the seed occurs in it once. */
 export function contentOf({ seed, bytes }: Pick<Content, 'seed' | 'bytes'>): Buffer {
   const random = createRandom(seed);
   const head = `${wordOf(seed)} `;

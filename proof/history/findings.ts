@@ -1,36 +1,35 @@
-/** What must not happen. */
+/** The kinds of forbidden outcomes. */
 export type FindingKind =
-  /** Acknowledged, and not there or not readable. */
+  /** Something acknowledged is missing or unreadable. */
   | 'lost'
-  /** Acknowledged as deleted, and there again. */
+  /** Something whose deletion was acknowledged exists again. */
   | 'resurrected'
-  /** Other bytes than those that were sent. */
+  /** The bytes differ from those that were sent. */
   | 'wrong bytes'
-  /** A key with two answers, or a non-idempotent plugin that ran twice. */
+  /** A key has two responses, or a non-idempotent plugin ran twice. */
   | 'duplicated'
-  /** Work that does not end. */
+  /** Work does not end. */
   | 'stuck'
-  /** An effect without a request, or an inconsistent store. */
+  /** There is an effect without a request, or the store is inconsistent. */
   | 'inconsistent'
-  /** A 5xx without its documented cause, or an answer outside of the error shape. */
+  /** A 5xx lacks its documented cause, or a response does not have the shape of errors. */
   | 'wrong error'
-  /** Visible to another project. */
+  /** Something is visible to another project. */
   | 'leaked'
-  /** The service does not start, or ends by itself. */
+  /** The service does not start, or ends unexpectedly. */
   | 'unavailable';
 
 export interface Finding {
   readonly kind: FindingKind;
   readonly text: string;
-  /** What was done to the service. */
+  /** What the proof did to the service. */
   readonly context?: string;
 }
 
-/** Collects findings. */
 export interface Findings {
   readonly all: readonly Finding[];
   add(kind: FindingKind, text: string): void;
-  /** The same collection, for findings that are made after what `context` says. */
+  /** Returns the same collection with this context for the findings added through it. */
   after(context: string): Findings;
 }
 

@@ -1,4 +1,4 @@
-/** What a client asks for. Contents are named by a seed, so that a history stays small. */
+/** A request of a client. Contents are given by a seed, so that a history stays small. */
 export type Request =
   | { readonly what: 'upload'; readonly name: string; readonly content: Content; readonly key?: string }
   | { readonly what: 'delete file'; readonly fileId: string }
@@ -17,26 +17,26 @@ export interface Content {
 
 export interface Answer {
   readonly status: number;
-  /** Id of what was created, or of the run. */
+  /** The id of the created object, or of the run. */
   readonly id?: string;
-  /** `error.code` of a refusal. */
+  /** The `error.code` of a refusal. */
   readonly code?: string;
-  /** Of a file that was read: the hash of what came. */
+  /** For a file that was read: the hash of the received bytes. */
   readonly sha256?: string;
 }
 
-/** One request and what is known of its outcome. */
+/** One request and its outcome, as far as it is known. */
 export interface Operation {
   readonly id: number;
   readonly request: Request;
   /** Milliseconds of a monotonic clock. */
   readonly askedAt: number;
   answeredAt?: number;
-  /** `undefined`: the client got no answer. */
+  /** `undefined`: the client received no response. */
   answer?: Answer;
 }
 
-/** `unknown`: no answer or a 5xx, so it may have happened or not. */
+/** `unknown`: no response or a 5xx, so the effect may have happened or not. */
 export type Fate = 'done' | 'refused' | 'unknown';
 
 export function fateOf({ answer }: Operation): Fate {
@@ -44,7 +44,7 @@ export function fateOf({ answer }: Operation): Fate {
   return answer.status < 400 ? 'done' : 'refused';
 }
 
-/** Collects operations; every event is also handed to `onEvent` when it happens. */
+/** Collects operations and passes every event to `onEvent` when it happens. */
 export interface History {
   readonly operations: readonly Operation[];
   ask(request: Request): Operation;
@@ -70,7 +70,7 @@ export function createHistory(onEvent: (text: string) => void = () => {}): Histo
   };
 }
 
-/** What the clients knew after the given events. */
+/** Returns what the clients knew after the given events. */
 export function operationsOf(events: readonly string[]): Operation[] {
   const operations = new Map<number, Operation>();
   for (const text of events) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { contentOf } from './content.ts';
 import type { Answer, Request } from './history.ts';
 
-/** Where a service is reached, and with which key. */
+/** The addresses of a service, and a key. */
 export interface Target {
   readonly filesUrl: string;
   readonly pluginsUrl: string;
@@ -12,7 +12,7 @@ export interface Target {
 /** Milliseconds after which a client gives up. */
 const patience = 60_000;
 
-/** Sends one request. @returns `undefined` when no complete answer came */
+/** Sends one request. Returns `undefined` when no complete response arrived. */
 export async function sendRequest(target: Target, request: Request): Promise<Answer | undefined> {
   const { url, init } = toHttp(target, request);
   try {
@@ -41,7 +41,7 @@ function toAnswer(status: number, bytes: Buffer): Answer {
   }
   const data = body.data ?? {};
   const id = data.file_id ?? data.collection_id ?? data.record_id ?? data.run_id;
-  // A record names its collection too.
+  // A record also names its collection.
   const own = data.record_id ?? id;
   return {
     status,

@@ -1,4 +1,7 @@
-/** A text of about the wanted number of bytes (UTF-8), built so that careless work on it grows faster than its length. */
+/**
+ * A text of about the given number of UTF-8 bytes, built so that careless processing takes time or memory that grows
+ * faster than its length.
+ */
 export interface Amplifier {
   readonly name: string;
   text(bytes: number): string;
@@ -8,7 +11,7 @@ const run = (name: string, unit: string): Amplifier => ({
   name,
   text: (bytes) => unit.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(unit)))),
 });
-/** A run that does not match to its end. */
+/** A long run that fails to match only at its end. */
 const unended = (name: string, head: string, unit: string, tail: string): Amplifier => ({
   name,
   text: (bytes) => {
@@ -22,10 +25,10 @@ export const asciiRuns: readonly Amplifier[] = Array.from({ length: 128 }, (_, c
   run(`run of 0x${code.toString(16).padStart(2, '0')}`, String.fromCharCode(code)),
 );
 
-/** Those of blanks and signs, which may be special somewhere. */
+/** The runs of blanks and punctuation, which may have a special meaning somewhere. */
 export const specialRuns = asciiRuns.filter((_, code) => /[\t -/:-@[-`{-~]/.test(String.fromCharCode(code)));
 
-/** Characters that grow, combine or are looked up when a text is normalised, folded, counted or cut. */
+/** Characters that expand, combine or need a lookup when a text is normalised, folded, counted or split. */
 export const unicodeRuns: readonly Amplifier[] = [
   run('U+FDFA', '\ufdfa'),
   unended('combining marks of one class', 'a', '\u0301', ''),
@@ -92,18 +95,19 @@ export const syntaxRuns: readonly Amplifier[] = [
   run('unlike words', 'a1B-'),
 ];
 
-/** As many words as a text can have, none of them twice. */
+/** Texts of the largest possible number of words, all different. */
 export const differentRuns: readonly Amplifier[] = [
   { name: 'words that are all different', text: differentWords },
   { name: 'Chinese characters that are all different', text: differentCharacters },
 ];
 
-/** Each character is a word, and so is each pair of neighbours. */
+/** Returns a text in which each character is a word, and so is each pair of neighbours. */
 function differentCharacters(bytes: number): string {
   const first = 0x4e00;
   const size = 0x5000;
   const count = Math.floor(bytes / 3);
-  // The factors are prime to the size: all characters come up before one repeats, and then beside other neighbours.
+  // The factors are coprime to the size, so all characters occur before one repeats. The repeats then have other
+  // neighbours.
   const factorOf = (n: number) => 7_919 + 4 * Math.floor(n / size);
   return Array.from({ length: count }, (_, n) => String.fromCharCode(first + ((n * factorOf(n)) % size))).join('');
 }
@@ -119,8 +123,8 @@ function differentWords(bytes: number): string {
 }
 
 /**
- * Texts on which a checker of regular expressions (recheck) has shown polynomial or exponential time for patterns of this
- * service, today's and earlier ones: a head, what is repeated, and a tail that fails.
+ * Texts for which a checker of regular expressions (recheck) found polynomial or exponential time in current and
+ * earlier patterns of this service. Each has a head, a repeated part and a tail that fails to match.
  */
 export const patternAttacks: readonly Amplifier[] = [
   unended('attack: escapes without an end', '"', '\\\\', ''),
@@ -151,7 +155,7 @@ const deep = (open: string, close: string) => (bytes: number) => {
 const list = (item: (index: number) => string, size: number) => (bytes: number) =>
   Array.from({ length: Math.floor(bytes / size) }, (_, index) => item(index)).join(',');
 
-/** JSON texts of many or deep members, valid as values. */
+/** JSON texts with many or deep members. All are valid values. */
 export const jsonAmplifiers: readonly Amplifier[] = [
   { name: 'deep arrays', text: deep('[', ']') },
   { name: 'deep objects', text: (bytes) => `${'{"a":'.repeat(bytes / 6)}1${'}'.repeat(bytes / 6)}` },
@@ -183,7 +187,7 @@ function wide(levels: number, each: number): string {
   return text;
 }
 
-/** Texts that are no JSON, or only nearly. */
+/** Texts that are not JSON, or nearly JSON. */
 export const brokenJson: readonly Amplifier[] = [
   { name: 'blanks before', text: (bytes) => `${' '.repeat(bytes)}{}` },
   { name: 'line ends before', text: (bytes) => `${'\n'.repeat(bytes)}{}` },

@@ -4,17 +4,17 @@ import type { HoldService } from './hold-service.ts';
 /** A place of a JSON body that takes a text, a list or an object. */
 export interface Place {
   readonly name: string;
-  /** Names of members; a number is an item of a list. */
+  /** Names of members; a number is the index of an item. */
   readonly path: readonly (string | number)[];
   readonly schema: Schema;
   readonly kind: 'text' | 'container';
-  /** Members that the schema around the place demands, by the path of their object. */
+  /** Members that the surrounding schema requires, by the path of their object. */
   readonly around: ReadonlyArray<{ readonly path: readonly (string | number)[]; readonly value: unknown }>;
 }
 
 type Ids = HoldService['ids'];
 
-/** All places of a schema; a union has those of all its branches. */
+/** Returns all places of a schema. A union has the places of all its branches. */
 export function placesOf(schema: Schema, path: Place['path'] = [], around: Place['around'] = []): Place[] {
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches !== undefined) return branches.flatMap((branch) => placesOf(branch, path, around));
@@ -46,7 +46,7 @@ function requiredOf(schema: Schema): Record<string, unknown> {
   return Object.fromEntries(required.map((name) => [name, smallestOf(schema.properties?.[name] ?? {}, name, {})]));
 }
 
-/** The smallest value that the schema allows. */
+/** Returns the smallest value that the schema allows. */
 function smallestOf(schema: Schema, name: string, ids: Ids): unknown {
   const branch = (schema.anyOf ?? schema.oneOf)?.[0];
   if (branch !== undefined) return smallestOf(branch, name, ids);
@@ -62,7 +62,7 @@ function smallestOf(schema: Schema, name: string, ids: Ids): unknown {
   return ids[name] ?? 'a'.repeat(Math.max(1, schema.minLength ?? 1));
 }
 
-/** Bodies that succeed, where the smallest value does not lead far. */
+/** Bodies that succeed, for operations whose smallest body fails early. */
 const examples: Readonly<Record<string, (ids: Ids) => unknown>> = {
   createCollection: () => ({ name: 'a', type: 'text', capacity: 1_000 }),
   updateCollection: () => ({ name: 'a' }),
@@ -83,7 +83,7 @@ export function exampleOf({ id, address }: ApiOperation, schema: Schema, ids: Id
   return examples[id]?.(ids) ?? smallestOf(schema, `${address} ${id}`, ids);
 }
 
-/** JSON of the body with another value, itself JSON, at the place. */
+/** Returns the JSON of the body with another value at the place. The value itself is JSON. */
 export function withValue(body: unknown, { path, around }: Place, value: string): string {
   const marker = 'hold: here';
   if (path.length === 0) return value;
@@ -94,7 +94,7 @@ export function withValue(body: unknown, { path, around }: Place, value: string)
     const present = at[part];
     const next = typeof present === 'object' && present !== null ? present : {};
     at[part] = typeof path[index + 1] === 'number' ? [] : { ...(needed ?? {}), ...next };
-    at = at[part] as Record<string | number, unknown>; // just made
+    at = at[part] as Record<string | number, unknown>; // created above
   }
   at[path.at(-1) ?? ''] = marker;
   return JSON.stringify(root).replace(JSON.stringify(marker), () => value);
@@ -104,7 +104,7 @@ function sameAs(one: Place['path'], other: Place['path']): boolean {
   return one.length === other.length && one.every((part, index) => part === other[index]);
 }
 
-/** The path of an operation with the ids of objects that exist. */
+/** Returns the path of an operation with the ids of existing objects. */
 export function pathOf({ path }: ApiOperation, ids: Ids): string {
   return path.replace(/\{([^}]+)\}/g, (_, name: string) =>
     name === '*' ? (ids[name] ?? 'v1/plugins') : encodeURIComponent((ids[name] ?? 'a').toWellFormed()),

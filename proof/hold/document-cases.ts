@@ -4,11 +4,11 @@ import { allRuns, checkedFiles, type HostileFile, runsInFiles, structuredFiles }
 import type { HoldCase } from './hold-case.ts';
 import type { HoldService } from './hold-service.ts';
 
-/** Milliseconds that reading one document may take in the proof, and after which a record counts as without end. */
+/** Milliseconds that reading one document may take in the proof. A record that takes longer counts as stuck. */
 export const readingLimit = 20_000;
 const patience = readingLimit + 10_000;
 
-/** Documents through the upload with its checks and then through their reader, until the record has ended. */
+/** Sends documents through the upload with its checks, and then through their reader until the record has ended. */
 export function documentCases({ slice, random }: { slice: boolean; random: Random }): HoldCase[] {
   const runs = random.shuffle(runsInFiles(allRuns)).slice(0, slice ? 8 : 400);
   const byFormat = Map.groupBy(structuredFiles, ({ extension }) => extension);
@@ -49,7 +49,7 @@ async function read(file: HostileFile, { sender, ids }: HoldService): Promise<st
 
 const splitter = { type: 'token', chunk_size: 200, chunk_overlap: 20 };
 
-/** Waits until a record has ended, and deletes it. @returns its status and error */
+/** Waits until a record has ended, and deletes it. Returns its status and error. */
 export async function settled(sender: HoldService['sender'], path: string): Promise<string> {
   for (const end = performance.now() + patience; performance.now() < end; ) {
     const { text } = await sender.ask({ address: 'files', method: 'GET', path });

@@ -13,7 +13,7 @@ export interface HostileFile {
 
 const fileBytes = payloadBytes - 4_096;
 
-/** Each run as a text, a page, a table, a paragraph and a cell. */
+/** Returns each run as a text, a page, a table, a paragraph and a cell. */
 export function runsInFiles(amplifiers: readonly Amplifier[]): HostileFile[] {
   return amplifiers.flatMap((each) => [
     text('txt', each.name, () => each.text(fileBytes)),
@@ -25,7 +25,7 @@ export function runsInFiles(amplifiers: readonly Amplifier[]): HostileFile[] {
       () => `question,answer\na,"${each.text(fileBytes).replaceAll('"', '""').slice(0, fileBytes)}"\n`,
     ),
     text('csv', `${each.name}, not quoted`, () => `question,answer\n${each.text(fileBytes)}\n`),
-    // Small when packed: a run of 4 MiB is a file of some KiB.
+    // A compressed run of 4 MiB is a file of a few KiB.
     { name: `paragraph of ${each.name}`, extension: 'docx', bytes: () => wordDocument([printable(each, 1024 * 1024)]) },
     {
       name: `cell of ${each.name}`,
@@ -46,7 +46,7 @@ function text(extension: 'txt' | 'md' | 'html' | 'csv', name: string, content: (
   return { name, extension, bytes: () => Buffer.from(content().slice(0, fileBytes)).subarray(0, fileBytes) };
 }
 
-/** Without the characters that XML cannot hold. */
+/** Removes the characters that XML cannot contain. */
 function printable(amplifier: Amplifier, bytes: number): string {
   return amplifier
     .text(bytes)
@@ -90,7 +90,7 @@ function sheet(rows: string, more: Readonly<Record<string, string>> = {}, after 
   });
 }
 
-/** Packages whose list of content types, or whose directory, asks for more work than a document does. */
+/** Builds packages whose list of content types, or whose directory, needs more work than that of a document. */
 function contentTypes(unit: string, bytes: number): Buffer {
   return zip({ '[Content_Types].xml': `<Types>${repeat(unit, bytes)}</Types>` });
 }
@@ -100,7 +100,7 @@ function manyEntries(count: number): Buffer {
   return zip(entries);
 }
 
-/** A directory that says it has entries which the file does not have. */
+/** Builds a directory with entries that the file does not contain. */
 function emptyDirectory(bytes: number): Buffer {
   const entry = Buffer.alloc(46);
   entry.writeUInt32LE(0x02014b50, 0);
@@ -133,7 +133,7 @@ const cells = (
 });
 const pdf = (name: string, bytes: () => Buffer): HostileFile => ({ name, extension: 'pdf', bytes });
 
-/** Content types and directories, which the service checks before it takes a file. */
+/** Content types and directories, which the service checks before it accepts a file. */
 export const checkedFiles: readonly HostileFile[] = [
   ...office('content types: 4 MiB of main parts', () => contentTypes('application/vnd.ms-a.main+xml', 4_190_000)),
   ...office('content types: 1 MiB of main parts', () => contentTypes('application/vnd.ms-a.main+xml', 1_040_000)),
@@ -150,7 +150,7 @@ export const checkedFiles: readonly HostileFile[] = [
 const row = (count: number, cell: (index: number) => string) =>
   `<row>${Array.from({ length: count }, (_, index) => cell(index)).join('')}</row>`;
 
-/** Structures of each format: deep, wide, or of many small things. */
+/** Structures of each format: deep, wide, or with many small parts. */
 export const structuredFiles: readonly HostileFile[] = [
   word2('30,000 tabs', () => `<w:p><w:r>${'<w:tab/>'.repeat(30_000)}<w:t>a</w:t></w:r></w:p>`),
   word2('100,000 tabs', () => `<w:p><w:r>${'<w:tab/>'.repeat(100_000)}<w:t>a</w:t></w:r></w:p>`),

@@ -4,7 +4,7 @@ import type { HoldCase } from './hold-case.ts';
 import { headerText } from './operation-cases.ts';
 import type { RawRequest } from './send-raw.ts';
 
-/** Headers that the service reads, and a request that makes it read them. */
+/** Headers that the service reads, each with a request for which the service reads it. */
 const readHeaders: ReadonlyArray<readonly [name: string, request: Omit<RawRequest, 'headers'>]> = [
   ...['Authorization', 'Cookie', 'Origin', 'X-Forwarded-For', 'X-Request-Id', 'If-None-Match', 'Accept', 'Range'].map(
     (name) => [name, { address: 'files', method: 'GET', path: '/v1/files?limit=1' }] as const,
@@ -21,7 +21,7 @@ const readHeaders: ReadonlyArray<readonly [name: string, request: Omit<RawReques
   ['Accept-Encoding', { address: 'files', method: 'GET', path: '/console/' }],
 ];
 
-/** Headers, query strings and paths, as large as the limit of Node's parser allows. */
+/** Headers, query strings and paths of the largest size that Node's parser allows. */
 export function headerCases({ slice, random }: { slice: boolean; random: Random }): HoldCase[] {
   const all = [...coreAmplifiers, ...asciiRuns];
   const some = () => (slice ? random.shuffle(all).slice(0, 8) : all);

@@ -2,30 +2,30 @@ import type { HoldService } from './hold-service.ts';
 
 /** One payload for one place of the service. */
 export interface HoldCase {
-  /** The operation, plugin or reader that gets it. */
+  /** The operation, plugin or reader that receives it. */
   readonly target: string;
-  /** Its place and its kind. */
+  /** The place and the kind of the payload. */
   readonly payload: string;
-  /** @returns what came of it, such as a status */
+  /** Sends the payload. Returns the outcome, for example a status. */
   send(service: HoldService): Promise<string>;
-  /** Milliseconds until the answer that are allowed; default: {@link bars}. */
+  /** Milliseconds that the response may take; default: {@link bars}. */
   readonly mostAnswer?: number;
 }
 
-/** What a payload of at most 1 MiB may cost. */
+/** The limits for a payload of at most 1 MiB. */
 export const bars = {
-  /** Milliseconds in which the event loop runs nothing else. */
+  /** Milliseconds for which the event loop may run nothing else. */
   delay: 50,
-  /** MiB of resident memory above rest. */
+  /** MiB of resident memory above that of the idle process. */
   memory: 64,
-  /** Milliseconds until the answer. */
+  /** Milliseconds until the response. */
   answer: 1_000,
 } as const;
 
-/** Bytes of the largest payload: a little less than the largest JSON body. */
+/** Bytes of the largest payload, slightly less than the largest JSON body. */
 export const payloadBytes = 1024 * 1024 - 2_048;
 
-/** What a payload cost, as the process measured itself. */
+/** The cost of a payload, measured by the process itself. */
 export interface Cost {
   readonly outcome: string;
   readonly delay: number;

@@ -6,7 +6,7 @@ import { knownExceptions } from './known-exceptions.ts';
 /** The name of the part in reports. */
 export const holdPart = 'Payloads that amplify';
 
-/** docs/reference/hold.md: what is sent, what it may cost, and the figures of this run. */
+/** Renders docs/reference/hold.md: the payloads, the limits, and the figures of this run. */
 export function holdPage(report: Report): string {
   const part = report.parts.find(({ name }) => name === holdPart);
   const rows = Object.entries(part?.figures ?? {}).map(([label, value]) => `| ${label} | ${value} |`);

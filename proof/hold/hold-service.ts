@@ -17,21 +17,24 @@ export interface HoldService {
 }
 
 export interface Measured extends HoldService {
-  /** Sends the case once. @returns `null` when the service had ended */
+  /** Sends the case once. Returns `null` when the service had ended. */
   measure(payload: HoldCase): Promise<Cost>;
-  /** Whether the memory, without garbage, is so far above that of a fresh process that it could hide a payload. */
+  /**
+   * Whether the memory, after a garbage collection, is so far above that of a fresh process that it could hide a
+   * payload.
+   */
   isSwollen(): Promise<boolean>;
   end(): Promise<void>;
 }
 
-/** MiB that a process may have gained, without garbage, before it is replaced by a fresh one. */
+/** MiB that a process may grow, after a garbage collection, before a fresh one replaces it. */
 const mostGained = 48;
-/** MiB above rest from which on garbage is collected before the next payload. */
+/** MiB above the idle memory from which garbage is collected before the next payload. */
 const collectFrom = 16;
-/** Milliseconds after an answer in which its end still counts. */
+/** Milliseconds after a response during which the work on it still counts. */
 const settling = 4;
 
-/** A session of its own, because Linux shares the processors by session where `autogroup` is on. */
+/** The service gets its own session, because Linux shares the processors by session where `autogroup` is on. */
 const withPriority = [
   'setsid',
   'nice',
@@ -46,13 +49,16 @@ const withPriority = [
 export interface StartOptions {
   readonly place: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Makes the objects that requests name, and uses each part of the service once. */
+  /** Creates the objects that requests name, and uses each part of the service once. */
   readonly prepare: (service: StartedService) => Promise<Record<string, string>>;
 }
 
 let started = 0;
 
-/** Starts the real service with the probe loaded; as root with a higher priority, because other work of the machine adds to its delay. */
+/**
+ * Starts the real service with the probe. As root it gets a higher priority, because other work on the machine adds to
+ * its delay.
+ */
 export async function startMeasured({ place, settings, prepare }: StartOptions): Promise<Measured> {
   const endings = createEndings();
   const folder = join(place, `live-${++started}`);

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-/** The third party behind all bundles; it answers what a case tells it to. */
+/** The third party behind all bundles. It answers as the current case requests. */
 export interface HoldUpstream {
   readonly settings: Readonly<Record<string, string>>;
-  /** What it answers until the next call; default: an empty object. */
+  /** Sets the response until the next call; default: an empty object. */
   answer(type: string, body: Buffer | string): void;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ const plugins: Readonly<Record<string, string>> = {
   sort: plugin('sort', `{method: GET, url: ${url}}`, '{output: "{said: sort_by(body, &to_string(@))}"}'),
 };
 
-/** Bundles whose plugins the cases of answers call, with the format that each reads. */
+/** Bundles whose plugins receive the hostile responses, with the format that each of them reads. */
 export const answeredPlugins = Object.keys(plugins);
 
 export async function openHoldUpstream(folder: string): Promise<HoldUpstream> {
@@ -97,7 +97,7 @@ export async function openHoldUpstream(folder: string): Promise<HoldUpstream> {
   };
 }
 
-/** Every host that a shipped bundle names, so that no call leaves the machine. */
+/** Returns every host that a shipped bundle names, so that no call leaves the machine. */
 function shippedHosts(): string[] {
   const root = join(import.meta.dirname, '../../bundles');
   return readdirSync(root).flatMap((name) => {

@@ -16,9 +16,9 @@ import { operationCases } from './operation-cases.ts';
 import { pluginCases } from './plugin-cases.ts';
 
 /**
- * Payloads of at most 1 MiB, built to amplify, for every operation, multipart, MCP and every reader of documents. For each the
- * service measures its own event loop and memory; what is over the bar is sent again, up to five times, and counts when
- * its smallest cost is over the bar: work that the payload causes repeats, and other work of the machine does not.
+ * Sends payloads of at most 1 MiB, built to amplify, to every operation, to multipart, MCP and every reader of
+ * documents. The service measures its own event loop and memory for each of them. A payload above a limit is sent up to
+ * five times, and its smallest cost counts. Work that the payload causes repeats; other work on the machine does not.
  */
 export async function hold(options: PartOptions): Promise<PartReport> {
   const { slice, findings, log } = options;
@@ -72,7 +72,7 @@ async function judgeCase(payload: HoldCase, first: Measured, { start, judge, log
     const cost = await service.measure(payload).catch((error): Cost => gone(error));
     costs.push(cost);
     const isHeld = cost.outcome === 'no answer' || cost.outcome === ended;
-    // A process that is held, or keeps what it took, tells nothing about the next payload.
+    // A process that is held, or has not released its memory, gives no figures for the next payload.
     if (isHeld || (await service.isSwollen())) service = await replace(service, start);
     if (judge.isWithin(payload, cost) || (isHeld && count > 0)) break;
   }
@@ -93,7 +93,10 @@ async function replace(service: Measured, start: () => Promise<Measured>): Promi
   return await start();
 }
 
-/** One object of each kind. Each part of the service works once, because the first use loads programs and tables. */
+/**
+ * Creates one object of each kind and uses each part of the service once, because the first use loads programs and
+ * tables.
+ */
 async function prepare({ client, folder, filesUrl, pluginsUrl, key }: StartedService): Promise<Record<string, string>> {
   const content = new Blob(['A first document. '.repeat(20)]);
   const { file_id } = await client.files.upload({ purpose: 'record_file', name: 'a.txt', content });

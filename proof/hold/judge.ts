@@ -2,11 +2,11 @@ import type { Findings } from '../history/findings.ts';
 import { bars, type Cost, type HoldCase } from './hold-case.ts';
 import { type KnownException, knownExceptions } from './known-exceptions.ts';
 
-/** Compares costs with the bars and keeps the figures. */
+/** Compares costs with the limits and collects the figures. */
 export interface Judge {
-  /** Whether one measurement is within the bars, or within what a known exception may cost. */
+  /** Whether one measurement is within the limits, or within the limit of a known exception. */
   isWithin(payload: HoldCase, cost: Cost): boolean;
-  /** Takes all measurements of a payload. @returns what is over the bar */
+  /** Adds all measurements of a payload. Returns the exceeded limits. */
   add(payload: HoldCase, costs: readonly Cost[]): readonly string[];
   report(findings: Findings): void;
   figures(): Record<string, number | string>;
@@ -14,7 +14,7 @@ export interface Judge {
 
 interface Judged {
   readonly payload: HoldCase;
-  /** The smallest of each, over all measurements. */
+  /** The smallest value of each cost, over all measurements. */
   readonly cost: Cost;
 }
 
@@ -50,7 +50,7 @@ export function createJudge(): Judge {
   };
 }
 
-/** Of the payloads without a known exception. */
+/** Returns the figures of the payloads without a known exception. */
 function figuresOf(all: readonly Judged[]): Record<string, number> {
   const withOwnLimit = all.filter(({ payload }) => payload.mostAnswer !== undefined);
   const others = all.filter(({ payload }) => payload.mostAnswer === undefined);

@@ -1,11 +1,11 @@
-/** A payload that costs more than the bar, and why that is not repaired. */
+/** A payload that exceeds a limit, and the reason why that is accepted. */
 export interface KnownException {
-  /** The payloads, in words. */
+  /** Describes the payloads. */
   readonly what: string;
   readonly target: RegExp;
   readonly payload: RegExp;
   readonly reason: string;
-  /** What it may cost instead; beyond that it is a finding. */
+  /** The limits for it; a higher cost is a finding. */
   readonly delay?: number;
   readonly memory?: number;
   readonly answer?: number;

@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** What the process measured of itself since the last `reset`. Times are milliseconds, memory MiB. */
+/** The measurements of the process since the last `reset`. Times are milliseconds, memory is MiB. */
 export interface ProbeAnswer {
-  /** The longest time that the event loop ran nothing else, without waits for a processor; one that lasts counts. */
+  /**
+   * The longest time for which the event loop ran nothing else, without waits for a processor. Includes a delay that
+   * still lasts.
+   */
   readonly delay: number;
-  /** Processor time of the main thread within it. */
+  /** Processor time of the main thread within `delay`. */
   readonly delayProcessor: number;
   /** Processor time of all threads. */
   readonly processor: number;

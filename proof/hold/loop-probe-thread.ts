@@ -5,8 +5,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { cell, createWaitClock, now, tickMs } from './loop-probe.ts';
 import type { ProbeAnswer } from './loop-probe-client.ts';
 
-/** The thread of the probe: it answers on a socket, also while the main thread is busy. */
-const { shared, socket } = workerData as { shared: SharedArrayBuffer; socket: string }; // given by loop-probe.ts
+/** The thread of the probe. It answers on a socket even while the main thread is busy. */
+const { shared, socket } = workerData as { shared: SharedArrayBuffer; socket: string }; // set by loop-probe.ts
 const cells = new Float64Array(shared);
 const waited = createWaitClock();
 
@@ -18,7 +18,7 @@ const commands: Readonly<Record<string, () => void | Promise<void>>> = {
     cells[cell.longestDelay] = 0;
     cells[cell.processorOfLongest] = 0;
     usage = process.cpuUsage();
-    // Sets the peak of the resident memory to its present size.
+    // Resets the peak of the resident memory to its present size.
     writeFileSync('/proc/self/clear_refs', '5');
   },
   read: () => {},
@@ -51,7 +51,7 @@ function mebibytes(status: string, field: string): number {
 
 createServer((connection) => {
   connection.on('error', () => {});
-  // The service has a session of its own, so it would outlive a proof that is cut short.
+  // The service has its own session and would outlive an interrupted proof.
   connection.on('close', () => process.kill(process.pid, 'SIGKILL'));
   createInterface({ input: connection }).on('line', async (line) => {
     await commands[line]?.();

@@ -4,32 +4,35 @@ import { runInNewContext } from 'node:vm';
 import { isMainThread, Worker } from 'node:worker_threads';
 
 /**
- * Loaded into the service before its own code (`node --import`). A timer of the main thread writes down how long the event
- * loop took from one tick to the next; a thread answers questions about it, so that asking does not disturb the loop.
+ * The service loads this module before its own code (`node --import`). A timer of the main thread records the time
+ * between two ticks of the event loop. A thread answers questions about it, so that asking does not disturb the loop.
  */
 
-/** Places in the shared memory. Times are milliseconds. */
+/** Indexes in the shared memory. Times are milliseconds. */
 export const cell = {
-  /** When the timer ran last. */
+  /** The time at which the timer last ran. */
   lastTick: 0,
-  /** What {@link createWaitClock} said then. */
+  /** The value of {@link createWaitClock} at that time. */
   waitAtLastTick: 1,
-  /** The longest time between two ticks, less the interval and the time that the thread waited for a processor. */
+  /**
+   * The longest time between two ticks, minus the interval and the time for which the thread waited for a processor.
+   */
   longestDelay: 2,
-  /** Processor time of the main thread between these two. */
+  /** Processor time of the main thread between these two ticks. */
   processorOfLongest: 3,
 } as const;
 
 export const tickMs = 2;
 
-/** The clock of the process, the same in every thread. */
+/** Returns the clock of the process, which is the same in every thread. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
 /**
- * Milliseconds for which the main thread could have run and other work had the processors, since it began. On a busy machine
- * a tick is late because of them. Source: Documentation/scheduler/sched-stats.rst of Linux, "/proc/<pid>/schedstat".
+ * Returns a clock of the milliseconds for which the main thread could have run while other work had the processors. On
+ * a busy machine such waits delay ticks. Source: Documentation/scheduler/sched-stats.rst of Linux,
+ * "/proc/<pid>/schedstat".
  */
 export function createWaitClock(): () => number {
   const file = openSync('/proc/self/schedstat', 'r');

@@ -9,7 +9,7 @@ type Ways = ReadonlyArray<readonly [place: string, body: (value: string) => stri
 
 const call = (members: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${members}}}`;
 
-/** Where a message takes a value; each is JSON. */
+/** The places of a message that accept a value. Each value is JSON. */
 const places: Ways = [
   ['message', (value) => value],
   ['id', (value) => `{"jsonrpc":"2.0","id":${value},"method":"ping"}`],
@@ -94,10 +94,10 @@ export function mcpCases({ slice, random, upstream }: Options): HoldCase[] {
   ];
 }
 
-/** The most messages that a batch may have, and the most that the SDK accepts. */
+/** The largest batch that the service accepts, and the largest that the SDK accepts. */
 const batchSizes = [10, 100];
 
-/** Batches of calls whose answers are many times as large as the batch, or whose credentials have many encodings. */
+/** Batches of calls whose results are many times as large as the batch, or whose credentials have many encodings. */
 function callBatches(upstream: HoldUpstream, texts: readonly Amplifier[]): HoldCase[] {
   const read = (id: number, key: string) => {
     const _meta = { 'quartermaster/credentials': { KEY: key } };

@@ -4,17 +4,17 @@ import { createChooser } from './choose.ts';
 import { type HoldCase, payloadBytes } from './hold-case.ts';
 
 const target = 'multipart';
-/** Bytes of one header of a part, and of all headers of a request, below their limits. */
+/** Bytes below the limits of one header of a part and of all headers of a request. */
 const headerBytes = 7_900;
 const boundary = 'b';
 const ending = `--${boundary}--\r\n`;
 const honestFile = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
 
-/** Messages as bytes: headers of parts, names, boundaries, many parts, and what stands between. */
+/** Multipart messages as bytes: headers of parts, names, boundaries, many parts, and the text between them. */
 export function multipartCases({ slice, random }: { slice: boolean; random: Random }): HoldCase[] {
   const some = createChooser({ slice, random });
   const all = [...coreAmplifiers, ...asciiRuns];
-  // The short run tries every run of syntax in a quoted name, because each character may be special there.
+  // The short run tries every syntax run in a quoted name, because each character may be special there.
   const quoted = slice ? [...specialRuns, ...syntaxRuns, ...patternAttacks] : all;
   return [
     ...[64, headerBytes].flatMap((size) =>
@@ -34,7 +34,7 @@ export function multipartCases({ slice, random }: { slice: boolean; random: Rand
     ...some(all, 12).map((each) =>
       upload(`parameters: ${each.name}`, () => part(`Content-Disposition: form-data; ${lineOf(each, headerBytes)}`)),
     ),
-    // Eight parts: their headers together stay within the limit of a message.
+    // Uses eight parts, so that their headers together stay within the limit of a message.
     ...quoted.map((each) => upload(`eight headers: ${each.name}`, () => eightHeaders(lineOf(each, 7_600)))),
     ...some(all, 12).map((each) =>
       upload(
@@ -67,7 +67,7 @@ export function multipartCases({ slice, random }: { slice: boolean; random: Rand
   ];
 }
 
-/** Messages of many small things. */
+/** Messages of many small parts. */
 const structures: readonly HoldCase[] = [
   upload('many parts', () => repeat('--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n')),
   upload('many empty parts', () => repeat('--b\r\n\r\n\r\n')),
@@ -89,12 +89,12 @@ function repeat(unit: string, bytes = payloadBytes - 400): string {
   return unit.repeat(Math.floor(bytes / unit.length));
 }
 
-/** A header holds neither NUL nor line ends; other bytes go as they are. */
+/** Replaces NUL and line ends, which a header cannot contain. Other bytes stay as they are. */
 function lineOf(amplifier: Amplifier, bytes: number): string {
   return amplifier.text(bytes).replace(/[\0\r\n]/g, '?');
 }
 
-/** Behind the quotation mark that is not closed, none of its own stands first: it would close it. */
+/** Removes a leading quotation mark, because it would close the quotation mark in front of it. */
 function openText(amplifier: Amplifier, bytes: number): string {
   return lineOf(amplifier, bytes).replace(/^"/, '');
 }

@@ -7,12 +7,12 @@ import { settled } from './document-cases.ts';
 import { type HoldCase, payloadBytes } from './hold-case.ts';
 import type { HoldService } from './hold-service.ts';
 
-/** Bytes of a parameter: the header block of a request is limited to 16 KiB. */
+/** Bytes of a parameter. The header block of a request is limited to 16 KiB. */
 const parameterBytes = 12 * 1024;
-/** A text that has no bound is filled to the largest payload. */
+/** The length for a text without a bound: that of the largest payload. */
 const unbounded = payloadBytes;
 
-/** These would end the measurement: they revoke its key. */
+/** Operations that would end the measurement because they revoke its key. */
 const leftOut = new Set(['revokeKey', 'rotateKey']);
 
 export interface OperationCases {
@@ -20,7 +20,10 @@ export interface OperationCases {
   readonly cases: HoldCase[];
 }
 
-/** Every place of every operation: texts, lists, objects, names of members, parameters, and the body as bytes. */
+/**
+ * Returns cases for every place of every operation: texts, lists, objects, names of members, parameters, and the body
+ * as bytes.
+ */
 export async function operationCases(
   target: HoldService,
   { slice, random }: { slice: boolean; random: Random },
@@ -39,7 +42,7 @@ export async function operationCases(
 }
 
 const texts = [...coreAmplifiers, ...asciiRuns];
-/** Characters. A text of this length is tokenized, and every run looks up its terms. */
+/** Characters of a text that is tokenized and whose terms are all looked up. */
 const longText = 10_000;
 const jsonTexts = [...jsonAmplifiers, ...brokenJson];
 
@@ -79,12 +82,12 @@ function placeCases(operation: ApiOperation, schema: Schema, place: Place, some:
   return [...values, ...names];
 }
 
-/** As many characters as the bound allows. */
+/** Cuts the text to the number of characters that the bound allows. */
 function cut(amplifier: Amplifier, bound: number): string {
   return [...amplifier.text(Math.min(bound * 4, payloadBytes))].slice(0, bound).join('');
 }
 
-/** JSON of at most the wanted bytes: escapes take room. */
+/** Returns JSON of at most the given number of bytes. Escapes take additional space. */
 function fill(amplifier: Amplifier, bytes: number): string {
   const text = JSON.stringify(amplifier.text(bytes - 4_096));
   if (Buffer.byteLength(text) <= bytes - 4_096) return text;
@@ -100,7 +103,7 @@ function jsonCase(operation: ApiOperation, payload: string, body: (ids: HoldServ
     send: async ({ sender, ids }) => {
       const request = { address, method, path: pathOf(operation, ids), body: body(ids) };
       if (operation.id !== 'createRecord') return await sender.send(request);
-      // The work on a record goes on after the answer.
+      // The service continues to work on a record after the response.
       const answer = await sender.ask(request);
       const recordId = /"record_id":"(\w+)"/.exec(answer.text)?.[1];
       return recordId === undefined ? String(answer.status) : await settled(sender, `${request.path}/${recordId}`);
@@ -114,7 +117,7 @@ function parameterCase(
   amplifier: Amplifier,
 ): HoldCase {
   const text = amplifier.text(parameterBytes).toWellFormed();
-  // Percent escapes take three times the room.
+  // A percent escape takes three bytes for one.
   const encoded = encodeURIComponent(text.slice(0, 4_000).toWellFormed()).slice(0, parameterBytes).replace(/%.?$/, '');
   return {
     target: nameOf(operation),
@@ -140,7 +143,7 @@ function decodeURIComponentSafely(text: string): string {
   }
 }
 
-/** Node refuses to send control characters. */
+/** Replaces control characters, which Node refuses to send. */
 export function headerText(text: string): string {
   return text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, parameterBytes);
 }

@@ -19,7 +19,7 @@ interface Plugin {
 
 const honest = { type: 'application/json', body: '{}' };
 
-/** Inputs of every plugin that is shipped, credentials, and answers of third parties. */
+/** Returns cases for the inputs of every shipped plugin, for credentials, and for the responses of third parties. */
 export async function pluginCases(target: HoldService, options: Options): Promise<HoldCase[]> {
   const { slice, random } = options;
   const { text } = await target.sender.ask({ address: 'plugins', method: 'GET', path: '/v1/plugins' });
@@ -69,10 +69,13 @@ function inputCases(plugin: Plugin, place: Place, { slice, random, upstream }: O
 
 const calculator = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' } };
 const read = { bundle_id: 'hold', plugin_id: 'read', input_params: { q: 'a' } };
-/** Characters of which each encoding makes many, and letters for members without end. */
+/** Characters that encodings expand, and letters. */
 const manyForms = '"<&\'/+ é一';
 
-/** Credentials: many members, long ones, and such that have many encodings, which redaction searches for. */
+/**
+ * Returns cases for credentials: many members, long values, and values with many encodings, which redaction searches
+ * for.
+ */
 function credentialCases({ slice, random, upstream }: Options): HoldCase[] {
   const texts = [...coreAmplifiers, ...asciiRuns];
   const some = slice ? random.shuffle(texts).slice(0, 8) : texts;
@@ -104,16 +107,16 @@ function credentialCases({ slice, random, upstream }: Options): HoldCase[] {
 }
 
 const mebibyte = 1024 * 1024;
-/** The largest that is read on the event loop, that a run may pass on, and that is accepted. */
+/** Sizes of the largest response that the event loop reads, that a run may return, and that is accepted. */
 const answerSizes = [60_000, mebibyte - 100, 10 * mebibyte - 100];
 
-/** Answers of a third party: not chosen by the caller, but by whom the caller makes the service ask. */
+/** Returns cases for the responses of a third party. The caller does not write them but may choose the third party. */
 function answerCases({ slice, random, upstream }: Options): HoldCase[] {
   const json = slice ? random.shuffle(jsonAmplifiers).slice(0, 3) : jsonAmplifiers;
   const texts = slice
     ? random.shuffle([...coreAmplifiers, ...asciiRuns]).slice(0, 4)
     : [...coreAmplifiers, ...asciiRuns];
-  /** In the short run one size for each text, in turn. */
+  /** The short run uses one size for each text, in rotation. */
   const sizesOf = (index: number) => (slice ? answerSizes.slice(index % 3, (index % 3) + 1) : answerSizes);
   const bodies = (list: readonly Amplifier[], plugin: string, type: string) =>
     list.flatMap((each, index) => sizesOf(index).map((size) => answerCase(upstream, { plugin, type, size, each })));
@@ -127,7 +130,7 @@ function answerCases({ slice, random, upstream }: Options): HoldCase[] {
   ];
 }
 
-/** Holds the beginnings of the credential everywhere. */
+/** A text full of beginnings of the credential. */
 const nearlySecret: Amplifier = {
   name: 'pieces of the credential',
   text: (bytes) => 'secret-canar'.repeat(bytes / 12),

@@ -4,7 +4,7 @@ import type { StartedService } from '../../test/support/service.ts';
 export interface RawRequest {
   readonly address: 'files' | 'plugins';
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -15,18 +15,21 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Sends requests as they are written, with the key of the service. */
+/** Sends requests unchanged, with the key of the service. */
 export interface Sender {
-  /** @returns the status, or why there was no answer */
+  /** Returns the status, or the reason why there was no response. */
   send(request: RawRequest): Promise<string>;
-  /** @throws Error without an answer in time */
+  /**
+   * Returns the response.
+   * @throws Error when no response arrives in time
+   */
   ask(request: RawRequest): Promise<RawAnswer>;
-  /** The longest wait for an answer since the last call, in milliseconds. */
+  /** Returns the longest wait for a response since the last call, in milliseconds. */
   takeLongestWait(): number;
   close(): void;
 }
 
-/** Milliseconds for an answer. */
+/** Milliseconds to wait for a response. */
 const patience = 8_000;
 
 export function createSender({ filesUrl, pluginsUrl, key }: StartedService): Sender {
@@ -64,7 +67,7 @@ export function createSender({ filesUrl, pluginsUrl, key }: StartedService): Sen
       sent.on('error', reject);
       sent.on('response', (answer) => {
         const status = answer.statusCode ?? 0;
-        // A stream of events lasts; it is answered when it begins.
+        // An event stream counts as answered when it begins, because it stays open.
         if (String(answer.headers['content-type']).startsWith('text/event-stream')) {
           resolve({ status, text: '' });
           sent.destroy();
@@ -86,7 +89,7 @@ export function createSender({ filesUrl, pluginsUrl, key }: StartedService): Sen
         return String((await ask(request)).status);
       } catch (error) {
         const name = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
-        // The service may answer and close before it has read a body that it refuses.
+        // The service may answer and close the connection before it has read a body that it refuses.
         return name === 'ABORT_ERR' ? 'no answer' : name;
       }
     },

@@ -21,8 +21,8 @@ const scopeSets: readonly (readonly string[])[] = [
 ];
 
 /**
- * Every operation, with keys of the second project that have different scopes, and without a key: ids of the first
- * project must get exactly the answer that ids of nothing get.
+ * Calls every operation with keys of the second project that have different scopes, and without a key. Ids of the first
+ * project must get exactly the response that non-existent ids get.
  */
 export async function authorisation(options: PartOptions): Promise<PartReport> {
   const endings = createEndings();
@@ -40,7 +40,7 @@ export async function authorisation(options: PartOptions): Promise<PartReport> {
     const nothing = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, scrambled(id)]));
     const grid = operations.flatMap((operation) => keys.map((key) => ({ operation, key })));
     await mapWithConcurrency(grid, 4, async ({ operation, key: { name, key } }, index) => {
-      // The same random numbers twice, so that the requests differ in their ids only.
+      // Both requests use the same random numbers, so that they differ only in their ids.
       const ask = (known: Record<string, string>) =>
         sendOperation(operation, {
           ...service,
@@ -73,7 +73,7 @@ export async function authorisation(options: PartOptions): Promise<PartReport> {
   }
 }
 
-/** What the first project owns is still there after all foreign requests. */
+/** Checks that everything of the first project still exists after all foreign requests. */
 async function checkUnharmed(service: StartedService, ids: Readonly<Record<string, string>>, options: PartOptions) {
   const collection = `${service.filesUrl}/v1/collections/${ids.collection_id}`;
   const urls = [
@@ -83,20 +83,20 @@ async function checkUnharmed(service: StartedService, ids: Readonly<Record<strin
   for (const url of urls) {
     const answer = await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } });
     const text = await answer.text();
-    // The record of a run holds no input, so only its presence can be checked.
+    // A run does not return its input, so only its existence can be checked.
     const isWhole = url.includes('/runs/') ? answer.ok : text.includes(canary);
     if (!isWhole) options.findings.add('lost', `${new URL(url).pathname}: ${answer.status}`);
   }
 }
 
-/** An id of the same form that names nothing. */
+/** Returns an id of the same form that names no object. */
 function scrambled(id: string): string {
   return `${id.slice(0, -6)}${[...id.slice(-6)].reverse().join('')}`.replace(/.$/, (last) =>
     last === '0' ? '1' : '0',
   );
 }
 
-/** What an answer says, without what differs from request to request. */
+/** Returns the content of a response without the parts that differ between requests. */
 function shape(answer: Sent | undefined, ids: Readonly<Record<string, string>>): string {
   if (answer === undefined) return 'none';
   if (answer.status < 400) return String(answer.status);

@@ -8,7 +8,7 @@ import { probeHealth } from './probe-health.ts';
 
 const doubled = (times: number) => Array.from({ length: times }, () => '[@, @]').join(' | ');
 
-/** Short expressions whose value, or the way to it, is enormous. */
+/** Short expressions whose value or intermediate values are enormous. */
 const expressions: readonly string[] = [
   `{said: body | ${doubled(24)}}`,
   `{said: to_string(body | ${doubled(26)})}`,
@@ -35,11 +35,11 @@ input_schema: {type: object, additionalProperties: false, properties: {}}
 output_schema: {type: object, properties: {said: {description: Anything.}}}
 `;
 
-/** MiB that expressions may add to the memory of the service, all at once. */
+/** MiB that all expressions together may add to the memory of the service. */
 const mostMemory = 400;
 const patience = 15_000;
 
-/** Bundles without code whose expressions ask for more than a machine has. The addresses go on answering. */
+/** Runs bundles without code whose expressions need more than a machine has. Both addresses must continue to answer. */
 export async function hostileExpressions(options: PartOptions): Promise<PartReport> {
   const endings = createEndings();
   const place = join(options.work, 'expressions');
@@ -89,7 +89,7 @@ export async function hostileExpressions(options: PartOptions): Promise<PartRepo
   }
 }
 
-/** Resident memory in MiB, now. */
+/** Returns the current resident memory in MiB. */
 export function memoryOf(pid: number | undefined): number {
   try {
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);

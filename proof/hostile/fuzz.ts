@@ -8,13 +8,16 @@ import { probeHealth } from './probe-health.ts';
 import { type Sending, type Sent, sendOperation } from './send-operation.ts';
 import { canary, openTwoProjects } from './two-projects.ts';
 
-/** 5xx statuses that hostile requests may cause: failures of a third party or plugin, and features that are not configured. */
+/**
+ * Errors with a 5xx status that hostile requests may cause: failures of a third party or plugin, and features that are
+ * not configured.
+ */
 const causedByOthers = new Set(['PROVIDER_ERROR', 'PLUGIN_FAILED', 'PLUGIN_TIMEOUT', 'NOT_CONFIGURED']);
 
-/** These would end the session of the fuzzer, or leave the machine. */
+/** Operations that would revoke the keys of the fuzzer. */
 const leftOut = new Set(['revokeKey', 'rotateKey']);
 
-/** Generated requests to every operation of both documents; ids from answers are used again. */
+/** Sends generated requests to every operation of both documents. It reuses ids from responses. */
 export async function fuzz(options: PartOptions): Promise<PartReport> {
   const random = options.random.fork('fuzz');
   const endings = createEndings();
@@ -30,8 +33,8 @@ export async function fuzz(options: PartOptions): Promise<PartReport> {
       const draw = random.fork(`lane ${lane}`);
       const known = createKnownIds(draw, ids);
       while (sent++ < requests) {
-        const operation = draw.pick(operations) as ApiOperation; // the documents have some
-        // Ids of the first project with the key of the second, too.
+        const operation = draw.pick(operations) as ApiOperation; // the documents have at least one operation
+        // Also uses ids of the first project with the key of the second.
         const isSecond = draw.chance(0.5);
         const key = draw.chance(0.03) ? undefined : isSecond ? second.key : first.key;
         const sending: Sending = { ...service, key, random: draw, ids: known };
@@ -90,7 +93,7 @@ function codeOf({ text }: Sent): string | undefined {
   }
 }
 
-/** Remembers the last ids of each name that answers held. */
+/** Remembers the latest ids of each name in responses. */
 function createKnownIds(
   random: Random,
   initial: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 import type { Random } from '../support/random.ts';
 import type { Schema } from './operations.ts';
 
-/** Ids that were seen in answers, by the name of their member. */
+/** Ids from responses, by the name of their member. */
 export interface KnownIds {
   pick(name: string): string | undefined;
 }
@@ -25,7 +25,7 @@ const oddTexts = [
   ...['__proto__', 'constructor', 'İ', 'ß', '\u202e', '１２', '1e999', '0x10', 'a\u0301', '*', '%', '_', '\\', '/'],
 ];
 
-/** Texts that are names of something that exists. */
+/** Names of existing objects and formats. */
 const knownTexts = [
   ...[
     'proof',
@@ -47,7 +47,7 @@ const oddValues: readonly unknown[] = [
   ...[{ __proto__: null }, { constructor: { prototype: {} } }, Array.from({ length: 200 }, () => 0)],
 ];
 
-/** Mostly what the schema asks for, sometimes at or beyond its bounds, sometimes something else altogether. */
+/** Generates mostly valid values, sometimes values at or beyond the bounds, and sometimes values of another kind. */
 export function generateValue(schema: Schema, random: Random, ids: KnownIds, name = '', depth = 0): unknown {
   if (random.chance(0.06)) return random.pick(oddValues);
   const choices = schema.anyOf ?? schema.oneOf;
@@ -91,7 +91,7 @@ function generateNumber({ minimum = -10, maximum = 1_000 }: Schema, random: Rand
   return random.chance(0.25) ? (random.pick(edges) ?? 0) : minimum + random.below(Math.max(1, maximum - minimum));
 }
 
-/** A text for a member, a parameter or a place in a path. */
+/** Generates a text for a member, a parameter or a path segment. */
 export function generateText(schema: Schema, random: Random, ids: KnownIds, name: string): string {
   const known = ids.pick(name);
   if (known !== undefined && random.chance(0.75)) return known;

@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as the documents use it. */
+/** The part of JSON Schema that the documents use. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -27,9 +27,9 @@ export interface ApiOperation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** By content type. */
+  /** Schemas by content type. */
   readonly bodies: Readonly<Record<string, Schema>>;
-  /** Whether the document says that no key is needed. */
+  /** Whether the document says that the operation needs no key. */
   readonly isPublic: boolean;
 }
 
@@ -43,7 +43,7 @@ interface RawOperation {
   readonly security?: ReadonlyArray<Record<string, unknown>>;
 }
 
-/** The operations of both addresses, from the documents that they serve. */
+/** Returns the operations of both addresses from the OpenAPI documents that they serve. */
 export async function readOperations(urls: { filesUrl: string; pluginsUrl: string }): Promise<ApiOperation[]> {
   const [files, plugins] = await Promise.all([
     operationsOf('files', urls.filesUrl),
@@ -53,7 +53,7 @@ export async function readOperations(urls: { filesUrl: string; pluginsUrl: strin
 }
 
 async function operationsOf(address: 'files' | 'plugins', url: string): Promise<ApiOperation[]> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document; // OpenAPI 3.1
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document; // an OpenAPI 3.1 document
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => ({
       id: raw.operationId,

@@ -1,11 +1,14 @@
-/** Asks both addresses for their health all the time. */
+/** Requests the health of both addresses continuously. */
 export interface HealthProbe {
-  /** @returns the number of probes, the longest wait in milliseconds, and probes without an answer in time */
+  /**
+   * Returns the number of probes, the longest wait in milliseconds, and the number of probes without a response in
+   * time.
+   */
   stop(): Promise<{ probes: number; longest: number; silent: number }>;
 }
 
 const interval = 50;
-/** Milliseconds: far beyond what a busy machine explains. */
+/** Milliseconds far beyond the delays of a busy machine. */
 const patience = 10_000;
 
 export function probeHealth({ filesUrl, pluginsUrl }: { filesUrl: string; pluginsUrl: string }): HealthProbe {

@@ -16,10 +16,10 @@ export interface Sending {
   readonly ids: KnownIds;
 }
 
-/** Milliseconds for an answer. Streams of events may last; they count as answered when they begin. */
+/** Milliseconds to wait for a response. An event stream counts as answered when it begins. */
 const patience = 20_000;
 
-/** Sends one generated request. @returns `undefined` when no answer came in time */
+/** Sends one generated request. Returns `undefined` when no response arrived in time. */
 export async function sendOperation(operation: ApiOperation, sending: Sending): Promise<Sent | undefined> {
   const { random, ids, key } = sending;
   const base = operation.address === 'files' ? sending.filesUrl : sending.pluginsUrl;

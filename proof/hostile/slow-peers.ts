@@ -9,16 +9,16 @@ import { createEndings } from '../support/endings.ts';
 import { memoryOf } from './expressions.ts';
 import { probeHealth } from './probe-health.ts';
 
-/** MiB that the peers may cost the service. */
+/** MiB that the peers may add to the memory of the service. */
 const mostMemory = 500;
 
 interface Kind {
   readonly name: string;
-  /** Sent at once; then `drip`, a few bytes at a time. */
+  /** Sent immediately. `drip` follows, a few bytes at a time. */
   readonly head: (host: string, key: string, fileId: string) => string;
   readonly address: 'filesUrl' | 'pluginsUrl';
   readonly drip: string;
-  /** Whether the peer reads what comes. */
+  /** Whether the peer reads the response. */
   readonly reads: boolean;
 }
 
@@ -50,7 +50,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Peers that send or read as slowly as they can, beside honest requests. */
+/** Runs peers that send or read as slowly as they can, beside honest requests. */
 export async function slowPeers(options: PartOptions): Promise<PartReport> {
   const endings = createEndings();
   const folder = join(options.work, 'slow');

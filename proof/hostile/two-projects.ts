@@ -8,10 +8,10 @@ import { openUpstream } from '../support/upstream.ts';
 
 const run = promisify(execFile);
 
-/** Stands in the name, content and metadata of everything that the first project owns. */
+/** Occurs in the name, content and metadata of everything that the first project owns. */
 export const canary = 'canary-4c1d9e of the first project';
 
-/** A service with two projects; the first has one object of each kind. */
+/** A service with two projects. The first one has one object of each kind. */
 export interface TwoProjects {
   readonly service: StartedService;
   readonly first: Project;
@@ -23,7 +23,7 @@ export interface TwoProjects {
 export interface Project {
   readonly id: string;
   readonly key: string;
-  /** A further key. */
+  /** Creates an additional key. */
   createKey(scopes: readonly string[]): Promise<string>;
 }
 
@@ -59,7 +59,7 @@ export async function openTwoProjects(
   };
 }
 
-/** One object of each kind, all with the canary. */
+/** Creates one object of each kind, all with the canary. */
 async function fill({ client, filesUrl, key }: StartedService): Promise<Record<string, string>> {
   const content = new Blob([`${canary}. `.repeat(20)]);
   const file = await client.files.upload({ purpose: 'record_file', name: `${canary}.txt`, content });

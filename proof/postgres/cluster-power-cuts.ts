@@ -16,8 +16,8 @@ import { openUpstream } from '../support/upstream.ts';
 import { adoptCluster, createCluster, startCluster } from './cluster.ts';
 
 /**
- * Power cuts of a machine with PostgreSQL and the service: their folders are recorded together, in one order. Only the
- * ordered model: PostgreSQL itself relies on a file system that keeps the name of a file that was synced.
+ * Cuts the power of a machine with PostgreSQL and the service, whose folders are recorded together in one order. It
+ * uses only the ordered model, because PostgreSQL itself relies on a file system that keeps the name of a synced file.
  */
 export async function clusterPowerCuts(options: PartOptions): Promise<PartReport> {
   const { findings, work } = options;
@@ -106,7 +106,7 @@ async function checkState({ folder, recording, cutAt, draw, fsck }: State, findi
   const endings = createEndings();
   try {
     const cluster = join(folder, 'cluster');
-    // The user of the server must get through.
+    // The user of the PostgreSQL server must be able to enter the folder.
     chmodSync(folder, 0o711);
     await adoptCluster(cluster);
     const server = await startCluster(cluster, endings);

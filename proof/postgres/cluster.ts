@@ -12,23 +12,23 @@ import type { Endings } from '../support/endings.ts';
 
 const run = promisify(execFile);
 
-/** A PostgreSQL server on a folder that is ours. */
+/** A PostgreSQL server on a given folder. */
 export interface Cluster {
   readonly url: string;
-  /** An orderly end. */
+  /** Shuts the server down in order. */
   stop(): Promise<void>;
-  /** Ends without a checkpoint. */
+  /** Ends the server without a checkpoint. */
   crash(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root; its package creates the user `postgres`. */
+/** Returns the user of the server. PostgreSQL refuses to run as root; its package creates the user `postgres`. */
 async function serverUser(): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => run('id', [what, 'postgres'])));
   return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
 }
 
-/** Creates an empty cluster with small segments of the log, so that copies are quick. */
+/** Creates an empty cluster with small segments of the write-ahead log, so that copies are quick. */
 export async function createCluster(folder: string): Promise<void> {
   const user = await serverUser();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -44,7 +44,7 @@ export async function createCluster(folder: string): Promise<void> {
   await run(join(await postgresPrograms(), 'initdb'), [...options, folder], { cwd: '/', ...user });
 }
 
-/** Gives a folder that we built to the user of the server, without the mark of a running one. */
+/** Gives a folder that the proof built to the user of the server, without the PID file of a running server. */
 export async function adoptCluster(folder: string): Promise<void> {
   rmSync(join(folder, 'postmaster.pid'), { force: true });
   const { uid, gid } = await serverUser();
@@ -59,7 +59,10 @@ export async function adoptCluster(folder: string): Promise<void> {
 
 const startsWithin = 60_000;
 
-/** @throws when the server does not start, with the end of its log */
+/**
+ * Starts the server.
+ * @throws when it does not start, with the end of its log
+ */
 export async function startCluster(
   folder: string,
   endings: Endings,

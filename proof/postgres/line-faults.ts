@@ -12,11 +12,13 @@ import { openUpstream } from '../support/upstream.ts';
 import { createCluster, startCluster } from './cluster.ts';
 import { lineModes, openProxy } from './proxy.ts';
 
-/** Milliseconds that each kind of fault lasts. */
+/** Milliseconds for which each kind of fault lasts. */
 const faultLasts = 4_000;
 const recoversWithin = 30_000;
 
-/** The connection to PostgreSQL is cut, delayed and silenced, also after a COMMIT was sent, while clients use the service. */
+/**
+ * Cuts, delays and silences the connection to PostgreSQL while clients use the service, also after a COMMIT was sent.
+ */
 export async function lineFaults(options: PartOptions): Promise<PartReport> {
   const { findings } = options;
   const random = options.random.fork('line to PostgreSQL');
@@ -69,7 +71,7 @@ export async function lineFaults(options: PartOptions): Promise<PartReport> {
         service = await startService(endings, { folder, settings });
       }
     }
-    // Commits that were late have landed by now. A delete that was cut short is finished at the next start.
+    // Late commits have arrived by now. The service finishes an interrupted delete at its next start.
     await pause(2_000);
     await service.kill();
     service = await startService(endings, { folder, settings });

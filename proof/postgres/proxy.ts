@@ -1,27 +1,30 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** What the line to the server does. */
+/** The behaviour of the line to the server. */
 export type LineMode =
   | 'pass'
-  /** New connections are refused, open ones reset. */
+  /** New connections are refused, and open ones are reset. */
   | 'cut'
-  /** Everything takes 200 ms longer, each way. */
+  /** Each direction takes 200 ms longer. */
   | 'delay'
-  /** Nothing arrives, nothing ends. */
+  /** Nothing arrives, and no connection ends. */
   | 'silent'
-  /** Every third COMMIT reaches the server, and its connection is reset before the answer comes back. */
+  /** Every third COMMIT reaches the server, and its connection is reset before the response arrives. */
   | 'cut after COMMIT'
-  /** Every third COMMIT is kept for a second; its client is reset at once, so that the commit lands after the error. */
+  /**
+   * Every third COMMIT is held back for a second. Its client is reset immediately, so the commit arrives after the
+   * error.
+   */
   | 'late COMMIT';
 
 export const lineModes: readonly LineMode[] = ['cut', 'delay', 'cut after COMMIT', 'late COMMIT', 'silent'];
 
 export interface Proxy {
-  /** The server's, by this line. */
+  /** The URL of the server through this line. */
   readonly url: string;
   set(mode: LineMode): void;
-  /** Commits whose outcome their client did not learn. */
+  /** Returns the number of commits whose outcome their client did not learn. */
   commitsInDoubt(): number;
   close(): Promise<void>;
 }
@@ -34,7 +37,7 @@ interface Pair {
 const delay = 200;
 const late = 1_000;
 
-/** A line of its own to the server that `url` names. */
+/** Opens a proxy to the server that `url` names. */
 export async function openProxy(url: string): Promise<Proxy> {
   const ours = new URL(url);
   const target = { host: ours.hostname, port: Number(ours.port) };
@@ -47,7 +50,7 @@ export async function openProxy(url: string): Promise<Proxy> {
     const isCommit = /commit\0/i.test(data.toString('latin1'));
     if (isCommit && (mode === 'cut after COMMIT' || mode === 'late COMMIT') && ++commits % 3 === 0) {
       inDoubt += 1;
-      // The client loses its connection; the server still gets the commit.
+      // The client loses its connection, and the server still receives the commit.
       pair.far.removeAllListeners('data');
       pair.far.resume();
       const send = () => pair.far.end(data);
@@ -72,7 +75,7 @@ export async function openProxy(url: string): Promise<Proxy> {
     pair.far.on('data', (data: Buffer) => onAnswer(pair, data)).on('error', () => {});
     near.on('close', () => {
       pairs.delete(pair);
-      // A commit that is on its way still arrives.
+      // A commit that is under way still arrives.
       setTimeout(() => pair.far.destroy(), 2 * late);
     });
     pair.far.on('close', () => void near.destroy());

@@ -19,11 +19,11 @@ export interface CrashCheck {
   readonly findings: Findings;
   readonly random: Random;
   readonly settings: Readonly<Record<string, string>>;
-  /** Whether `fsck --hash` looks at all bytes as well; the service is stopped for it. */
+  /** Whether `fsck --hash` also reads all bytes. The service is stopped for it. */
   readonly withFsck: boolean;
 }
 
-/** Starts the service on what a power cut left and checks what its clients knew at that moment. */
+/** Starts the service on the folder after a power cut, and checks what its clients knew at that moment. */
 export async function checkCrashState(check: CrashCheck): Promise<void> {
   const endings = createEndings();
   try {
@@ -56,13 +56,13 @@ function isUpstreamCall(text: string): boolean {
   return text.startsWith('{"upstream":');
 }
 
-/** Milliseconds in which a service that runs finishes the deletes that were cut short before its start. */
+/** Milliseconds within which a running service finishes the deletes that were interrupted before its start. */
 const deletesEndWithin = 30_000;
 
 /**
- * `fsck --hash` finds nothing but bytes of uploads that were cut, which a later sweep removes.
- * @param deletes `ended`: none is unfinished; `ending`: a service has the store and finishes them; `any`: a backup may hold
- *   those of its store
+ * Checks that `fsck --hash` finds nothing except bytes of interrupted uploads, which a later sweep removes.
+ * @param deletes `ended`: none is unfinished. `ending`: a running service finishes them. `any`: a backup may contain
+ * unfinished deletes of its store.
  */
 export async function checkStore(
   folder: string,
@@ -81,7 +81,7 @@ export async function checkStore(
   }
 }
 
-/** Runs `fsck --hash`. @returns the kinds of its faults; `failed` when it did not report */
+/** Runs `fsck --hash`. Returns the kinds of its faults, or `failed` when it did not report. */
 async function checkWhole(folder: string, settings: Readonly<Record<string, string>>) {
   const given = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
   const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(given) };

@@ -4,16 +4,16 @@ import type { Random } from '../support/random.ts';
 import type { DataChange, Node, Recording, Sync } from './disk-model.ts';
 
 /**
- * What a file system promises beyond POSIX. `strict`: a name is durable when its folder was synced after it. `ordered`,
- * as ext4: names become durable in order, and any sync makes all earlier names durable.
+ * The guarantees of a file system beyond POSIX. `strict`: a name is durable after a later sync of its folder.
+ * `ordered`, like ext4: names become durable in order, and any sync makes all earlier names durable.
  */
 export type FileSystemModel = 'strict' | 'ordered';
 
 export interface Cut {
-  /** Entries of the log that had happened when the power went. */
+  /** The number of log entries before the power cut. */
   readonly at: number;
   readonly model: FileSystemModel;
-  /** Probability that a change which was not synced reached the disk all the same; of these, 0.4 are torn. */
+  /** Probability that an unsynced change reached the disk anyway. Of these changes, a share of 0.4 is torn. */
   readonly survival: number;
   readonly tearing?: boolean;
 }
@@ -25,7 +25,7 @@ export interface CutCounts {
   readonly torn: number;
 }
 
-/** Builds the folder that a machine would find after the power cut. */
+/** Builds the folder that the machine finds after the power cut. */
 export function buildCrashState(recording: Recording, cut: Cut, folder: string, random: Random): CutCounts {
   const counts = { durable: 0, kept: 0, lost: 0, torn: 0 };
   const names = namesAfter(recording, cut, random, counts);
@@ -44,7 +44,7 @@ interface Drawing {
   readonly counts: { -readonly [K in keyof CutCounts]: number };
 }
 
-/** The entries of every folder that survive. */
+/** Returns the entries of every folder that survive. */
 function namesAfter(recording: Recording, cut: Cut, random: Random, counts: Drawing['counts']) {
   const folders = new Map(recording.nodes.map((node) => [node, new Map(node.live)]));
   const journal = cut.model === 'ordered' ? durableBefore(recording.syncs, cut.at) : 0;
@@ -56,7 +56,7 @@ function namesAfter(recording: Recording, cut: Cut, random: Random, counts: Draw
     if (isDurable) counts.durable += 1;
     else {
       const survives = !isCut && random.chance(cut.survival);
-      // A journal is written in order: behind the first name that is lost, all are.
+      // A journal is written in order, so all names after the first lost one are lost.
       if (!survives && cut.model === 'ordered') isCut = true;
       counts[survives ? 'kept' : 'lost'] += 1;
       if (!survives) continue;
@@ -105,7 +105,7 @@ function applyChange(fd: number, { offset, data }: DataChange): void {
   else writeSync(fd, data, 0, data.length, offset);
 }
 
-/** Only some sectors of a write arrive. */
+/** Keeps only some sectors of a write. */
 function tear(fd: number, offset: number, data: Buffer, random: Random): void {
   const sector = random.chance(0.5) ? 512 : 4096;
   for (let at = 0; at < data.length; ) {

@@ -2,12 +2,12 @@ import { cpSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogEntry } from '../shim/disk-log.ts';
 
-/** A file or folder, however it is named. */
+/** A file or folder, independent of its names. */
 export interface Node {
   readonly isFolder: boolean;
-  /** Path in the copy that was taken before the recording; absent: made during it. */
+  /** Its path in the copy from before the recording; absent if it was created during the recording. */
   readonly base?: string;
-  /** Names that the running system saw. */
+  /** The names that the running system saw. */
   readonly live: Map<string, Node>;
   readonly changes: DataChange[];
   readonly syncs: Sync[];
@@ -17,17 +17,19 @@ export interface Node {
 export interface DataChange {
   readonly at: number;
   readonly offset: number;
-  /** `undefined`: the file is cut or extended to `offset`. */
+  /** `undefined`: the file is truncated or extended to `offset`. */
   readonly data?: Buffer;
 }
 
-/** What was changed before `begun` is durable after `ended`. */
+/** A sync. Changes before `begun` are durable after `ended`. */
 export interface Sync {
   readonly begun: number;
   readonly ended: number;
 }
 
-/** Names that change together: a rename is one step. The last folder named is the one whose sync makes it durable. */
+/**
+ * Names that change together, such as those of a rename. The sync of the last named folder makes the change durable.
+ */
 export interface NameChange {
   readonly at: number;
   readonly names: ReadonlyArray<{ readonly folder: Node; readonly name: string; readonly node: Node | undefined }>;
@@ -38,7 +40,7 @@ export interface Mark {
   readonly text: string;
 }
 
-/** Everything that happened to a folder, as a disk would have seen it. */
+/** All changes of a folder, as a disk receives them. */
 export interface Recording {
   readonly root: Node;
   readonly nodes: readonly Node[];
@@ -46,11 +48,11 @@ export interface Recording {
   /** The ends of all syncs, in order. */
   readonly syncs: readonly Sync[];
   readonly marks: readonly Mark[];
-  /** Number of entries: cuts lie between 0 and this. */
+  /** Number of entries. A cut lies between 0 and this number. */
   readonly length: number;
 }
 
-/** The folder before the recording: copied to `copy`, with the inodes that the log will name. */
+/** Copies the folder to `copy` before the recording. Returns the tree and its inodes, which the log refers to. */
 export function takeBase(folder: string, copy: string): { root: Node; byInode: Map<bigint, Node> } {
   cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
   const byInode = new Map<bigint, Node>();
@@ -66,7 +68,10 @@ export function takeBase(folder: string, copy: string): { root: Node; byInode: M
   return { root: visit(folder, copy), byInode };
 }
 
-/** Applies the log. Writes to files that match `ignored` are left out, because their content does not matter after a power cut. */
+/**
+ * Applies the log. It ignores writes to files that match `ignored`, because their content does not matter after a power
+ * cut.
+ */
 export function followLog(
   { root, byInode }: ReturnType<typeof takeBase>,
   entries: readonly LogEntry[],
@@ -113,7 +118,7 @@ export function followLog(
       syncs.push(sync);
     } else throw new Error(`${kind} ${path} is not understood`);
   }
-  // The tree was changed on the way: it goes back to what it was before the recording.
+  // The replay changed the tree, so it is reset to its state before the recording.
   for (const node of nodes) {
     node.live.clear();
     for (const [name, child] of initial.get(node) ?? []) node.live.set(name, child);

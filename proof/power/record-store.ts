@@ -12,14 +12,14 @@ import { openUpstream } from '../support/upstream.ts';
 import { buildCrashState } from './crash-state.ts';
 import { followLog, type Recording, takeBase } from './disk-model.ts';
 
-/** The index of SQLite's log is rebuilt after a crash. */
+/** Matches the index of SQLite's log, which SQLite rebuilds after a crash. */
 export const meaninglessAfterCrash = /-shm$/;
 
 export interface RecordOptions {
   readonly work: string;
   readonly name: string;
   readonly random: Random;
-  /** Answers after which the recording ends. */
+  /** Responses after which the recording ends. */
   readonly requests: number;
   readonly clients: number;
 }
@@ -55,7 +55,7 @@ export async function recordStore(options: RecordOptions): Promise<Recording> {
   }
 }
 
-/** Several clients at once, until they have had enough answers. */
+/** Runs several concurrent clients until they have received enough responses. */
 export async function useService(
   service: StartedService,
   { clients, requests, random }: Pick<RecordOptions, 'clients' | 'requests' | 'random'>,
@@ -71,7 +71,7 @@ export async function useService(
   );
 }
 
-/** With nothing lost, the replay must equal the real folder; otherwise the recorder missed a change. */
+/** Asserts that the replay with nothing lost equals the real folder. Otherwise the recorder missed a change. */
 export function assertComplete(recording: Recording, live: string, copy: string, random: Random): void {
   buildCrashState(recording, { at: recording.length, model: 'strict', survival: 1, tearing: false }, copy, random);
   try {

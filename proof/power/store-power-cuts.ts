@@ -7,7 +7,7 @@ import { chooseCut, describeCut } from './choose-cut.ts';
 import { buildCrashState } from './crash-state.ts';
 import { recordStore } from './record-store.ts';
 
-/** Power cuts of a service with SQLite: some recordings, many states of each. */
+/** Cuts the power of a service with SQLite: several recordings, and many states of each. */
 export async function storePowerCuts(options: PartOptions): Promise<PartReport> {
   const { random: parent, findings, work } = options;
   const random = parent.fork('power cuts, SQLite');

@@ -3,26 +3,26 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Control, controlBytes, mostClasses, openControl } from './control.ts';
 
-/** Names a kind of file: paths below the recorded folder that match `glob` (`*` matches slashes too). */
+/** A kind of file: the paths below the recorded folder that match `glob`. In it, `*` also matches slashes. */
 export interface FileClass {
   readonly name: string;
   readonly glob: string;
 }
 
-/** A shim ready to be loaded into processes. */
+/** A shim that processes can load. */
 export interface Shim {
   readonly control: Control;
   readonly logPath: string;
   readonly classes: readonly FileClass[];
-  /** What a process needs in its environment. */
+  /** The environment variables of a process under the shim. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The same as a command to put in front. */
+  /** The same as a command prefix. */
   readonly launcher: readonly string[];
 }
 
 const built = new Map<string, string>();
 
-/** Compiles the shim once per process, into `folder`. */
+/** Compiles the shim into `folder`, once per process. */
 function compileShim(folder: string): string {
   const known = built.get('shim');
   if (known !== undefined) return known;
@@ -34,7 +34,7 @@ function compileShim(folder: string): string {
   return library;
 }
 
-/** A log and a control file of its own for the files below `root`. Other users of the machine may write both. */
+/** Creates a log and a control file for the files below `root`. Other users of the machine may write both. */
 export function createShim(work: string, root: string, classes: readonly FileClass[]): Shim {
   if (classes.length >= mostClasses) throw new Error(`at most ${mostClasses - 1} classes of files`);
   const library = compileShim(work);

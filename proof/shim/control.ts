@@ -7,13 +7,13 @@ export const calls = [
 ];
 export type CallName = (typeof calls)[number];
 
-/** Classes that the control file has room for; the last is "other". */
+/** Number of classes in the control file. The last one is "other". */
 export const mostClasses = 16;
 const plansAt = 80;
 const countsAt = 208;
 export const controlBytes = countsAt + calls.length * mostClasses * 8;
 
-/** errno of Linux on x86-64 and arm64; `SHORT`: half of the bytes are written or read. */
+/** Values of errno for Linux on x86-64 and arm64. `SHORT`: half of the bytes are written or read. */
 export const faultErrors = { EIO: 5, ENOSPC: 28, EDQUOT: 122, EMFILE: 24, EINTR: 4, SHORT: -1 } as const;
 export type FaultError = keyof typeof faultErrors;
 
@@ -21,20 +21,20 @@ export interface Fault {
   readonly call: CallName;
   /** Index of a class. */
   readonly fileClass: number;
-  /** The call that fails first, counted from 1 since the fault was set. */
+  /** The first call that fails, counted from 1 since the fault was set. */
   readonly nth: number;
-  /** Whether all further calls fail as well (EINTR: the first 20). */
+  /** Whether all later calls fail as well. For EINTR, only the first 20 fail. */
   readonly persistent: boolean;
   readonly error: FaultError;
 }
 
-/** The memory that the driver shares with the shim, through the page cache. */
+/** The memory that the driver shares with the shim through the page cache. */
 export interface Control {
   setRecording(on: boolean): void;
   setFault(fault: Fault | undefined): void;
-  /** Calls that have failed since the fault was set. */
+  /** Returns the number of calls that have failed since the fault was set. */
   faultHits(): number;
-  /** Calls so far: by call, then by class. */
+  /** Returns the number of calls so far: by call, then by class. */
   counts(): readonly (readonly number[])[];
   close(): void;
 }

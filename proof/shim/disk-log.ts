@@ -5,17 +5,17 @@ const kinds = [
   ...(['sync-begun', 'sync-ended', 'symlinked', 'mark', 'fault', 'unseen'] as const),
 ];
 
-/** One effect on the disk, or a mark of the client, in the order in which they happened. */
+/** One effect on the disk, or a mark of the client, in order of time. */
 export interface LogEntry {
   readonly kind: (typeof kinds)[number];
   /** Path below the recorded folder. */
   readonly path: string;
-  /** Of a rename or link: the new path. */
+  /** The new path of a rename or link. */
   readonly to: string;
   readonly inode: bigint;
   readonly offset: number;
   readonly length: number;
-  /** Of a sync: the thread. Of a fault: the errno. */
+  /** For a sync: the thread. For a fault: the errno. */
   readonly result: number;
   readonly data: Buffer;
 }
@@ -46,7 +46,7 @@ export function readDiskLog(path: string): LogEntry[] {
   return entries;
 }
 
-/** Puts marks of the client between the entries of the shim. */
+/** Inserts marks of the client between the entries of the shim. */
 export interface MarkWriter {
   mark(text: string): void;
   close(): void;
@@ -61,7 +61,7 @@ export function openMarkWriter(path: string): MarkWriter {
       entry.writeUInt32LE(entry.length, 0);
       entry[4] = kinds.indexOf('mark');
       data.copy(entry, headBytes);
-      // One call, so that it lies between two entries.
+      // Uses a single write, so that the mark lies between two entries.
       writeSync(fd, entry);
     },
     close: () => closeSync(fd),

@@ -1,7 +1,7 @@
-/** What has to be closed again, in reverse order. */
+/** Resources that are closed in reverse order. */
 export interface Endings {
   after(end: () => unknown): void;
-  /** Runs all of them, the last one first. */
+  /** Closes all of them, the last one first. */
   end(): Promise<void>;
 }
 
@@ -15,7 +15,6 @@ export function createEndings(): Endings {
   };
 }
 
-/** Runs `act` for every item, `width` at a time. */
 export async function mapWithConcurrency<T>(
   items: readonly T[],
   width: number,
@@ -25,7 +24,7 @@ export async function mapWithConcurrency<T>(
   const work = async () => {
     while (next < items.length) {
       const index = next++;
-      await act(items[index] as T, index); // within the list
+      await act(items[index] as T, index); // the index is within the list
     }
   };
   await Promise.all(Array.from({ length: width }, work));

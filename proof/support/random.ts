@@ -1,11 +1,11 @@
-/** A seeded source of random numbers: the same seed gives the same run. */
+/** A seeded source of random numbers. The same seed gives the same run. */
 export interface Random {
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Returns an integer from 0 up to, but not including, `limit`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T | undefined;
   shuffle<T>(list: readonly T[]): T[];
-  /** A source of its own, so that one part does not change what another draws. */
+  /** Returns an independent source, so that one part does not change what another part draws. */
   fork(name: string): Random;
 }
 

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-/** The third party behind the bundle `proof`, which counts what comes. */
+/** The third party behind the bundle `proof`. It counts its requests. */
 export interface Upstream {
-  /** Settings of a service that has the bundle. */
+  /** Settings of a service with the bundle. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How often the plugin was asked with this text. */
+  /** Returns the number of requests of the plugin with this text. */
   count(plugin: 'read' | 'write', text: string): number;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ output_schema:
   properties: {said: {type: string, description: The path that was asked.}}
 `;
 
-/** Starts the third party and writes the bundle below `folder`. `onCall` gets every path that is asked for. */
+/** Starts the third party and writes the bundle below `folder`. `onCall` receives every requested path. */
 export async function openUpstream(folder: string, onCall: (path: string) => void = () => {}): Promise<Upstream> {
   const bundles = join(folder, 'bundles');
   mkdirSync(join(bundles, 'proof'), { recursive: true });

@@ -4,7 +4,7 @@ const exported =
   /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
 const table = /\bcreateTable\(\s*'(\w+)'/g;
 
-/** What a file says that the glossary avoids, one line each. `path` counts as a name. */
+/** Returns the avoided words of a file, one line each. The path counts as a name. */
 export function findAvoidedWords(path: string, text: string, terms: readonly Term[]): string[] {
   const names = [path.slice(path.lastIndexOf('/') + 1).replace(/\..*$/, ''), ...namesIn(path, text)];
   const split = names.map((name) => ({ name, words: wordsOf(name) }));
@@ -26,7 +26,7 @@ function namesIn(path: string, text: string): string[] {
   return [...text.matchAll(exported), ...text.matchAll(table)].map(([, name = '']) => name);
 }
 
-/** `createLightStem`, `light-stem` and `LIGHT_STEM` have the words light and stem. */
+/** Splits a name: `createLightStem`, `light-stem` and `LIGHT_STEM` contain the words light and stem. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -38,7 +38,7 @@ function containsRun(words: readonly string[], avoided: readonly string[]): bool
   return words.some((_, start) => avoided.every((word, index) => words[start + index] === word));
 }
 
-/** The text in lower case with single blanks, without the marks of comments and lines. */
+/** Returns the text in lower case with single blanks, without comment markers and line breaks. */
 function proseOf(path: string, text: string): string {
   const plain = path.endsWith('.md') ? text : text.replace(/^\s*(\/\*\*?|\*\/?|\/\/)/gm, ' ');
   return ` ${plain.toLowerCase().replace(/[\s"'`(]+/g, ' ')}`;

@@ -4,15 +4,18 @@ import { readFileSync } from 'node:fs';
 export interface Term {
   /** The words to use instead, for the report. */
   readonly use: string;
-  /** Words that names do not contain: each a list of lower-case words. */
+  /** Words that names must not contain, each as a list of lower-case words. */
   readonly identifiers: ReadonlyArray<readonly string[]>;
-  /** Lower-case phrases of several words that sentences do not contain. */
+  /** Lower-case phrases of several words that sentences must not contain. */
   readonly phrases: readonly string[];
-  /** Beginnings of paths that are not checked for this term. */
+  /** Prefixes of paths that are exempt from this term. */
   readonly allowedIn: readonly string[];
 }
 
-/** @throws Error for a phrase of one word: everyday words are never matched alone in sentences. */
+/**
+ * Reads the terms.
+ * @throws Error for a phrase of one word, because everyday words are never matched alone in sentences
+ */
 export function readGlossary(path: string): Term[] {
   const rows = readFileSync(path, 'utf8')
     .split('\n')

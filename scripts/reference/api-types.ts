@@ -54,7 +54,7 @@ interface Member {
   readonly about?: string | undefined;
 }
 
-/** The text of a TypeScript file. `source` names the document, `name` the interface of its operations. */
+/** Returns the text of a TypeScript file. `source` names the document, `name` the interface of its operations. */
 export function describeApiTypes(document: ApiDocument, { source, name }: { source: string; name: string }): string {
   const schemas = Object.entries(document.components?.schemas ?? {});
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -93,14 +93,14 @@ function requestOf({ parameters = [], requestBody }: Operation): string {
   ]);
 }
 
-/** A parameter that is undefined is left out. */
+/** Returns the member of a parameter. Clients omit a parameter that is undefined. */
 function memberOf({ name, required, description, schema }: Parameter): Member {
   const type = typeOf(schema ?? {});
   const isRequired = required === true;
   return { name, type: isRequired ? type : `${type} | undefined`, isRequired, about: description };
 }
 
-/** The JSON of each success; other successes have no type: they are read as a `Response`. */
+/** Returns the JSON type of each success. Other successes have no type, because clients read them as a `Response`. */
 function responsesOf({ responses = {} }: Operation): string {
   const members = Object.entries(responses).flatMap(([name, response]) => {
     const type = name.startsWith('2') ? bodyOf(response) : undefined;

@@ -7,7 +7,7 @@ import { loadFolder } from '../../packages/server/src/catalogue/load/load-folder
 
 const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
 
-/** Plugins that are not there, why, and what to take instead. */
+/** Plugins that are not available, the reason, and a replacement. */
 export interface AbsentPlugins {
   readonly plugins: readonly string[];
   readonly reason: string;
@@ -18,7 +18,7 @@ export function readAbsentPlugins(): readonly AbsentPlugins[] {
   return parse(readFileSync(join(import.meta.dirname, 'absent-plugins.yaml'), 'utf8'));
 }
 
-/** docs/reference/bundles.md */
+/** Renders docs/reference/bundles.md. */
 export async function describeBundles(): Promise<Record<string, string>> {
   const { bundles } = await loadFolder(bundlesFolder);
   const all = [...bundles.values()];
@@ -84,7 +84,7 @@ function notesOf(api: ApiFacts | undefined, start: string): string[] {
   return [...payloads, ...(api?.note === undefined ? [] : [`${start}${api.note}`])];
 }
 
-/** In words where the operator says which. */
+/** Returns the hosts, or a sentence when the operator chooses them. */
 function hostsOf({ hosts, hostsBy }: CompiledBundle): string {
   return hostsBy === 'operator' ? 'those the operator allows (`QUARTERMASTER_BUNDLE_HOSTS`)' : hosts.join(', ') || '–';
 }

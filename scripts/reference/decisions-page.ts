@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** `docs/decisions/README.md`: the decision records by number, with their titles. */
+/** Renders `docs/decisions/README.md`: the decision records by number, with their titles. */
 export function describeDecisions(): string {
   const rows = globSync('docs/decisions/[0-9]*.md')
     .sort()

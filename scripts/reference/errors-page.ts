@@ -2,7 +2,7 @@ import { errorCodes } from '../../packages/contract/src/contract.ts';
 import { recordFailureCodes } from '../../packages/server/src/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extraction/extraction.ts';
 
-/** docs/reference/errors.md */
+/** Renders docs/reference/errors.md. */
 export function describeErrors(): string {
   return [
     '# Errors',

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 
-/** The test files that prove each limit: those with a title that says "the limit <name>". By the limit's name. */
+/** Returns the test files that prove each limit, by the name of the limit. Their titles contain "the limit <name>". */
 export function findLimitTests(): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const file of globSync([

@@ -11,10 +11,10 @@ const headings = {
   bundles: 'Bundle archives',
 } as const satisfies Record<keyof typeof limits, string>;
 
-/** docs/reference/limits.md */
+/** Renders docs/reference/limits.md. */
 export function describeLimits(): string {
   const tests = findLimitTests();
-  // The default depends on the processors of the machine: that of four or more, wherever the page is generated.
+  // The default depends on the processors of the machine. The page always shows that of four or more.
   const config = parseConfig({ QUARTERMASTER_EXTRACTION_PROCESSES: '4' });
   const row = ([name, { bounds, unit, value, setting, above }]: [string, Limit]) => {
     const number = value(config);
@@ -45,7 +45,7 @@ export function describeLimits(): string {
   ].join('\n');
 }
 
-/** Bytes are also given in KiB or MiB. */
+/** Returns bytes in KiB or MiB as well. */
 function binary(number: number, unit: string): string {
   if (unit !== 'bytes' || number < 1024) return '';
   const [size, name] =

@@ -3,7 +3,7 @@ import { createProgram } from '../../packages/cli/src/program.ts';
 import { errorCodes } from '../../packages/contract/src/contract.ts';
 import { collectMessages, type Message, type MessageKind, readSources } from './messages/collect-messages.ts';
 
-/** `docs/reference/messages.md`: every message that a user can see, read from the code. */
+/** Renders `docs/reference/messages.md`: every message that a user can see, read from the code. */
 export function describeMessages(): string {
   const messages = collectMessages(readSources());
   const of = (kind: MessageKind) => messages.filter((message) => message.kind === kind);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
 
-/** docs/reference/openapi-files.json and openapi-plugins.json, as the running service answers them. */
+/** Renders docs/reference/openapi-files.json and openapi-plugins.json from the responses of a running service. */
 export async function describeOpenApi(): Promise<Record<string, string>> {
   const data = mkdtempSync(join(tmpdir(), 'quartermaster-reference-'));
   const config = parseConfig({

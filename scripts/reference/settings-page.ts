@@ -1,7 +1,7 @@
 import type { Setting } from '../../packages/server/src/settings/setting.ts';
 import { settings } from '../../packages/server/src/settings/settings.ts';
 
-/** docs/reference/settings.md */
+/** Renders docs/reference/settings.md. */
 export function describeSettings(): string {
   const rows = Object.entries<Setting>(settings).map(([key, setting]) => {
     const standard = setting.default === null || setting.default === '' ? '–' : `\`${setting.default}\``;

@@ -6,19 +6,19 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 
-/** The part of an OpenAPI document that says what callers may send. */
+/** The part of an OpenAPI document that describes requests. */
 export interface RequestDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
-/** The member of a schema that names limits of the table which bound the value and everything in it. */
+/** The member of a schema that names limits which bound the value and everything in it. */
 export const limitsKeyword = 'x-limits';
 
 /**
- * Places in the requests of a document where a caller chooses a size or number without a bound: strings without
- * `maxLength`, arrays without `maxItems`, maps without `maxProperties`, integers without `minimum` and `maximum`. Members
- * that an object does not declare, and values of any form, are bounded by the limits that `x-limits` of the body names.
+ * Returns the places in requests where a caller chooses an unbounded size or number: strings without `maxLength`,
+ * arrays without `maxItems`, maps without `maxProperties`, integers without `minimum` and `maximum`. The limits named
+ * in `x-limits` of the body bound undeclared members of objects and values of any form.
  */
 export function findUnbounded(document: RequestDocument, limitNames: ReadonlySet<string>): string[] {
   const found: string[] = [];
@@ -46,7 +46,7 @@ interface Walk {
 interface Visit {
   readonly schema: Schema;
   readonly place: string;
-  /** Whether a limit of the table bounds all values in here together. */
+  /** Whether a limit of the table bounds all values in this place together. */
   readonly isBounded: boolean;
 }
 

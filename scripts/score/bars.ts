@@ -7,13 +7,13 @@ interface Bar {
   readonly kind: string;
   readonly score: Score;
   readonly least: number;
-  /** Held by each file, not by their mean. */
+  /** Whether each file must reach the bar, instead of their mean. */
   readonly each?: true;
 }
 
 const parallel = 'parallel-format';
 
-/** What the readers are held to. `each`: every PDF beside which the same text lies in another format. */
+/** The required scores of the readers. `each`: every PDF whose text also exists in another format. */
 const bars: readonly Bar[] = [
   { kind: 'docx', score: 'recall', least: 0.99 },
   { kind: 'docx', score: 'order', least: 0.98 },
@@ -25,8 +25,9 @@ const bars: readonly Bar[] = [
 ];
 
 /**
- * The text beside it is not the text of this PDF: that prints the addresses of links, counts its notes anew in each
- * chapter and names chapters by their number alone. pdftotext reaches .875, all readers tried together .885.
+ * PDFs, each with the scores that may miss the bar. The parallel text of this PDF differs from its content: the PDF prints
+ * the addresses of links, restarts the numbers of notes in each chapter and names chapters only by number. pdftotext
+ * reaches .875, all readers tried together .885.
  */
 const apart: Readonly<Record<string, readonly Score[]>> = { 'pdf/deb__maint-guide.ru.pdf': ['order'] };
 
@@ -34,11 +35,11 @@ export interface Held {
   readonly bar: string;
   readonly value: number;
   readonly met: boolean;
-  /** Why it may be missed; undefined when it may not. */
+  /** Whether the bar may be missed. */
   readonly excused?: true;
 }
 
-/** Every bar with what was reached: the mean of a kind, or the least of its files and those that stand apart. */
+/** Returns every bar with the score reached: the mean of a kind, or the lowest of its files and of the excused ones. */
 export function holdBars(results: readonly Result[]): Held[] {
   return bars.flatMap((bar) => {
     const { kind, score, least } = bar;

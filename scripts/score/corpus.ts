@@ -19,10 +19,10 @@ export interface Entry {
   };
 }
 
-/** The documents of the formats that become text. */
+/** Returns the documents of the given formats. */
 export function readManifest(kinds: readonly string[]): Entry[] {
   const lines = readFileSync(join(corpusFolder, 'manifest.jsonl'), 'utf8').trim().split('\n');
-  const entries = lines.map((line) => JSON.parse(line) as Entry); // the format its README describes
+  const entries = lines.map((line) => JSON.parse(line) as Entry); // the format described in the README of the corpus
   return entries.filter((entry) => kinds.includes(entry.kind));
 }
 
@@ -31,7 +31,10 @@ export function readCorpus(path: string): Buffer {
   return path.endsWith('.xz') ? execFileSync('xz', ['-dc', file], { maxBuffer: 2 ** 30 }) : readFileSync(file);
 }
 
-/** The truth about a document whose name ends so, packed or not; undefined when there is none. */
+/**
+ * Returns the ground truth of a document whose file name has this ending, compressed or not; undefined when there is
+ * none.
+ */
 export function readTruth(entry: Entry, ending: string): string | undefined {
   const path = entry.ground_truth?.find((name) => name.endsWith(ending) || name.endsWith(`${ending}.xz`));
   return path === undefined ? undefined : readCorpus(path).toString();

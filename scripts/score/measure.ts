@@ -9,7 +9,7 @@ export interface Result {
   readonly entry: Entry;
   /** `ready`, or the code of the failure. */
   readonly outcome: string;
-  /** Whether the outcome is one that the manifest allows. */
+  /** Whether the manifest allows the outcome. */
   readonly honoured: boolean;
   readonly milliseconds: number;
   readonly characters: number;
@@ -18,7 +18,7 @@ export interface Result {
   readonly cells: number | null;
 }
 
-/** Has the document read by the extractor for its outcome, and compares what its reader makes of it with the truth. */
+/** Runs the extractor on the document for its outcome, and compares the result of the reader with the ground truth. */
 export async function measure(extractor: Extractor, entry: Entry): Promise<Result> {
   const bytes = readCorpus(entry.path);
   const format = /\.(\w+)(?:\.xz)?$/.exec(entry.path)?.[1] ?? '';
@@ -71,7 +71,7 @@ function extract(
 
 const clear = ['file_encrypted', 'file_damaged', 'file_type_mismatch', 'file_empty', 'no_text', 'undecodable'];
 const limits = ['time_limit', 'memory_limit', 'unpacked_limit'];
-/** What the README of the corpus says about each `expect`. */
+/** The allowed outcomes for each `expect` of the README of the corpus. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   ok: ['ready'],
   ok_empty_text: ['ready', 'no_text', 'file_empty'],
@@ -91,7 +91,7 @@ function isAllowed(expect: string, code: string): boolean {
   return codes.includes(code);
 }
 
-/** As the scorer of the corpus reads headings and tables. */
+/** Returns the Markdown in which the scorer of the corpus recognises headings and tables. */
 export function toMarkdown(document: Document): string {
   return document.blocks.map(blockToMarkdown).join('\n\n');
 }

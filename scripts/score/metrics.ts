@@ -1,16 +1,16 @@
-// The measures of the corpus's own `score.py`, in the language of the rest: words and their order, headings, cells.
+// The metrics of `score.py` in the corpus, in TypeScript: words and their order, headings, cells.
 
 export interface TextScore {
   readonly units: number;
   readonly recall: number;
   readonly precision: number;
-  /** Share of the runs of five units of the truth that the text has too. */
+  /** Share of the sequences of five units in the ground truth that the text also contains. */
   readonly order5: number;
 }
 
 export interface HeadingScore {
   readonly f1: number;
-  /** Of the headings found: the share with the right level. */
+  /** Share of the found headings that have the right level. */
   readonly level: number;
 }
 
@@ -20,7 +20,7 @@ const letters = `[[\\p{L}\\p{N}]--[${cjk}]]`;
 const marks = '[\u0300-\u036f\u0900-\u097f]';
 const unit = new RegExp(`[${cjk}]|${letters}+(?:${marks}+${letters}*)*`, 'gv');
 
-/** Words; characters of languages without blanks. */
+/** Returns the words, or the characters of languages without blanks. */
 export function units(text: string): string[] {
   const plain = text
     .normalize('NFKC')
@@ -55,7 +55,7 @@ export function scoreHeadings(truth: string, markdown: string): HeadingScore | n
   };
 }
 
-/** F1 over the cells of all tables, by their text; null when the truth has none. */
+/** Returns F1 over the text of the cells of all tables; null when the ground truth has no table. */
 export function scoreCells(truth: string, markdown: string): number | null {
   const expected = count(cells(truth));
   const found = count(cells(markdown));

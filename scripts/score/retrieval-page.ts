@@ -1,9 +1,9 @@
 import type { RetrievalScore } from './retrieval-service.ts';
 
-/** A score may be so much lower before it counts as fallen: equal scores come in any order. */
+/** The difference from which a score counts as fallen. Equal scores may come in any order. */
 const tolerance = 0.002;
 
-/** The page of the reference: a line a set, a column a configuration. */
+/** Renders the reference page: one line per set, one column per configuration. */
 export function describeRetrieval(scores: readonly RetrievalScore[], bars: ReadonlyMap<string, number>): string {
   const names = [...new Set(scores.map((score) => score.configuration))];
   const lines = Object.entries(Object.groupBy(scores, (score) => score.set)).map(([set, ofSet = []]) => {
@@ -23,7 +23,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** What is worse than the page says or than the bar, one sentence each. */
+/** Returns what is worse than the page or below the bar, one sentence each. */
 export function compareRetrieval(
   page: string,
   scores: readonly RetrievalScore[],

@@ -12,12 +12,12 @@ export interface RetrievalScore {
   readonly ndcg: number;
 }
 
-/** What is measured: the service as it starts. */
+/** The measured configurations: only the default of the service. */
 export const configurations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   words: {},
 };
 
-/** Loads and asks the sets through the API of a service started for it; `settings` without their prefix. */
+/** Loads and queries the sets through the API of a new service. `settings` have no prefix. */
 export async function measureRetrieval(
   configuration: string,
   settings: Readonly<Record<string, string>>,

@@ -17,11 +17,11 @@ const linesOf = (set: RetrievalSet, file: string) =>
     .trim()
     .split('\n');
 
-/** nDCG@10 of BM25 as the manifest of the corpus gives it: the bar. */
+/** Returns the bars: nDCG@10 of BM25 from the manifest of the corpus. */
 export function readBars(): Map<string, number> {
   const bars = new Map<string, number>();
   for (const line of readFileSync(join(corpusFolder, 'manifest.jsonl'), 'utf8').trim().split('\n')) {
-    // The format its README describes.
+    // The README of the corpus describes the format.
     const { path, stats } = JSON.parse(line) as { path: string; stats?: { bm25?: { ndcg10: number } } };
     const bar = stats?.bm25?.ndcg10;
     if (bar !== undefined) bars.set(path.split('/')[1] ?? '', bar);
@@ -29,7 +29,7 @@ export function readBars(): Map<string, number> {
   return bars;
 }
 
-/** So many records or questions are under way at once. */
+/** Number of concurrent records or questions. */
 const lanes = 4;
 
 async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
@@ -40,12 +40,12 @@ async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<v
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Loads a set through the API, one document a record. @returns the collection. */
+/** Loads a set through the API, one record per document. Returns the collection. */
 export async function loadSet(client: Client, set: RetrievalSet): Promise<string> {
   const { collection_id: collection } = await client.collections.create({ name: set });
   const documents = linesOf(set, 'docs.jsonl').map((line) => JSON.parse(line) as Line);
   await each(documents, async ({ _id, text }) => {
-    // One chunk a document.
+    // Makes one chunk per document.
     const text_splitter = { type: 'token', chunk_size: 1000, chunk_overlap: 0 } as const;
     const made = await client.records.create(collection, {
       type: 'text',
@@ -59,7 +59,10 @@ export async function loadSet(client: Client, set: RetrievalSet): Promise<string
   return collection;
 }
 
-/** nDCG@10 over all questions of the set; a question has one right passage, so it is the mean of 1 / log2(place + 1). */
+/**
+ * Returns nDCG@10 over all questions of the set. A question has one right passage, so it is the mean of 1 / log2(place
+ * + 1).
+ */
 export async function measureSet(client: Client, set: RetrievalSet, collection: string): Promise<number> {
   const right = new Map(
     linesOf(set, 'qrels.tsv')
@@ -79,7 +82,7 @@ export async function measureSet(client: Client, set: RetrievalSet, collection: 
   return gain / questions.length;
 }
 
-/** Which document a record was made from. */
+/** Returns the document of each record. */
 async function documentsOf(client: Client, collection: string): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
   for (let after: string | undefined; ; ) {

@@ -5,7 +5,7 @@ const columns = ['recall', 'precision', 'order', 'headings', 'levels', 'cells'] 
 type Column = (typeof columns)[number];
 type Scores = Readonly<Record<Column, number | null>>;
 
-/** A score may be so much lower before it counts as fallen: rounding, and the order of equal things. */
+/** The difference from which a score counts as fallen. It allows for rounding and for the order of equal scores. */
 const tolerance = 0.002;
 
 export function scoresOf({ text, headings, cells }: Result): Scores {
@@ -19,7 +19,7 @@ export function scoresOf({ text, headings, cells }: Result): Scores {
   };
 }
 
-/** One line a file, for people who work on a reader. */
+/** Returns one line per file, for people who work on a reader. */
 export function toLine(result: Result): string {
   const { entry, outcome, honoured, milliseconds, characters, text } = result;
   const scores = Object.entries(scoresOf(result)).map(([name, value]) => `${name} ${show(value)}`);
@@ -36,7 +36,7 @@ export function toLine(result: Result): string {
   ].join(' ');
 }
 
-/** Means over the files with ground truth, a line a kind. */
+/** Returns the means over the files with ground truth, one line per kind. */
 export function summarize(results: readonly Result[]): string {
   const lines = Object.entries(Object.groupBy(results, (result) => result.entry.kind)).map(([kind, list = []]) => {
     const means = columns.map((column) => `${column} ${show(mean(list.map((result) => scoresOf(result)[column])))}`);
@@ -47,7 +47,7 @@ export function summarize(results: readonly Result[]): string {
   return lines.join('\n');
 }
 
-/** The page of the reference. */
+/** Renders the reference page. */
 export function describe(results: readonly Result[]): string {
   const kinds = Object.entries(Object.groupBy(results, (result) => result.entry.kind));
   const overview = kinds.map(([kind, list = []]) => {
@@ -92,7 +92,7 @@ ${files.join('\n')}
 `;
 }
 
-/** What is worse than the page says, one sentence each; files that the page does not know are new. */
+/** Returns what is worse than the page, one sentence each. Files that the page does not list are new. */
 export function compare(page: string, results: readonly Result[]): string[] {
   const before = new Map<string, readonly string[]>();
   for (const line of page.split('\n')) {

@@ -1,4 +1,4 @@
-// Runs before the command line, which is TypeScript: names the remedy where an old Node.js would print a stack.
+// Runs before the command line, which is TypeScript. An old Node.js gets a helpful message instead of a stack trace.
 import { readFileSync } from 'node:fs';
 import { refuse } from './refuse.mjs';
 

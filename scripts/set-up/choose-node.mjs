@@ -1,4 +1,4 @@
-// Decides which Node.js the npm scripts run: the pinned one, which npm installs as a package, or the one of the host.
+// Decides which Node.js runs the npm scripts: the pinned one, which npm installs as a package, or that of the host.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -15,12 +15,12 @@ import {
 import { dirname, join } from 'node:path';
 import { refuse } from './refuse.mjs';
 
-/** The oldest major version that runs the service. */
+/** Returns the oldest major version that runs the service. */
 function requiredVersion() {
   return Number(/\d+/.exec(JSON.parse(readFileSync('package.json', 'utf8')).engines.node)[0]);
 }
 
-/** Makes `node` of the npm scripts the pinned one, or with `QUARTERMASTER_NODE=host` the one that runs npm. */
+/** Links `node` of the npm scripts to the pinned one; with `QUARTERMASTER_NODE=host`, to the one that runs npm. */
 export function chooseNode(choice) {
   if (choice !== 'pinned' && choice !== 'host') refuse(`QUARTERMASTER_NODE is "${choice}"; use "pinned" or "host".`);
   const platform = `${process.platform}-${process.arch}`;
@@ -45,7 +45,7 @@ function useHost(reason, otherwise) {
   point(host);
 }
 
-/** npm has compared the package with the lockfile when it installed it; this finds a binary that was replaced since. */
+/** Detects a binary that was replaced after the installation, when npm compared the package with the lockfile. */
 function checkPinned(file) {
   const stamp = 'node_modules/.cache/node-checked';
   const { size, mtimeMs, ctimeMs, ino } = statSync(file);
@@ -63,7 +63,7 @@ function checkPinned(file) {
     mkdirSync(dirname(stamp), { recursive: true });
     writeFileSync(stamp, facts);
   } catch {
-    // An installation that is only read is compared at each start.
+    // A read-only installation is compared at each start.
   }
 }
 

@@ -1,6 +1,6 @@
-// Installs packages once per lockfile, in two places: the root has what the service runs with (group `run`) and, beside it,
-// what tests and checks need (group `all`); packages/console has what the build of the console needs. Plain JavaScript
-// without imports of packages: it runs before anything is installed, on the Node.js of the host.
+// Installs packages once per lockfile, in two places. The root has what the service needs (group `run`) and what tests
+// and checks need in addition (group `all`). packages/console has what the build of the console needs. This is plain
+// JavaScript without packages, because it runs on the Node.js of the host before anything is installed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ const stamp = 'node_modules/.installed-from';
 const common = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * Installs the packages of the folder in which it runs. A group that is installed stays, also when the lockfile changes.
- * The stamp is removed first: an interrupted installation starts again.
+ * Installs the packages of the current folder. An installed group stays, even when the lockfile changes. The stamp is
+ * removed first, so that an interrupted installation starts again.
  * @param {'run' | 'all'} wanted
  */
 export function installPackages(wanted) {
@@ -27,16 +27,16 @@ export function installPackages(wanted) {
       : 'quartermaster: installing the packages for development and tests (once; about 640 MB in all)',
   );
   rmSync(stamp, { force: true });
-  // `ci` deletes what is installed; `install` adds what is missing, by the same lockfile.
+  // `ci` deletes the installed packages; `install` adds the missing ones from the same lockfile.
   npm([...(isCurrent ? ['install', '--no-save'] : ['ci']), ...(group === 'run' ? ['--omit=dev'] : [])]);
-  // Headers are for compiling extensions; nothing here compiles any. They are a quarter of the installation.
+  // Removes the headers, which only the compilation of extensions needs. They are a quarter of the installation.
   rmSync(join('node_modules', `node-${process.platform}-${process.arch}`, 'include'), { recursive: true, force: true });
   writeFileSync(stamp, `${lock} ${group}`);
 }
 
 const consoleFolder = 'packages/console';
 
-/** Whether the packages that build the console are installed, of this or of an earlier lockfile. */
+/** Returns whether the packages that build the console are installed, from this or an earlier lockfile. */
 export function hasConsolePackages() {
   return existsSync(join(consoleFolder, stamp));
 }
@@ -51,7 +51,7 @@ export function installConsolePackages() {
   writeFileSync(join(consoleFolder, stamp), lock);
 }
 
-/** Removes what only the build needs: the service serves the built files. */
+/** Removes the packages that only the build needs, because the service serves the built files. */
 export function removeConsolePackages() {
   rmSync(join(consoleFolder, 'node_modules'), { recursive: true, force: true });
 }

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { Entries } from './entries.ts';
 
-/** Columns and constraints of each table of an SQLite file as they were declared, and its other objects. */
+/** Returns the columns and constraints of each table of an SQLite file as declared, and its other objects. */
 export function readSqliteTables(file: string): Entries {
   const database = new DatabaseSync(file, { readOnly: true });
   const rows = database.prepare("select * from sqlite_schema where sql is not null and name not like 'sqlite_%'").all();
@@ -24,7 +24,7 @@ export function readSqliteTables(file: string): Entries {
   return entries;
 }
 
-/** At the commas outside of parentheses. */
+/** Splits at the commas outside of parentheses. */
 function splitDeclarations(body: string): string[] {
   let depth = 0;
   const parts = [''];
@@ -61,7 +61,7 @@ const postgresObjects = `
   union all
   select 'extension ' || extname, '' from pg_extension where extname <> 'plpgsql'`;
 
-/** Columns, indexes, constraints, triggers, functions and extensions of a PostgreSQL database. */
+/** Returns the columns, indexes, constraints, triggers, functions and extensions of a PostgreSQL database. */
 export async function readPostgresTables(url: string): Promise<Entries> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

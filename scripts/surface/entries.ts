@@ -1,7 +1,10 @@
-/** One line of a pin for each name that users can rely on: the name, and what it promises. */
+/** One line of a pin for each name that users rely on: the name, and what it promises. */
 export type Entries = Record<string, string>;
 
-/** `a=1 b c=x|y` for `{ a: 1, b: true, c: ['x', 'y'], d: undefined }`; strings as they are, objects as JSON. */
+/**
+ * Returns `a=1 b c=x|y` for `{ a: 1, b: true, c: ['x', 'y'], d: undefined }`. Strings stay as they are; objects become
+ * JSON.
+ */
 export function describeFields(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== false)

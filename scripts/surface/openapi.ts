@@ -19,16 +19,17 @@ const texts = new Set([
   '$comment',
   'x-codeSamples',
 ]);
-/** The keys of their values are names, not keywords. */
+/** Keywords whose values have names as keys, not keywords. */
 const containers = new Set(['properties', 'patternProperties', 'content', 'responses', 'headers']);
-/** Left out of the names of entries. */
+/** Keywords that the names of entries omit. */
 const unnamed = new Set(['properties', 'content', 'responses', 'schema']);
 const values = new Set(['default', 'const', 'enum']);
 const sharedResponses = '#/components/responses/';
 
 /**
- * One entry for each operation, parameter and node of a schema, without texts; a `$ref` to a schema by what it refers to,
- * so that a schema with a name and one without are alike. Responses that operations share have entries of their own.
+ * Returns one entry for each operation, parameter and node of a schema, without texts. A `$ref` is replaced by the
+ * schema that it refers to, so that named and unnamed schemas are equal. Responses that operations share have their own
+ * entries.
  */
 export function readOpenApi(document: OpenApiDocument): Entries {
   const entries: Entries = {};
@@ -86,7 +87,7 @@ function readProperties(at: string, { properties, required }: Node): Array<[at: 
   ]);
 }
 
-/** Then each of them says itself that it is required. */
+/** Returns whether every required property is declared. Each of them then has its own entry that says so. */
 function namesProperties({ properties, required }: Node): boolean {
   return isNode(properties) && (required as string[]).every((name) => name in properties);
 }

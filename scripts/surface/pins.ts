@@ -18,7 +18,7 @@ export const pinNames = [
 export type PinName = (typeof pinNames)[number];
 export type Surface = Readonly<Record<PinName, Entries>>;
 
-/** Starts the service on each database, so it needs PostgreSQL. */
+/** Reads the surface. It starts the service on each database, so it needs PostgreSQL. */
 export async function readSurface(): Promise<Surface> {
   return {
     errors: readErrors(),
@@ -28,7 +28,7 @@ export async function readSurface(): Promise<Surface> {
   };
 }
 
-/** What went (`-`) and what came (`+`) since the pin was written; undefined when nothing did. */
+/** Returns what was removed (`-`) and added (`+`) since the pin was written; undefined when nothing changed. */
 export function comparePin(name: PinName, now: Entries): string | undefined {
   const before = readPin(name);
   const lines = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort().flatMap((key) => {

@@ -9,7 +9,7 @@ import { readPostgresTables, readSqliteTables } from './database-tables.ts';
 import { describeFields, type Entries } from './entries.ts';
 import { type OpenApiDocument, readOpenApi } from './openapi.ts';
 
-/** Watches nothing; its metric is registered. */
+/** A watchdog that watches nothing. Its metric is registered. */
 const watchdog = {
   watch() {},
   begin: () => 0,
@@ -19,7 +19,7 @@ const watchdog = {
   close: async () => {},
 };
 
-/** What only a running service tells: its documents, its metrics and its tables, on each database. */
+/** Returns what only a running service shows: its documents, its metrics and its tables, on each database. */
 export async function readServices() {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-surface-'));
   const { url, drop } = await createTestDatabase();
@@ -28,7 +28,7 @@ export async function readServices() {
   try {
     const documents = await startOnce({
       QUARTERMASTER_DATA: folder,
-      // So that the metrics of embedding are there; nothing is embedded.
+      // Registers the metrics of embedding. The service embeds nothing.
       QUARTERMASTER_EMBEDDING_PROVIDER: 'openai',
     });
     await startOnce({ QUARTERMASTER_DATA: join(folder, 'postgres'), QUARTERMASTER_DATABASE_URL: url });
@@ -60,7 +60,7 @@ async function startOnce(environment: Readonly<Record<string, string>>) {
   }
 }
 
-/** Notes every metric that is registered in this process. */
+/** Records every metric that this process registers. */
 function recordMetrics(entries: Entries): () => void {
   const original = Registry.prototype.registerMetric;
   Registry.prototype.registerMetric = function (metric: Metric) {

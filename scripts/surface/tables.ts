@@ -8,10 +8,13 @@ import type { Setting } from '../../packages/server/src/settings/setting.ts';
 import { settings } from '../../packages/server/src/settings/settings.ts';
 import { describeFields, type Entries } from './entries.ts';
 
-/** The folder of the installation: another one on each machine. */
+/** The folder of the installation, which differs between machines. */
 const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Codes of answers with their HTTP status, of failed records, and of rows of sheets with their status. */
+/**
+ * Returns the error codes with their HTTP status, the codes of failed records, and the codes of rows of sheets with
+ * their status.
+ */
 export function readErrors(): Entries {
   const records = Object.keys({ ...extractionFailureCodes, ...recordFailureCodes });
   return Object.fromEntries([
@@ -21,7 +24,7 @@ export function readErrors(): Entries {
   ]);
 }
 
-/** Each setting with its default as written in the environment. */
+/** Returns each setting with its default as written in the environment. */
 export function readSettings(): Entries {
   return Object.fromEntries(
     Object.entries<Setting>(settings).map(([key, setting]) => [
@@ -31,7 +34,7 @@ export function readSettings(): Entries {
   );
 }
 
-/** Each command, argument and flag of the command line. */
+/** Returns each command, argument and flag of the command line. */
 export function readCommands(): Entries {
   const entries: Entries = {};
   addCommand(createProgram(), '', entries);

@@ -5,11 +5,11 @@ import { isNode, nameOf, readSource, type SourceFile, type SyntaxNode, type Visi
 
 export type MessageKind = 'problem' | 'outcome' | 'error' | 'output' | 'log' | 'setting';
 
-/** A text that a user can see, from the place in the code that creates it. */
+/** A text that a user can see, and the place in the code that creates it. */
 export interface Message {
   readonly kind: MessageKind;
   readonly text: string;
-  /** The error code, the kind of the outcome or the level of the log line. */
+  /** The error code, the kind of the outcome, or the level of the log line. */
   readonly code: string;
   /** The `event` of a log line. */
   readonly event: string;
@@ -18,7 +18,7 @@ export interface Message {
 
 type Found = Message & { readonly file: string };
 
-/** The production files whose messages are collected. */
+/** Returns the production files whose messages are collected. */
 export function messageFiles(): string[] {
   return globSync('packages/{cli,client,contract,plugin-kit,server}/src/**/*.ts')
     .filter((file) => !/\.(test|suite|fixture)\.ts$|\/testing\//.test(file))
@@ -26,8 +26,8 @@ export function messageFiles(): string[] {
 }
 
 /**
- * Collects every text that reaches a place where users see it: an error constructor, an outcome of a run, the logger, a
- * standard stream or the list of wrong settings. A text that is passed to a function first is followed to its callers.
+ * Collects every text that users see: those of error constructors, outcomes of runs, the logger, standard streams and
+ * the list of wrong settings. It follows a text that is passed to a function to the callers of that function.
  */
 export function collectMessages(sources: readonly SourceFile[]): Message[] {
   const found = sources.flatMap((source) => source.visits.flatMap((visit) => messagesAt(source, visit)));
@@ -50,7 +50,7 @@ function messagesAt(source: SourceFile, { node, functions }: Visit): Found[] {
   return evaluateText(value, { source, functions }).map((text) => ({ kind, code, event, module, text, file }));
 }
 
-/** The files with a `Problem` whose text cannot be read from the code, because it arrives as a value. */
+/** Returns the files with a `Problem` whose text cannot be read from the code because it is passed as a value. */
 export function findOpaqueProblems(sources: readonly SourceFile[]): string[] {
   const found = sources.flatMap((source) => source.visits.flatMap((visit) => messagesAt(source, visit)));
   const texts = found.filter(({ kind }) => kind === 'problem').flatMap((one) => completeText(one, sources, 0));
@@ -61,7 +61,7 @@ interface MessagePlace {
   readonly kind: MessageKind;
   readonly code: string;
   readonly event?: string;
-  /** The expression that gives the text. */
+  /** The expression of the text. */
   readonly value: unknown;
 }
 
@@ -78,7 +78,7 @@ function placeOf(node: SyntaxNode, file: string): MessagePlace | null {
   return outcomes.test(outcome) && value !== undefined ? { kind: 'outcome', code: outcome, value } : null;
 }
 
-/** `isValid ? null : 'must be …'`: what a setting requires of its value. */
+/** Finds the requirement of a setting in `isValid ? null : 'must be …'`. */
 function placeOfCheck({ consequent, alternate }: SyntaxNode): MessagePlace | null {
   const [value, other] = isNull(consequent) ? [alternate, consequent] : [consequent, alternate];
   return isNull(other) ? { kind: 'setting', code: '', value } : null;
@@ -117,14 +117,14 @@ function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   return isFinding ? { kind: 'setting', code: '', value: args[0] } : null;
 }
 
-/** `log` of `request.log.info`. */
+/** Returns `log` for `request.log.info`. */
 function ownerName(node: unknown): string {
   if (!isNode(node)) return '';
   if (node.type === 'ChainExpression') return ownerName(node.expression);
   return nameOf(node) ?? nameOf(node.property) ?? '';
 }
 
-/** The first text like `key_created` in the fields of a log line. */
+/** Returns the first text like `key_created` in the fields of a log line. */
 function eventOf(fields: unknown): string {
   const text = textOf(fields);
   if (text !== null) return /^[a-z]+(_[a-z]+)+$/.test(text) ? text : '';
@@ -141,7 +141,7 @@ function textOf(node: unknown): string | null {
   return isNode(node) && node.type === 'Literal' && typeof node.value === 'string' ? node.value : null;
 }
 
-/** Replaces each parameter by the arguments of all calls. Without calls that give a text, the parameter is a gap. */
+/** Replaces each parameter by the arguments of all calls. A parameter without a known argument becomes a gap. */
 function completeText(message: Found, sources: readonly SourceFile[], depth: number): Found[] {
   const [mark] = message.text.matchAll(anyMark);
   if (mark === undefined) return [message];
@@ -171,7 +171,10 @@ function substitute({ text }: Found, owner: string, argument: (index: number) =>
   return texts;
 }
 
-/** `files` of `packages/server/src/files/upload/upload.ts`; the name of the package for the others. */
+/**
+ * Returns `files` for `packages/server/src/files/upload/upload.ts`, and the name of the package for files outside the
+ * server.
+ */
 function moduleOf(file: string): string {
   const [, name = '', , folder = ''] = file.split('/');
   return name === 'server' ? folder.replace(/\.ts$/, '') : name;

@@ -1,10 +1,10 @@
 import { constantKey, isNode, type NamedFunction, nameOf, type SourceFile, type SyntaxNode } from './source-file.ts';
 
-/** What a message has where a value is filled in. */
+/** Stands in a message where a value is filled in. */
 export const gap = '…';
 const mostVariants = 12;
 
-/** Marks the place of a parameter, to be replaced by the argument of a call. */
+/** Returns the mark of a parameter. The argument of a call replaces it. */
 export function parameterMark(owner: NamedFunction, index: number): string {
   return `\u0001${owner.file}#${owner.name}#${index}\u0002`;
 }
@@ -17,7 +17,10 @@ interface Place {
   readonly depth?: number;
 }
 
-/** Every text that an expression may give. A value that only a run knows is a {@link gap}; a parameter is a mark. */
+/**
+ * Returns every possible text of an expression. A value that is known only at run time is a {@link gap}; a parameter is
+ * a mark.
+ */
 export function evaluateText(node: unknown, place: Place): string[] {
   const { depth = 0 } = place;
   if (!isNode(node) || depth > 6) return [gap];
@@ -72,7 +75,7 @@ function evaluateName(name: string, place: Place): string[] {
   return [gap];
 }
 
-/** A call of a function of the same file gives what the function returns. */
+/** Evaluates a call of a function of the same file by what the function returns. */
 function evaluateCall(node: SyntaxNode, place: Place): string[] {
   const called = place.source.functions.get(nameOf(node.callee) ?? '');
   if (called === undefined) return [gap];
@@ -95,7 +98,7 @@ function returnedBy(body: SyntaxNode): unknown[] {
   return found;
 }
 
-/** Every concatenation of one text of each part. */
+/** Returns every concatenation of one text from each part. */
 function combine(parts: readonly string[][]): string[] {
   let texts = [''];
   for (const part of parts) texts = texts.flatMap((text) => part.map((next) => text + next)).slice(0, mostVariants);

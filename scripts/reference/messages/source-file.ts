@@ -6,7 +6,7 @@ export interface SyntaxNode extends Record<string, unknown> {
   readonly type: string;
 }
 
-/** A function with a name: a declaration, or an arrow function that a constant holds. */
+/** A named function: a declaration, or an arrow function assigned to a constant. */
 export interface NamedFunction {
   readonly name: string;
   readonly file: string;
@@ -18,7 +18,7 @@ export interface NamedFunction {
 
 export interface Visit {
   readonly node: SyntaxNode;
-  /** The named functions around the node, the innermost last. */
+  /** The named functions around the node; the innermost is the last. */
   readonly functions: readonly NamedFunction[];
 }
 
@@ -29,13 +29,16 @@ export interface SourceFile {
   readonly functions: ReadonlyMap<string, NamedFunction>;
   /** Initial values of constants, by {@link constantKey}. */
   readonly constants: ReadonlyMap<string, SyntaxNode>;
-  /** The imported names, each with the file name that it comes from. */
+  /** The imported names, each with its source file. */
   readonly imports: ReadonlyMap<string, string>;
-  /** Calls of functions by name. */
+  /** Calls of functions, by name. */
   readonly calls: ReadonlyMap<string, readonly Visit[]>;
 }
 
-/** @param owner the function that the constant is in; undefined at the top of the file */
+/**
+ * Returns the key of a constant.
+ * @param owner the function that contains the constant; undefined at the top of the file
+ */
 export function constantKey(owner: NamedFunction | undefined, name: string): string {
   return `${owner?.name ?? ''}#${name}`;
 }
@@ -44,7 +47,7 @@ export function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-/** The name of an identifier; null for any other node. */
+/** Returns the name of an identifier; null for any other node. */
 export function nameOf(node: unknown): string | null {
   return isNode(node) && typeof node.name === 'string' ? node.name : null;
 }
