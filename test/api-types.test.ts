@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiDocument, describeApiTypes } from '../scripts/reference/api-types.ts';
 
-/** What the generated file says of one schema. */
+/** Returns the generated type of one schema. */
 function typeOf(schema: object): string {
   const document = { paths: {}, components: { schemas: { Thing: schema } } } as ApiDocument;
   const text = describeApiTypes(document, { source: 'a.json', name: 'Api' });

@@ -5,17 +5,16 @@ import { test } from 'node:test';
 import { parseSync } from 'rolldown/utils';
 
 /**
- * How long a function may be. What counts is a function's own lines: those of functions with a name of their own inside
- * it (declarations, and what a variable or a member of an object is set to) are counted there, not here. So a factory
- * is judged by its parts; yet they share its variables, which somebody must hold in mind at once, so that the whole has
- * a bound too.
+ * The length limits of functions. The own lines of a function exclude named functions inside it (declarations, and
+ * functions assigned to a variable or a member), which count separately. A factory is therefore measured by its parts.
+ * These parts share its variables, which a reader must know at the same time, so the whole factory has a limit as well.
  */
 const mostOwnLines = 60;
 const mostLinesInAll = 100;
 
 /**
- * Longer than that today: no entry may grow, and one that is no longer needed has to go. A migration that was once
- * published never changes.
+ * Functions that exceed the limits. No entry may grow, and an entry that is no longer needed must be removed. A
+ * published migration never changes.
  */
 const allowances: Readonly<Record<string, { readonly own?: number; readonly inAll?: number }>> = {
   'packages/server/src/adapters/database/migrations/0001-first.ts createFirstMigration': { own: 148, inAll: 151 },
@@ -90,7 +89,7 @@ function measure(file: string, source: string): Length[] {
   const found: Length[] = [];
   const lineOf = createLineOf(source);
 
-  /** @returns the lines of functions that count for themselves, below and including this node */
+  /** Returns the lines of the separately counted functions below and including this node. */
   function walk(node: unknown, name: string, isNamed: boolean): number {
     if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + walk(item, name, false), 0);
     if (!isNode(node)) return 0;
@@ -103,7 +102,7 @@ function measure(file: string, source: string): Length[] {
     if (!isFunction || (!isNamed && node.type !== 'FunctionDeclaration')) return counted;
     const inAll = lineOf(node.end) - lineOf(node.start) + 1;
     found.push({ name: `${file} ${own}`, own: inAll - counted, inAll });
-    // On one line, it is a line of the function around it.
+    // A function on one line counts as a line of the surrounding function.
     return inAll === 1 ? 0 : inAll;
   }
 
@@ -125,7 +124,7 @@ function nameOf(node: unknown): string | null {
   return isNode(node) && typeof node.name === 'string' ? node.name : null;
 }
 
-/** Lines are numbered from 1. */
+/** Returns a function that maps a position to its line, from 1. */
 function createLineOf(source: string): (position: number) => number {
   const starts = [...source.matchAll(/\n/g)].map(({ index }) => index + 1);
   return (position) => {

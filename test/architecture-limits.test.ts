@@ -42,7 +42,7 @@ const [text, array, union] = [
   { type: 'array', items: { type: 'string' } },
   { anyOf: [{ type: 'string' }] },
 ];
-/** Schemas of a body, and what the check says about each. */
+/** Schemas of a body, and the result of the check for each. */
 const unbounded: ReadonlyArray<readonly [schema: Record<string, unknown>, found: string[]]> = [
   [{ ...bounded, properties: { a: text } }, ['body/a: maxLength']],
   [{ ...bounded, properties: { a: { ...text, format: 'binary' } } }, ['body/a: maxLength']],

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { connectors, modules } from './support/modules.ts';
 
 /**
- * Which file may import which. `support/modules.ts` is the table of the server's modules. The files checked are source
- * files: no tests, and none of the suites and fixtures in folders named `testing`.
+ * Checks which file may import which. `support/modules.ts` lists the modules of the server. The checked files are
+ * source files without tests, and without the suites and fixtures in folders named `testing`.
  */
 const root = resolve(import.meta.dirname, '..');
 const server = 'packages/server/src';
@@ -121,7 +121,7 @@ test('the children import their protocol and the plugin kit only', () => {
 });
 
 test('only settings/config.ts reads the environment', () => {
-  // A browser has no environment; the console shows programs that read theirs.
+  // A browser has no environment. The console displays programs that read theirs.
   const readers = files.filter(
     (file) =>
       /process\.env\b/.test(withoutComments(file)) &&
@@ -175,12 +175,12 @@ test('no folder or file has a name that says nothing', () => {
   );
 });
 
-/** @returns undefined outside the server and for the files at its top. */
+/** Returns the module of a file; undefined outside the server and for the files at its top. */
 function moduleOf(path: string): string | undefined {
   return path.startsWith(`${server}/`) ? /^([^/]+)\//.exec(path.slice(server.length + 1))?.[1] : undefined;
 }
 
-/** http itself, and the files of access that authenticate requests. */
+/** Returns whether the file belongs to http, or is one of the files of access that authenticate requests. */
 function isGuard(path: string): boolean {
   return inFolder(path, 'http') || dirname(path) === `${server}/access`;
 }

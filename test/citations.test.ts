@@ -12,10 +12,10 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .filter((file) => textFile.test(file) && file !== 'package-lock.json' && existsSync(join(root, file)))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 
-/** The only places that may name a folder beside the repository: they look for corpora and work without them. */
+/** The only files that may name a folder beside the repository. They look for corpora and also work without them. */
 const mayLookOutside = new Set(['test/support/corpus.ts', 'test/citations.test.ts']);
 
-/** Relative paths in a text that lead out of the repository, seen from the file's own folder. */
+/** Returns the relative paths in a text that lead out of the repository, resolved from the folder of the file. */
 function outsidePaths(file: string, text: string): string[] {
   const paths = text.match(/(?<![\w./])(?:\.\.\/)+[\w@][\w@./-]*/g) ?? [];
   return paths.filter((path) => relative(root, resolve(root, dirname(file), path)).startsWith('..'));

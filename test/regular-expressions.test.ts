@@ -8,8 +8,9 @@ import { findPatterns } from './support/regular-expressions/find-patterns.ts';
 import { createKeptJudge, judgePattern, type Verdict } from './support/regular-expressions/judge-pattern.ts';
 
 /**
- * Every regular expression of the server, the command line, the plugin kit, the contract, the client and the handlers of
- * bundles takes linear time, or its text has a bound. The console is left out: it runs in the browser of its reader.
+ * Asserts that every regular expression takes linear time, or that its text has a bound. It covers the server, the
+ * command line, the plugin kit, the contract, the client and the handlers of bundles. It omits the console, which runs
+ * in the browser of its user.
  */
 const root = resolve(import.meta.dirname, '..');
 const files = globSync(['packages/{server,cli,plugin-kit,contract,client}/src/**/*.{ts,mjs}', 'bundles/**/*.ts'], {
@@ -20,7 +21,7 @@ const files = globSync(['packages/{server,cli,plugin-kit,contract,client}/src/**
   .map((file) => join(root, file));
 const judge = createKeptJudge(join(root, 'node_modules/.cache/regular-expressions.json'), judgePattern);
 
-/** What is wrong with the patterns of a file with this content. */
+/** Returns the problems of the patterns in a file with this content. */
 function flawsOf(text: string): string[] {
   return findPatterns(join(root, 'planted.ts'), text)
     .map((pattern) => checkPattern({ ...pattern, file: 'planted.ts' }, judge))

@@ -15,8 +15,8 @@ import { sessionsRequirements } from './requirements/sessions.ts';
 import { wireRequirements } from './requirements/wire.ts';
 
 /**
- * Every promise and its id. A new one goes into the file of its family; `requirements.test.ts` finds promises without
- * a test, titles that no test has, and ids that stand twice.
+ * Every promise and its id. A new promise belongs in the file of its family. `requirements.test.ts` finds promises
+ * without a test, titles without a test, and duplicate ids.
  */
 export const requirements: readonly (readonly [id: string, requirement: Requirement])[] = [
   filesRequirements,

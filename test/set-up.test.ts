@@ -18,7 +18,7 @@ import { temporaryFolder } from './support/service.ts';
 const script = resolve('scripts/set-up.mjs');
 const cacheModule = 'packages/server/src/catalogue/manifest/manifest-cache.ts';
 
-/** An installation whose dependencies are installed and whose `warm-up` writes a line to `starts`. */
+/** Creates an installation with installed dependencies. Its `warm-up` writes a line to `starts`. */
 async function createInstallation(folder: string, warmUp = "require('node:fs').appendFileSync('starts', '.')") {
   const write = (path: string, content: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -36,7 +36,7 @@ async function createInstallation(folder: string, warmUp = "require('node:fs').a
   write('scripts/build-console.mjs', '');
   write('scripts/hash-list.ts', '');
   write('starts', '');
-  /** @returns how many times the caches were written until now */
+  /** Runs the set-up. Returns the number of times that the caches have been written so far. */
   const setUp = () => {
     execFileSync(process.execPath, [script], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     return readFileSync(join(folder, 'starts')).length;
@@ -102,7 +102,7 @@ test('the set-up uses the Node of the host when asked, refuses an old one, and g
   assert.equal(node(), `../node-${platform}/bin/node`);
 });
 
-/** An empty clone, and an npm that writes its arguments to `calls` and exits with the number in `npm-exit`. */
+/** Creates an empty clone, and an npm that writes its arguments to `calls` and exits with the number in `npm-exit`. */
 async function createClone(folder: string) {
   const { write } = await createInstallation(folder);
   const headers = `node_modules/node-${process.platform}-${process.arch}/include/node.h`;
@@ -128,7 +128,7 @@ exit $(cat npm-exit)
     "import { installConsolePackages } from './set-up/install-packages.mjs';\ninstallConsolePackages();\n",
   );
   symlinkSync(resolve('scripts/set-up'), join(folder, 'scripts/set-up'));
-  /** @returns the arguments of each installation, and how the set-up ended */
+  /** Runs the set-up. Returns the arguments of each installation, and how the set-up ended. */
   const setUp = (group: string) => {
     write('calls', '');
     const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, QUARTERMASTER_NODE: 'host' };

@@ -10,7 +10,7 @@ import {
 import { administrator, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
 import { startService } from '../support/service.ts';
 
-/** The headers of a session that an answer began. */
+/** Returns the headers of a new session. */
 async function sessionOf(answer: Response) {
   const { data } = (await answer.json()) as { data: NewSession };
   return { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token };
@@ -72,7 +72,7 @@ test('[log] the log names project, key and client of each request, and each sign
   for (let i = 0; i < 90; i++) throttled += (await signIn('nobody', wrong.password)).status === 429 ? 1 : 0;
   for (let i = 0; i < 150; i++) await ask(`${filesUrl}/v1/limits`, 'qmk_wrong');
   assert.equal(await service.stop(), 0);
-  // Read after the end: a log line may arrive later than the answer.
+  // Reads the log after the process has ended, because a log line may arrive later than the response.
   const ofAdmin = { administrator: events('set_up_link_used')[0]?.administrator, client: '127.0.0.1' };
 
   const within = (found: Line | undefined, wanted: Line) =>
@@ -106,7 +106,7 @@ test('[log] the log names project, key and client of each request, and each sign
   within(events('signed_in')[0], { ...ofAdmin, name: administrator.name });
   within(events('password_changed')[0], { ...ofAdmin, name: administrator.name });
   within(events('signed_out')[0], { ...ofAdmin, everywhere: true });
-  // Two minutes at most have begun since the start of the flood.
+  // At most two minutes have begun since the start of the flood.
   for (const kind of [refused, signIns]) assert.ok(kind.length <= 120 + 5, `${kind.length} lines`);
   assert.ok(refused.length < 150);
 

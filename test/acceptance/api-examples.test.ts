@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { listExamples, openExampleShell, type ShownExample } from '../support/api-examples.ts';
 
-/** The administrator exists before anything else, and what is deleted is needed until the end. */
+/** The first and last examples: the administrator must exist first, and deleted objects are needed until the end. */
 const first = ['getSetUp', 'setUp', 'createCredentialProfile'];
 const last = [
   ...['deleteChunk', 'deleteRecord', 'deleteCollection', 'deleteFile', 'rotateKey', 'revokeKey'],
   ...['deleteCredentialProfile', 'deleteAtPluginsAddress', 'endSession', 'changePassword', 'signOut'],
 ];
-/** Deletes what `deleteCredentialProfile` has deleted. */
+/** Examples that create again what an earlier example has deleted. */
 const createsAgain: Readonly<Record<string, string>> = { deleteAtPluginsAddress: 'createCredentialProfile' };
 
 test('[documented] every example of both OpenAPI documents works as printed, with a key of the scope that is named', async (t) => {
@@ -59,7 +59,7 @@ test('[documented] every example of both OpenAPI documents works as printed, wit
   }
 });
 
-/** JSON follows one of the schemas that the document names for it. */
+/** Asserts that a JSON response matches one of the schemas of the document. */
 function checkAnswer({ answers }: ShownExample, output: string): void {
   if (answers.length === 0 || !output.startsWith('{')) return;
   const ajv = new Ajv2020({ strict: false });

@@ -22,7 +22,7 @@ interface Asked {
   readonly asynchronous?: boolean;
 }
 
-/** As a client should: what is answered with 503 and a time is sent again after it, if it may be sent twice. */
+/** Sends a request and repeats it after a 503 with `Retry-After`, if it may be sent twice, as a client should. */
 async function call(service: StartedService, path: string, init: RequestInit = {}, mayRepeat = init.method !== 'POST') {
   for (let triesLeft = 5; ; triesLeft -= 1) {
     const answer = await fetch(service.pluginsUrl + path, {
@@ -53,7 +53,7 @@ function execute(service: StartedService, { plugin, q, credentials = {}, headers
   return call(service, '/v1/execute', init, headers?.['Idempotency-Key'] !== undefined);
 }
 
-/** Asks for an asynchronous run, also again when the service is overloaded. @returns its id */
+/** Starts an asynchronous run, and retries while the service is overloaded. Returns the id of the run. */
 async function accept(service: StartedService, asked: Asked): Promise<string> {
   const once = { 'Idempotency-Key': randomUUID(), ...asked.headers };
   const { status, headers, body, text } = await execute(service, { ...asked, headers: once });
@@ -67,7 +67,7 @@ const get = async (service: StartedService, id: string) => (await call(service, 
 const cancel = async (service: StartedService, id: string) =>
   (await call(service, `/v1/runs/${id}/cancel`, { method: 'POST' }, true)).body.data;
 
-/** Looks until the run has ended. */
+/** Waits until the run has ended. */
 async function ended(service: StartedService, id: string) {
   for (const latest = Date.now() + 90_000; Date.now() < latest; ) {
     const run = await get(service, id);
@@ -98,7 +98,7 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
 const start = (t: TestContext, probe: Probe, wish: { folder?: string; settings?: Record<string, string> } = {}) =>
   startService(t, { ...wish, settings: { ...probe.settings, ...wish.settings } });
 
-/** With PostgreSQL there is no key unless the settings have one. */
+/** With PostgreSQL, only the settings provide a key. */
 async function databaseUrl(t: TestContext): Promise<string> {
   const { url, drop } = await createTestDatabase();
   t.after(drop);
@@ -214,7 +214,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     const bundles = await temporaryFolder(t);
     await cp(join(probe.settings.BUNDLES ?? '', 'guarded'), join(bundles, 'guarded'), { recursive: true });
     const without = await start(t, probe, { folder: first.folder, settings: { ...settings, BUNDLES: bundles } });
-    // It has looked at both runs when it has ended the one whose bundle it has.
+    // The process has examined both runs when the run of its bundle has ended.
     assert.equal((await ended(without, taken)).outcome, 'succeeded');
     assert.notEqual((await get(without, left)).status, 'ended');
     assert.equal(await without.stop(), 0);

@@ -16,7 +16,7 @@ const main = resolve('packages/cli/src/main.ts');
 const backups = 2;
 const callersAtOnce = 4;
 const callsBefore = 40;
-/** More would only make the stores larger that are looked through afterwards. */
+/** Calls during a backup. More calls would only enlarge the stores that the test checks afterwards. */
 const callsMeanwhile = 80;
 
 test('[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since', async (t) => {
@@ -73,7 +73,7 @@ test('[backup] a folder inside the data folder, or one whose unfinished form has
   await mkdir(data, { recursive: true });
   const service = await startService(t, { folder: data });
   await service.client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
-  // A running service may write a file of its own meanwhile.
+  // The service stops first, because it may write its own files.
   assert.equal(await service.stop(), 0);
   await symlink(data, join(parent, 'links/data'));
   const before = await treeOf(parent);
@@ -165,7 +165,7 @@ interface MadeBackup {
   readonly known: readonly KnownStores[];
 }
 
-/** Several backups, each made while callers use the stores, with what must hold of it. */
+/** Creates several backups while callers use the stores. Returns each with the facts that must hold of it. */
 async function backUpWhileUsed(
   { client }: StartedService,
   make: (name: string) => Promise<string>,
@@ -190,7 +190,7 @@ async function backUpWhileUsed(
   return made;
 }
 
-/** Every caller calls until it is enough; nothing is under way then. */
+/** Lets every caller use the stores until enough calls were made. No call is running when it returns. */
 async function useStores(
   callers: readonly StoreCaller[],
   client: StartedService['client'],
@@ -204,7 +204,7 @@ async function useStores(
   );
 }
 
-/** A service on a copy of the backup has what it must have, and its bytes and rows are those of each other. */
+/** Asserts that a service on a copy of the backup has the expected contents, and that its bytes and rows match. */
 async function checkCopy(
   t: TestContext,
   key: string,
@@ -213,7 +213,7 @@ async function checkCopy(
 ): Promise<void> {
   const data = await temporaryFolder(t);
   await cp(folder, data, { recursive: true, verbatimSymlinks: true });
-  // Keys are in the database; their text is in no backup.
+  // The database holds hashes of the keys; no backup contains their text.
   await writeFile(join(data, 'first-key'), key);
   const service = await startService(t, { folder: data, settings });
   await checkStores(service, known);
@@ -222,13 +222,13 @@ async function checkCopy(
   assert.deepEqual(JSON.parse(stdout).faults, []);
 }
 
-/** Every path, without the files that SQLite and a running service write at any time. */
+/** Returns every path except the files that SQLite and a running service may write at any time. */
 async function treeOf(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   return names.filter((name) => !/staging|blobs\/\.probe|\.db-|\.lock-/.test(name)).sort();
 }
 
-/** Gives the folder that the command says it has made. */
+/** Runs a backup and returns the folder that the command reports. */
 async function backUp(
   settings: Readonly<Record<string, string>>,
   folder: string,
@@ -240,7 +240,7 @@ async function backUp(
   return report.folder;
 }
 
-/** Gives the folder that the command says it has restored. */
+/** Restores a backup and returns the folder that the command reports. */
 async function restore(settings: Readonly<Record<string, string>>, from: string, to: string): Promise<string> {
   const { stdout } = await command({ DATA: to, ...settings }, ['restore', from, to]);
   const report = JSON.parse(stdout);
@@ -258,7 +258,7 @@ async function command(
   return await run(process.execPath, [main, ...args], { env });
 }
 
-/** A `pg_dump` that writes its arguments down before it is the real one. */
+/** Installs a `pg_dump` that records its arguments and then runs the real one. */
 async function recordArguments(folder: string, file: string): Promise<void> {
   const real = join(await postgresPrograms(), 'pg_dump');
   const program = join(folder, 'pg_dump');

@@ -5,8 +5,8 @@ import { marker, ways } from '../support/canary-ways.ts';
 import { createSecretFinder } from '../support/find-secret.ts';
 
 /**
- * Answers with their headers, metrics, runs and log at level trace are searched after each way, the folders that the
- * service writes to (with its database) at the end, and after crashes.
+ * Searches responses with their headers, metrics, runs and the log at level trace after each case. At the end and after
+ * crashes it also searches the folders that the service writes to, with its database.
  */
 test('[canary] credentials are looked for in everything that is said and kept, however a run fails', async (t) => {
   const canary = await startCanaryService(t);

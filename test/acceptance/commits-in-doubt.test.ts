@@ -9,14 +9,14 @@ import { createFailingSync } from '../support/failing-sync.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
-/** The commit of a file waits for a lock that the test holds: as for a standby that is slow to confirm. */
+/** Lets the commit of a file wait for a lock of the test, as if a standby were slow to confirm it. */
 const waitingCommit = `
   create function wait_for_test() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock(22); return null; end $$;
   create constraint trigger waiting after insert on file deferrable initially deferred
     for each row execute function wait_for_test()`;
 
-/** A service that reaches its database by way of the proxy, and a connection of the test beside it. */
+/** Starts a service that reaches its database through the proxy, and opens a separate connection for the test. */
 async function startCut(t: TestContext) {
   const database = await createTestDatabase();
   const holder = new pg.Client(database.url);
@@ -80,7 +80,7 @@ test('[doubt] an upload whose COMMIT lands after the connection was cut is one f
 
 test('[doubt] an upload whose COMMIT never arrives is no file, and a retry with its key is stored once', async (t) => {
   const { proxy, service, holder } = await startCut(t);
-  // COMMIT is refused, as if the server had gone down before it.
+  // Refuses the COMMIT, as if the server had stopped before it.
   await holder.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
     create constraint trigger refusing after insert on file deferrable initially deferred
@@ -105,7 +105,8 @@ test('[doubt] after a failed sync of the log of SQLite the process ends with 70 
   assert.equal((await upload(service, 'first')).status, 200);
   const ended = once(service.process, 'close');
   await disk.failNext();
-  // One alone: of two, the bytes of the second may still be on their way when the commit of the first fails.
+  // Sends only one upload. With two, the bytes of the second could still be in transit when the commit of the first
+  // fails.
   const [doubtful] = await Promise.allSettled([upload(service, 'doubtful')]);
   const [code] = await ended;
   assert.ok(doubtful.status === 'rejected' || doubtful.value.status === 503, 'never acknowledged');

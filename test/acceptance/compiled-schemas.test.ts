@@ -15,7 +15,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-// They are compiled when the first request needs them: a start does not tell of one that cannot be.
+// A schema is compiled at the first request that needs it, so a start does not detect an invalid one.
 test('[operations] every schema of both addresses can be compiled', async (t) => {
   const { filesUrl, pluginsUrl } = await startService(t);
   const compiled = { received: 0, sent: 0 };
@@ -37,12 +37,12 @@ test('[operations] every schema of both addresses can be compiled', async (t) =>
 });
 
 function schemasOf(content: Content | undefined): object[] {
-  // That of an upload is for readers: its bytes are no JSON.
+  // The schema of an upload is only documentation, because its bytes are not JSON.
   const { 'multipart/form-data': _, ...bodies } = content?.content ?? {};
   return Object.values(bodies).flatMap(({ schema }) => (schema === undefined ? [] : [schema]));
 }
 
-/** Whether the schema compiles, not whether it likes an empty object. */
+/** Checks that the schema compiles. Whether an empty object is valid does not matter. */
 function serialize(schema: object, about: { method: string; url: string; httpStatus: string }): void {
   try {
     compileSerializer({ ...about, schema })({});

@@ -18,7 +18,7 @@ interface Subject {
   readonly seeded: Seeded;
 }
 
-/** One service and one browser for all of it: starting them takes longer than looking. */
+/** All pages share one service and one browser, because starting them takes longer than checking a page. */
 test('[pages] of the console, with something on each of them', async (t) => {
   const opened = await openConsole(t);
   const subject = { opened, seeded: await seed(opened.service) };
@@ -42,7 +42,7 @@ test('[pages] of the console, with something on each of them', async (t) => {
   );
 });
 
-/** Every page of the console with something on it, and how to know that it is there. */
+/** Returns every page of the console with content, and a text that shows that it has loaded. */
 function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<readonly [path: string, heading: RegExp]> {
   return [
     ['/', /^Overview$/],
@@ -63,7 +63,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
 
 type State = readonly [path: string, heading: RegExp, act: (page: Page) => Promise<void>];
 
-/** What comes into sight when somebody does something there. */
+/** Returns the states of pages that appear after an action of the user. */
 function statesOf({ collectionId }: Seeded): readonly State[] {
   return [
     [
@@ -205,7 +205,7 @@ async function cancelUpload(t: TestContext, { opened }: Subject): Promise<void> 
   const before = await bytesIn(service.folder);
   const blobs = await filesIn(join(service.folder, 'blobs'));
   await openPage(opened, 'Files');
-  // As over a network of 40 MB/s: on one machine the file would be there before anybody could press a button.
+  // Limits the network to 40 MB/s. On one machine the upload would otherwise end before the button can be pressed.
   const network = await context.newCDPSession(page);
   await network.send('Network.enable');
   const limits = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 40 * 1024 * 1024 };

@@ -8,7 +8,7 @@ import { administrator, cookieOf } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { servedOperations } from '../support/operations.ts';
 
-/** How a session ends while its tab is open: the server forgets it, or the browser does. */
+/** Ways in which a session ends while its tab is open: the server or the browser forgets it. */
 const ends: Readonly<Record<string, (opened: OpenedConsole) => Promise<unknown>>> = {
   'that the server has ended, its cookie still there,': ({ page }) =>
     page.evaluate(
@@ -151,7 +151,7 @@ test('[session] the settings list the sessions and end one of another browser, a
   assert.equal(await tablet(), 401);
 });
 
-/** Calls of the API as they are answered: method, path, status. */
+/** Records the API calls and their responses: method, path, status. */
 function watchRequests(page: Page): string[] {
   const asked: string[] = [];
   page.on('response', (response) => {

@@ -8,7 +8,7 @@ import { openProbe, type Probe } from '../support/probe-bundle.ts';
 const token = 'a-token-that-nobody-types';
 const sheet = 'question,answer\nWhen does it open?,At nine.\nWhen does it close?,\n';
 
-/** One service and one browser for all of it: starting them takes longer than looking. */
+/** All steps share one service and one browser, because starting them takes longer than the checks. */
 test('[console] what a catalogue and a collection offer beyond the first steps', async (t) => {
   const probe = await openProbe(t);
   const settings = { ...probe.settings, SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') };
@@ -26,7 +26,7 @@ test('[console] what a catalogue and a collection offer beyond the first steps',
   );
   await t.test('[console] a collection is embedded anew', () => embedAnew(opened));
   await t.test('[console] what the service says of errors and rows is said in Chinese', () => readChinese(opened));
-  // The third party that failed, as it was asked to.
+  // The third party failed on request.
   assert.deepEqual(opened.complaints, [`502 ${opened.service.filesUrl}/plugins/v1/execute`]);
   assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { json, limitedService } from '../support/limits.ts';
 
-/** More credentials than a request may hold, all optional, so that each bound can be exceeded by declared members alone. */
+/** More credentials than a request may hold. All are optional, so that declared members alone can exceed each bound. */
 const declared = Array.from({ length: 33 }, (_, index) => `c${String(index).padStart(2, '0')}`);
 const said = 'undeclared-0123456789-undeclared';
 
@@ -64,12 +64,12 @@ const limited = limitedService({
 type Credentials = Readonly<Record<string, unknown>>;
 
 interface Outcome {
-  /** null: accepted. */
+  /** The error code; null when the credentials are accepted. */
   readonly code: string | null;
   readonly text: string;
 }
 
-/** The ways in which credentials come. `mostBytes`: headers are bounded by themselves. */
+/** A way to send credentials. `mostBytes` is present where another limit, such as that of headers, applies first. */
 interface Way {
   readonly send: (credentials: Credentials) => Promise<Outcome>;
   readonly mostBytes?: number;
@@ -86,7 +86,7 @@ async function ask(path: string, body: object, init: { headers?: Record<string, 
   return { code: answer.code, text: JSON.stringify(answer.body), body: answer.body };
 }
 
-/** A profile, and a run with it. */
+/** Runs the plugin with a stored profile. */
 async function askWithProfile(name: string): Promise<Outcome> {
   return await ask('/v1/execute', { ...asked, credentials: { $profile: name } });
 }
@@ -97,7 +97,7 @@ async function createProfile(credentials: Credentials): Promise<Outcome & { read
   return { ...(await ask('/v1/credential_profiles', { name, bundle_id: 'bounded', credentials })), name };
 }
 
-/** A call of the tool by the protocol; the error of a failed call is in its result. */
+/** Calls the tool over MCP. The error of a failed call is in its result. */
 async function callTool(meta: object, headers: Record<string, string> = {}): Promise<Outcome> {
   const params = { name: 'ask', arguments: {}, _meta: meta };
   const accept = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25', ...headers };
@@ -148,7 +148,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-/** Credentials with so many members of so many bytes each. */
+/** Returns credentials with this number of members, each of this size. */
 const members = (count: number, bytes: number) =>
   Object.fromEntries(declared.slice(0, count).map((name) => [name, 'k'.repeat(bytes)]));
 
@@ -200,7 +200,7 @@ for (const [way, { send, mostBytes = Number.POSITIVE_INFINITY }] of Object.entri
   });
 }
 
-/** Requests of credentials that took both addresses for seconds up to minutes when all encodings were built before a run. */
+/** Requests for which both addresses took seconds to minutes when all encodings were computed before a run. */
 const amplifying: ReadonlyArray<
   readonly [what: string, bundle: string, credentials: Credentials, code: string | null]
 > = [

@@ -37,7 +37,7 @@ async function preparePlace(t: TestContext): Promise<Place> {
   return { data, settings: { BUNDLES: bundles, EGRESS_OVERRIDES: overrides, ISOLATION: 'process' } };
 }
 
-/** A command of `quartermaster` on the same store. */
+/** Runs a command of `quartermaster` on the same store. */
 async function command(place: Place, args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const all = { ...place.settings, DATA: place.data, ...settings };
   const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
@@ -45,7 +45,7 @@ async function command(place: Place, args: readonly string[], settings: Readonly
   return stdout.trim();
 }
 
-/** The members of an answer that these tests look at. */
+/** The members of a response that these tests read. */
 interface Answer {
   readonly data: Readonly<Record<string, number>>;
   readonly error: { readonly code: string; readonly message: string };
@@ -252,7 +252,7 @@ test('[profiles] keys are rotated beside a running service; without a key it nee
   }
   await first.stop();
 
-  // The new key is put first; what the old one sealed still opens.
+  // The new key comes first. Credentials encrypted with the old key can still be decrypted.
   const keyFile = join(await temporaryFolder(t), 'keys');
   await writeFile(keyFile, `${newer}\n${older}\n`, { mode: 0o600 });
   const both = await start({ SEALING_KEY_FILE: keyFile });
@@ -269,7 +269,7 @@ test('[profiles] keys are rotated beside a running service; without a key it nee
   assert.match(await command(place, ['profile', 'rotate'], { SEALING_KEY_FILE: keyFile }), /: 0$/);
   await both.stop();
 
-  // The old key is not needed any more; the new one is.
+  // Only the new key is needed now.
   const last = await start({ SEALING_KEY: newer });
   assert.equal(await uses(last, 0), 200);
   await last.stop();

@@ -46,7 +46,7 @@ test('[damage] an older database put back: no byte is erased, the operator is as
   for (const content of contents) await upload(service, content);
   await service.stop();
   for (const path of await pathsOf(folder)) await utimes(path, 0, 0);
-  // Equals the database before the uploads.
+  // Restores the rows from before the uploads.
   const db = new DatabaseSync(join(folder, 'quartermaster.db'));
   db.exec('delete from file; delete from blob');
   db.close();
@@ -129,7 +129,7 @@ interface Fault {
   readonly files: ReadonlyArray<{ readonly fileId: string; readonly name: string }>;
 }
 
-/** Resolves when the log has this text: the sweep runs beside the start. */
+/** Resolves when the log contains this text, because the sweep runs in parallel with the start. */
 async function untilLog(service: StartedService, text: string): Promise<void> {
   while (!service.log().includes(text)) await new Promise((resolve) => service.process.stderr?.once('data', resolve));
 }

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { openBrowser } from '../support/browser.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** A copy of the sources, with links to the installed packages. Its own packages are those of the copy. */
+/** Copies the sources. Installed packages are links, and packages of this repository refer to the copy. */
 async function copySources(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
   for (const name of ['package.json', 'tsconfig.json', 'bundles', 'scripts', 'packages']) {
@@ -26,7 +26,7 @@ async function copySources(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** The output of a process, and a promise for a text in it. */
+/** Returns the output of a process, and a function that waits for a text in it. */
 function follow(child: ChildProcess) {
   let output = '';
   const onText = new Set<() => void>();
@@ -73,7 +73,7 @@ test('npm run dev reloads the page after a change of the console and the service
       QUARTERMASTER_PLUGINS_PORT: '0',
     },
   });
-  // Its processes, too, if the test fails before it stops them.
+  // Also ends its child processes if the test fails before it stops them.
   t.after(() => isEnded || process.kill(-(dev.pid ?? 0), 'SIGKILL'));
   let isEnded = false;
   dev.once('exit', () => {

@@ -10,7 +10,7 @@ import { startService, temporaryFolder } from '../support/service.ts';
 import { writeTinyModel } from '../support/tiny-model.ts';
 
 const key = 'sk-nobody-may-see-this';
-/** What the service is taught to think of: drinks, and vehicles. */
+/** The meanings that the embedding service knows: drinks and vehicles. */
 const meanings = [/tea|coffee|drink|beverage/i, /car|train|vehicle/i];
 
 const embed = (text: string) => [...meanings.map((meaning) => (meaning.test(text) ? 1 : -0.2)), 0.1];
@@ -82,7 +82,7 @@ test('[embeddings] a model in a local folder finds what means the same, without 
     return answer.text();
   };
   assert.match(await metrics(), /quartermaster_embedded_texts_total\{use="chunk",outcome="made"\} 2/);
-  /** The n-th process of the model; its line of the log comes up to a second later. */
+  /** Returns the n-th process of the model. Its log line may arrive up to a second later. */
   const processOf = async (n: number) => {
     for (;;) {
       const pids = service.log().match(/(?<="pid":)\d+(?=,"msg":"embedding model process started")/g);
@@ -92,7 +92,7 @@ test('[embeddings] a model in a local folder finds what means the same, without 
   };
   const first = await processOf(1);
   process.kill(first, 'SIGKILL');
-  // Until it runs again questions are answered by words, which do not know trams.
+  // Until the process runs again, the search uses words only, and no text contains the word tram.
   let found = '';
   while (found !== 'The night train to Vienna.') found = (await ask(`tram ${Date.now()}`))[0]?.content ?? '';
   assert.match(await metrics(), /quartermaster_embedder_starts_total 2/);
@@ -102,7 +102,7 @@ test('[embeddings] a model in a local folder finds what means the same, without 
   while (isRunning(second)) await pause(20);
 });
 
-/** A process that has ended and that nobody has asked about is none. */
+/** Returns whether the process is alive. A zombie is not. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

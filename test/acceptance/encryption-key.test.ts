@@ -27,7 +27,7 @@ async function bundleSettings(t: TestContext): Promise<Settings> {
   return { BUNDLES: folder, ISOLATION: 'process' };
 }
 
-/** The status of a call about profiles. */
+/** Sends a request about profiles and returns the status. */
 async function profile({ pluginsUrl, key }: StartedService, method: string, name: string): Promise<number> {
   const body = { name, bundle_id: 'bearer', credentials: { KEY: 'a key of a third party' } };
   const answer = await fetch(`${pluginsUrl}/v1/credential_profiles${method === 'GET' ? `/${name}` : ''}`, {
@@ -68,7 +68,7 @@ test('[profiles] a store in SQLite creates its encryption key once, for its owne
   assert.match(restored.log(), warning);
   assert.doesNotMatch(first.log(), warning);
 
-  // Without the key the store starts again when what it encrypted is given up.
+  // A store without its key starts again after the encrypted data are given up.
   await rename(file, join(into, 'lost-key'));
   await assert.rejects(startService(t, { folder, settings }), /encryption-key\\".*quartermaster -- profile forget/);
   assert.match(await command({ DATA: folder }, 'profile', 'forget', '--unreadable'), /^removed proj\w+\/one$/);
@@ -77,7 +77,7 @@ test('[profiles] a store in SQLite creates its encryption key once, for its owne
   assert.equal(await again.stop(), 0);
   assert.notEqual(await readFile(file, 'utf8'), written);
 
-  // While nothing is encrypted, a lost key is replaced.
+  // A lost key is replaced while nothing is encrypted.
   await rm(file);
   const replaced = await startService(t, { folder, settings });
   assert.equal(await profile(replaced, 'POST', 'two'), 200);
@@ -95,7 +95,7 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
   const first = await start(older);
   assert.equal(await first.stop(), 0);
   assert.equal((await readdir(folder)).includes('encryption-key'), false);
-  // Also while nothing is encrypted, because the other process would encrypt with a key that the first one lacks.
+  // The start is also refused while nothing is encrypted, because the two processes would encrypt with different keys.
   const other = /encryption key [0-9a-f]{12} of the settings is not the one of this store.*QUARTERMASTER_SEALING_KEY/;
   const refusal: Error = await start(newer).then(
     () => assert.fail('it started'),
@@ -143,7 +143,7 @@ test('[profiles] a process that runs without the new key answers 503 and says wh
   }
 });
 
-/** A run with the profile `one`. */
+/** Runs a plugin with the profile `one`. */
 async function execute({ pluginsUrl, key }: StartedService) {
   const body = { bundle_id: 'bearer', plugin_id: 'ask', input_params: { mode: 'ok', q: 'x' } };
   const answer = await fetch(`${pluginsUrl}/v1/execute`, {

@@ -18,7 +18,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Unlike `fetch`, it lets a test choose Host and Origin. */
+/** Sends a request. Unlike `fetch`, it allows any Host and Origin. */
 function ask(url: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answer> {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {

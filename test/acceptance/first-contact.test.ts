@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { startCommand } from '../../scripts/start-command.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** A character of the terminal that is not text, such as a colour. */
+/** Terminal control sequences such as colours. */
 const control = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m|\\r`, 'g');
 
 interface Started {
@@ -17,13 +17,13 @@ interface Started {
   readonly exitCode: number | null;
 }
 
-/** Starts the service on a terminal of its own and stops it after the banner, or reads until it ends by itself. */
+/** Starts the service on its own terminal. It stops the service after the banner, or reads until the service ends. */
 async function startOnTerminal(t: TestContext, settings: Readonly<Record<string, string>>): Promise<Started> {
   const { environment, args } = startCommand();
   const quoted = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
   const all = { FILES_PORT: '0', PLUGINS_PORT: '0', ...settings };
   const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
-  // `exec`: the service is the only child of the terminal and gets its hang-up.
+  // With `exec` the service is the only child of the terminal and receives its hang-up signal.
   const terminal = execFile('script', ['-qefc', `exec ${quoted}`, '/dev/null'], {
     env: { PATH: process.env.PATH ?? '', HOME: await temporaryFolder(t), TERM: 'xterm', ...environment, ...env },
   });
@@ -31,7 +31,7 @@ async function startOnTerminal(t: TestContext, settings: Readonly<Record<string,
   let output = '';
   terminal.stdout?.on('data', (text: string) => {
     output += text.replace(control, '');
-    // Ctrl-C, as a person types it.
+    // Ctrl-C as typed by a user.
     if (/Open (this link|the console)[^\n]*\n[^\n]+\n/.test(output)) terminal.stdin?.end('\u0003');
   });
   const [exitCode] = (await once(terminal, 'close')) as [number | null];
@@ -70,7 +70,7 @@ test('a start that fails says in one sentence what to do', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   t.after(() => other.close());
-  const port = String((other.address() as AddressInfo).port); // listens on TCP
+  const port = String((other.address() as AddressInfo).port); // it listens on TCP
   const file = join(await temporaryFolder(t), 'file');
   writeFileSync(file, '');
   const data = await temporaryFolder(t);

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { startCommand } from '../../scripts/start-command.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** Starts a fresh service by the way of `wrap` and stops it as soon as it has greeted. */
+/** Starts a fresh service with the command that `wrap` builds, and stops it after its greeting. */
 async function firstStart(t: TestContext, wrap: (command: string) => readonly string[]) {
   const folder = await temporaryFolder(t);
   const { args, environment } = startCommand();
@@ -36,7 +36,7 @@ async function firstStart(t: TestContext, wrap: (command: string) => readonly st
 }
 
 test('[start] a first start prints the key and the set-up link on a terminal', async (t) => {
-  // `script` gives its command a pseudo-terminal as standard output and error.
+  // `script` gives its command a pseudo-terminal as standard output and standard error.
   const { folder, printed, key, link } = await firstStart(t, (command) => [
     ...['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'],
   ]);

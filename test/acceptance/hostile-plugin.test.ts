@@ -6,7 +6,7 @@ import { type StartedService, startService, temporaryFolder } from '../support/s
 
 const canary = 'canary-0b9d4c7e61f2';
 
-/** What a handler tries, and the status and outcome it must end in. A read that is denied gives `denied`. */
+/** The attempts of a handler, each with the required status and outcome. A denied read returns `denied`. */
 const attempts: ReadonlyArray<readonly [name: string, body: string, status: number, outcome: string | null]> = [
   ['environment', 'return { seen: JSON.stringify(process.env) };', 200, null],
   ['own_proc', "return { seen: tryRead('/proc/self/environ') };", 200, null],

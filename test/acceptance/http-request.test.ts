@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { Bundle } from '@quartermaster/contract';
 import { startService } from '../support/service.ts';
 
-/** What an API on 127.0.0.1 was asked; it stands in for the hosts of the tests, and its answers are our own. */
+/** A request to a server on 127.0.0.1 that replaces the hosts of the tests. The tests define its responses. */
 interface Asked {
   readonly host: string;
   readonly method: string;
@@ -107,7 +107,7 @@ test('only hosts that the operator allows are reached, whatever input and redire
     ['https://api.example.com:8443/', /"api\.example\.com:8443" is not one that the operator allows/],
     ['https://api.example.com@evil.example.com/', /user name or a password/],
     ['https://api.example.com.evil.example.com/', /is not one that the operator allows/],
-    // Allowed by name is not allowed by address: that is another setting.
+    // A setting that allows a host by name does not allow its address.
     ['http://127.0.0.1/', /is not an address of the public internet/],
   ] as const) {
     const { status, error } = await execute('http_get', { url });

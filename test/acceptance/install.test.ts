@@ -18,11 +18,11 @@ async function quartermaster(args: readonly string[], data?: string): Promise<st
 
 const schemas = { input_schema: { type: 'object', properties: {} }, effects: 'read', idempotent: true };
 
-/** A bundle with code, as a third party would write it: one plugin greets, the other waits for its upstream. */
+/** Writes a bundle with code, like one of a third party: one plugin greets, the other waits for its upstream. */
 async function writeHeldBundle(folder: string, version: string): Promise<string> {
   const place = join(folder, version, 'held');
   await mkdir(place, { recursive: true });
-  const about = { name: 'Held', description: 'ChunkCounts for a test.' };
+  const about = { name: 'Held', description: 'Created for a test.' };
   const greeting = { type: 'string', description: 'With the version that gave it.' };
   const plugin = { ...about, ...schemas, output_schema: { type: 'object', properties: { greeting } } };
   const files = {
@@ -107,12 +107,12 @@ test('[install] a bundle that was changed after its installation is not offered:
   const headers = { authorization: `Bearer ${before.key}` };
   const changed = async () => await (await fetch(`${before.pluginsUrl}/metrics`, { headers })).text();
   assert.match(await changed(), /^quartermaster_bundles_changed 0$/m);
-  // While the service runs: it follows within seconds.
+  // Changes the bundle while the service runs, which notices this within seconds.
   await appendFile(join(data, 'bundles/held/greet.ts'), '// changed\n');
   while ((await fetch(`${before.pluginsUrl}/v1/plugins?bundle_id=held`)).status === 200) await pause(100);
   assert.match(await changed(), /^quartermaster_bundles_changed 1$/m);
   await before.stop();
-  // At a start, where its manifests are cached.
+  // Changes are also found at a start with cached manifests.
   const after = await startService(t, { folder: data });
   assert.equal((await fetch(`${after.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 404);
   for (const service of [before, after]) {
@@ -131,7 +131,7 @@ test('[install] a bundle that was changed after its installation is not offered:
   assert.match(await quartermaster(['list'], data), / changed: greet\.ts$/m);
 });
 
-/** Events of `subscriptions/listen` in the revision 2026-07-28. */
+/** Returns the events of `subscriptions/listen` in the revision 2026-07-28. */
 async function listen(url: string) {
   const controller = new AbortController();
   const meta = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type StartedService, startService } from '../support/service.ts';
 
-/** A folder with one bundle from elsewhere: ours under another name. */
+/** Creates a folder with one third-party bundle: a copy of ours under another name. */
 async function foreignBundles(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-bundles-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -16,7 +16,7 @@ async function foreignBundles(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** Runs the service where a command of the shell has been at work: in namespaces of its own, so that only it is changed. */
+/** Runs the service after a shell command, in separate namespaces, so that the change affects only the service. */
 function onMachine(change: string): readonly string[] {
   return ['/usr/bin/unshare', '--map-root-user', '--mount', '/bin/sh', '-c', `${change} && exec "$@"`, 'sh'];
 }
@@ -27,7 +27,7 @@ async function isolationOf(service: StartedService, bundleId: string): Promise<s
   return data.find((bundle) => bundle.bundle_id === bundleId)?.isolation;
 }
 
-/** The lines of the log with this message. */
+/** Returns the log lines with this message. */
 function linesOf(service: StartedService, message: string): readonly string[] {
   return service
     .log()
@@ -35,7 +35,7 @@ function linesOf(service: StartedService, message: string): readonly string[] {
     .filter((line) => line.includes(`"msg":"${message}"`));
 }
 
-/** How the making of a record from a text ends, which a process reads. */
+/** Creates a record from a text, which a reader process must parse. Returns its final status. */
 async function readDocument({ client }: StartedService): Promise<string> {
   const { collection_id: collection } = await client.collections.create({ name: 'tea' });
   const { record_id: record } = await client.records.create(collection, { content: 'Green tea from Uji.' });

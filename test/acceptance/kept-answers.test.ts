@@ -44,7 +44,7 @@ async function execute(service: StartedService, credential: string, key?: string
   return { status: response.status, runId: body.data?.run_id, code: body.error?.code, message: body.error?.message };
 }
 
-/** So many answers of each status. */
+/** Returns the number of responses of each status. */
 function countByStatus(answers: ReadonlyArray<{ readonly status: number }>): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

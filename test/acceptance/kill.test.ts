@@ -10,14 +10,13 @@ const lanes = 8;
 const uploadsPerRound = 12;
 
 /**
- * Kills the service in the middle of uploads, again and again. An upload whose answer was lost may be there or not
- * (nobody can know which), but never in half.
+ * Kills the service repeatedly during uploads. An upload without a response may be stored or not, but never partially.
  */
 test('[durable] kill −9 during 200 uploads, 20 times: every acknowledged file is there byte for byte, none is half', async (t) => {
   const folder = await temporaryFolder(t);
-  /** What was sent: name → hash. */
+  /** The hash of each sent file, by name. */
   const sent = new Map<string, string>();
-  /** What was acknowledged: id → hash. */
+  /** The hash of each acknowledged file, by id. */
   const acknowledged = new Map<string, string>();
 
   for (let round = 0; round < rounds; round++) {
@@ -43,7 +42,7 @@ interface Round {
   readonly round: number;
   readonly sent: Map<string, string>;
   readonly acknowledged: Map<string, string>;
-  /** Kill when so many of this round have been acknowledged. */
+  /** The number of acknowledged uploads in this round after which the service is killed. */
   readonly killAfter: number;
 }
 

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const main = resolve('packages/cli/src/main.ts');
 const oneGiB = 2 ** 30;
 
-/** Makes a store, backs it up and restores the backup. */
+/** Creates a store, backs it up and restores the backup. */
 async function backUpAndRestore(t: TestContext, large: LargeStore) {
   const service = await startService(t);
   assert.equal(await service.stop(), 0);
@@ -39,7 +39,7 @@ test('[backup] a store with 20,000 small files is backed up and restored, with f
     const { blobs, faults } = JSON.parse(stdout);
     assert.deepEqual([blobs, faults], [20_000, []]);
     assert.match(stderr, /20,000 of 20,000 files, [\d.]+ of [\d.]+ KiB/);
-    // At most one line in ten seconds, however slow the machine.
+    // The command writes at most one line in ten seconds, however slow the machine is.
     assert.ok(stderr.split('\n').length < 60, stderr);
   }
 });

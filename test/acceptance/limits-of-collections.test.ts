@@ -4,7 +4,7 @@ import { assertAccepted, assertRefused, json, limitedService } from '../support/
 const limited = limitedService();
 let collection = '';
 
-/** The URL of a collection for all tests. */
+/** Returns the URL of the collection that all tests share. */
 async function openCollection(): Promise<string> {
   if (collection !== '') return collection;
   const { body } = await limited.send(`${limited.service.filesUrl}/v1/collections`, json({}));
@@ -14,7 +14,7 @@ async function openCollection(): Promise<string> {
 
 interface Case {
   readonly path: string;
-  /** The body whose bounded value has this size. */
+  /** Returns a body whose limited value has this size. */
   readonly body: (size: number) => object;
 }
 
@@ -33,7 +33,7 @@ const entries = (count: number, value: unknown = 'x') =>
 const query = (filters: object) => ({ query_text: 'word', filters });
 const equal = (value: string) => ({ type: 'eq', key: 'a', value });
 
-/** What takes metadata. */
+/** The requests that accept metadata. */
 const withMetadata = (metadata: (size: number) => object): Case[] => [
   { path: '', body: (size) => ({ metadata: metadata(size) }) },
   { path: '/records', body: (size) => ({ type: 'text', content: 'x', metadata: metadata(size) }) },
@@ -82,7 +82,7 @@ test('the limit metadata_bytes accepts metadata of exactly its size and refuses 
     'metadata_bytes',
     [ofCollection, ofChunk].filter((one) => one !== undefined),
   );
-  // The values of a record's metadata are short texts; characters outside of ASCII fill the bytes.
+  // The values of a record's metadata are short texts, so characters outside of ASCII fill the bytes.
   const ofRecord = (bytes: number) => {
     const fixed = JSON.stringify(entries(16, '')).length;
     const metadata = entries(16, '中'.repeat(340)) as Record<string, string>;

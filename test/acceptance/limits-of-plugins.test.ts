@@ -42,7 +42,7 @@ test('the limit input_members accepts exactly as many members of input_params an
       url,
       json({ bundle_id: 'no_such_bundle', plugin_id: 'a', input_params: members(count, 'x'), credentials: {} }),
     );
-  // A request that is accepted reaches the catalogue.
+  // An accepted request reaches the catalogue, which does not know the plugin.
   const { status, code } = await ask(row.value);
   assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
   assertRefused(row, await ask(row.value + 1));

@@ -6,7 +6,7 @@ import { assertAccepted, assertRefused, json, limitedService, readAnswer } from 
 
 const limited = limitedService();
 
-/** Sends a request whose headers are exactly these. */
+/** Sends a request with exactly these headers. */
 async function sendRaw(lines: readonly string[]) {
   const { hostname, port } = new URL(limited.service.filesUrl);
   const socket = connect(Number(port), hostname);
@@ -64,12 +64,12 @@ test('the limit json_members accepts exactly as many members and items and refus
   const url = `${limited.service.pluginsUrl}/v1/execute`;
   const wanted = '"bundle_id":"no_such_bundle","plugin_id":"a","credentials":{}';
   const body = (count: number) => {
-    // Five members, and the items of two arrays; empty arrays and objects have none.
+    // The body has five members and the items of two arrays. Empty arrays and objects have none.
     const items = count - 5 - 1;
     const list = Array.from({ length: items }, (_, index) => ['1', '{}', ' [ ] ', '"[,"'][index % 4]).join(',');
     return json(`{${wanted},"input_params":{"a":[${list},[]]}}`);
   };
-  // A body that is accepted reaches the catalogue.
+  // An accepted body reaches the catalogue, which does not know the plugin.
   const { status, code } = await limited.send(url, body(row.value));
   assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
   assertRefused(row, await limited.send(url, body(row.value + 1)));

@@ -12,7 +12,7 @@ test('the limit keys_of_project accepts exactly as many usable keys and refuses 
   const { body } = await limited.send(`${filesUrl}/v1/projects`);
   const url = `${filesUrl}/v1/projects/${body.data[0].project_id}/keys`;
   const create = () => limited.send(url, json({ name: 'k', scopes: ['files'] }));
-  // The first key of the installation counts.
+  // The first key of the installation also counts.
   for (let count = 1; count < row.value; count += 1) assertAccepted(await create());
   assertRefused(row, await create());
 });

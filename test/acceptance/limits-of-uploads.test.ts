@@ -11,7 +11,7 @@ const part = (headers: string, content: string) => `--b\r\n${headers}\r\n\r\n${c
 const file = (content: string) => part(`${disposition('file')}; filename="a.txt"`, content);
 const purpose = part(disposition('purpose'), 'record_file');
 
-/** Uploads a small file with further parts. */
+/** Uploads a small file with additional parts. */
 async function upload(others: string, content = 'a') {
   const body = `${file(content)}${purpose}${others}--b--\r\n`;
   const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
@@ -52,7 +52,7 @@ test('the limit upload_field_bytes accepts a field of exactly its size and refus
   assertRefused(row, await upload(other(row.value + 1)));
 });
 
-/** Starts an upload and sends the rest of it when it is ended. */
+/** Starts an upload, and sends the rest of it when the test ends it. */
 function startUpload() {
   const rest = `${file('b')}${purpose}--b--\r\n`;
   const headers = {

@@ -115,7 +115,7 @@ async function untilWaiting({ client }: StartedService, collection: string, reco
   }
 }
 
-/** A disk of its own. Needs root, as the network namespaces of other tests do. */
+/** Mounts a separate disk. This needs root, as the network namespaces of other tests do. */
 async function mountDisk(t: TestContext, megabytes: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
   await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', folder]);
@@ -145,7 +145,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Words that hardly repeat, so that the index grows with the text. */
+/** Returns words that rarely repeat, so that the index grows with the text. */
 function manyWords(seed: number, bytes: number): string {
   let state = seed * 7919 + 1;
   const words: string[] = [];

@@ -12,9 +12,9 @@ const revisions = ['2026-07-28', '2025-11-25'] as const;
 
 interface Upstream {
   readonly origin: string;
-  /** The `Authorization` of each request. */
+  /** The `Authorization` header of each request. */
   readonly keys: string[];
-  /** Resolves with the request of the path that is never answered. */
+  /** Resolves with the request that never gets a response. */
   readonly waiting: Promise<IncomingMessage>;
 }
 
@@ -46,7 +46,7 @@ async function startUpstream(t: TestContext): Promise<Upstream> {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys, waiting };
 }
 
-/** A third party that repeats the key wherever it can. */
+/** A third party that repeats the key wherever possible. */
 function answerUpstream({ url, headers }: IncomingMessage, response: ServerResponse): void {
   const said = `your key is ${headers.authorization}`;
   const answers: Record<string, [number, unknown]> = {
@@ -170,11 +170,11 @@ test('[mcp] a client that goes away stops its run; one that asks for progress ge
     assert.deepEqual(await progressed, { progress: 0.5, total: 1, message: 'waiting' });
     const stopped = once(request.socket, 'close');
     leaving.abort();
-    // In the revisions before 2026 leaving is a message of its own; the transport's end is what stops the run.
+    // Before the revisions of 2026, cancelling is a separate message. Only the end of the transport stops the run.
     await client.close();
     await assert.rejects(call);
     await stopped;
-    // The time limit of the run would have ended it as well, but by another name.
+    // The time limit of the run would also have ended it, but with another outcome.
     await settled(
       t,
       `${service.pluginsUrl}/metrics`,

@@ -58,7 +58,7 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
   });
 }
 
-/** Those of bundles that declare no host, with the first example of each. */
+/** Returns the plugins of bundles without hosts, each with its first example. */
 async function offlinePlugins({ client }: StartedService): Promise<OfflinePlugin[]> {
   const bundles = (await client.plugins.listBundles()).filter(
     ({ hosts, hosts_by }) => hosts_by === 'bundle' && hosts.length === 0,
@@ -70,7 +70,7 @@ async function offlinePlugins({ client }: StartedService): Promise<OfflinePlugin
   });
 }
 
-/** A plugin without a fixed answer (the time, a random number) shows by its shape that it ran. */
+/** Asserts the output. A plugin without a fixed output (the time, a random number) must only have members. */
 function assertOutput(output: unknown, example: Example): void {
   if (example.output === undefined) assert.ok(Object.keys(Object(output)).length > 0, JSON.stringify(output));
   else assert.deepEqual(output, example.output);

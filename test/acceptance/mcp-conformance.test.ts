@@ -13,7 +13,8 @@ for (const revision of ['2026-07-28', '2025-11-25']) {
     const { pluginsUrl } = await startService(t, { settings: { BUNDLES: fixture } });
     const url = `${pluginsUrl}/mcp/conformance`;
     await callOnce(url);
-    // Its windows of half a second are its own; what missed one on a busy machine gets one more try.
+    // The suite has its own time limits of half a second. A busy machine may miss one, so a failure gets one more
+    // attempt.
     const first = await conformance(t, { url, revision });
     const last = first.code === 0 ? first : await conformance(t, { url, revision });
     assert.equal(last.code, 0, last.report);
@@ -24,7 +25,7 @@ for (const revision of ['2026-07-28', '2025-11-25']) {
   });
 }
 
-/** The first run of a handler starts its process. */
+/** Runs a handler once, because its first run starts its process. */
 async function callOnce(url: string): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',

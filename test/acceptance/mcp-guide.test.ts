@@ -50,7 +50,7 @@ test('[mcp] the programs of the guide run as they are printed', async (t) => {
   const { pluginsUrl } = await startService(t);
   const programs = blocks('js');
   assert.equal(programs.length, 3);
-  // Below the root of the repository, so that their packages are found.
+  // The folder is below the root of the repository, so that its packages are found.
   const folder = await mkdtemp(join(process.cwd(), 'node_modules', 'mcp-guide-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const printed: string[] = [];

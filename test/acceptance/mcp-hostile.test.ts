@@ -17,7 +17,7 @@ async function post(url: string, body: string | Uint8Array<ArrayBuffer>, headers
   return { status: response.status, text };
 }
 
-/** Sends bytes as they are and gives the status of the answer. */
+/** Sends the bytes unchanged and returns the status of the response. */
 async function raw(url: string, head: readonly string[], body = ''): Promise<number> {
   const socket = connect({ host: new URL(url).hostname, port: Number(new URL(url).port) });
   const lines = [...head, `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'];

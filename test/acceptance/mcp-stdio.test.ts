@@ -22,8 +22,8 @@ async function connect(t: TestContext, { args, mode = 'auto', env = {} }: Wish):
 }
 
 /**
- * The progress that arrives from now on. Read off the wire: the client forgets who wants it when the answer stands in the
- * same piece of its input, before it has told of what stands in front.
+ * Records progress notifications from now on. It reads them from the transport, because the client drops progress that
+ * arrives in the same chunk of input as the result.
  */
 function watchProgress({ transport }: Client): unknown[] {
   const seen: unknown[] = [];
@@ -64,7 +64,7 @@ test('[mcp] quartermaster mcp serves one bundle, with the key of a file and a cr
     args: ['open_weather', '--url', service.pluginsUrl, ...keyFile, '--credential', 'OPEN_WEATHER_API_KEY'],
     env: { OPEN_WEATHER_API_KEY: 'canary-51c0' },
   });
-  // Without the credential its absence would be named first; no call leaves for an input that is refused.
+  // Without the credential, the error would be about that. A rejected input causes no call.
   const refused = await weather.callTool({ name: 'get_current_weather', arguments: { unknown: true } });
   assert.match(JSON.stringify(refused.content), /arguments/);
 });

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { startService } from '../support/service.ts';
 
 /**
- * The requests of the official Python client (`taskingai` 0.3.0), byte for byte where it matters: the file part comes
- * first, its type is always application/octet-stream, explicit nulls mean absent, deletes carry a body, `metadata` is
- * always sent. And what that client demands of the answers.
+ * Sends the requests of the official Python client (`taskingai` 0.3.0), byte for byte where it matters. The file part
+ * comes first, and its type is always application/octet-stream. Explicit nulls mean absent, deletes carry a body, and
+ * `metadata` is always sent. The tests also check what that client requires of the responses.
  */
 const boundary = '2f1a9c4e8b7d6f50';
 
@@ -62,7 +62,7 @@ test('[client] the official client: files, collections, records and chunk query 
   assert.equal(listed.has_more, false);
   await call('POST', `/v1/collections/${collectionId}`, { name: 'renamed', description: null, metadata: { a: '1' } });
 
-  // A record of a file.
+  // A record from a file.
   const fileId = await upload('notes.md', '# Tea\n\nGreen tea is steeped at seventy degrees.\n', 'record_file');
   const splitter = { type: 'token', chunk_size: 100, chunk_overlap: 10, separators: null };
   const record = (
@@ -84,7 +84,7 @@ test('[client] the official client: files, collections, records and chunk query 
   const size = Number(content.split('"file_size":')[1]?.replace('}', '').trim());
   assert.ok(size > 0, `file_size is the last member of ${content}`);
 
-  // A record of text, updated as the client does: everything sent, null where not set.
+  // A record from text. The client updates it by sending everything, with null for unset members.
   const text = (
     await call('POST', `/v1/collections/${collectionId}/records`, {
       type: 'text',

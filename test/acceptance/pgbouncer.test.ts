@@ -20,7 +20,7 @@ async function openPooled(t: TestContext, mode: Mode, settings?: readonly string
   return { database, pooler };
 }
 
-/** Uploads, records, search, runs, deletion and a restart. */
+/** Tests uploads, records, search, runs, deletion and a restart. */
 async function exercise(t: TestContext, url: string): Promise<void> {
   const service = await startService(t, { settings: { DATABASE_URL: url } });
   const { client } = service;

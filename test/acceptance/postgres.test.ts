@@ -53,14 +53,16 @@ test('[postgres] while its database is away the service says so, and goes on by 
   assert.match(refusal, /\r\nconnection: close\r\n/i);
 
   await line.mend();
-  // A request is refused at once until the next probe has found the database again.
+  // Requests are refused immediately until the next probe has found the database.
   while (!(await fetch(`${service.filesUrl}/v1/ready`)).ok);
   assert.deepEqual(await ask(), []);
   assert.deepEqual((await client.files.list()).data, [file]);
   assert.equal(await service.stop(), 0);
 });
 
-/** Sends the headers of an upload and none of its body; gives all that is answered until the service ends the connection. */
+/**
+ * Sends the headers of an upload without its body. Returns everything the service sends until it closes the connection.
+ */
 async function sendHeadOfUpload({ filesUrl, key }: StartedService): Promise<string> {
   const { hostname, port, host } = new URL(filesUrl);
   const socket = connect(Number(port), hostname);

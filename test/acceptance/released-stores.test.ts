@@ -14,7 +14,7 @@ import {
 } from '../support/released-store.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
-/** ChunkCounts by `scripts/capture-store.ts`. */
+/** `scripts/capture-store.ts` created this fixture. */
 const fixture = new URL('../fixtures/store-f3b76cb/', import.meta.url);
 
 async function restore(t: TestContext, database: 'sqlite' | 'postgres'): Promise<Record<string, string>> {
@@ -30,7 +30,9 @@ async function restore(t: TestContext, database: 'sqlite' | 'postgres'): Promise
   return { DATA: folder, DATABASE_URL: url };
 }
 
-/** The store was made with the embedding provider `hash`, which is gone: vectors are off, and all else is as it was. */
+/**
+ * Replaces the vector states. The store was created with the removed embedding provider `hash`, so vectors are now off.
+ */
 function withVectorsOff(found: unknown): unknown {
   return JSON.parse(JSON.stringify(found), (name, value) => (name === 'vectors' ? 'off' : value));
 }
@@ -60,7 +62,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
     const settings = { ...releasedSettings(await startUpstream(t)), ...more };
     const before = await countVectors(folder, more.DATABASE_URL);
     assert.ok(before > 0);
-    // Twice: what the first start brings up to date, the second one finds.
+    // Starts twice, because the first start upgrades the store and the second finds it upgraded.
     for (const start of ['first', 'second']) {
       const service = await startService(t, { folder, settings, key: store.keys.first });
       assert.deepEqual(await lookAround(service, store), withVectorsOff(store.found), `${start} start`);

@@ -12,7 +12,7 @@ const main = resolve('packages/cli/src/main.ts');
 
 test('[restore] a backup is restored on a PostgreSQL server that has none of the old roles', async (t) => {
   const old = await openOwned(t, 'old_owner');
-  // Rights of a second role are part of no dump either.
+  // No dump contains the privileges of a second role either.
   await old.admin.query('create role old_reader');
   await old.admin.query('alter default privileges for role old_owner grant select on tables to old_reader');
   const service = await startService(t, { settings: { DATABASE_URL: old.url } });
@@ -38,7 +38,7 @@ test('[restore] a backup is restored on a PostgreSQL server that has none of the
   );
   assert.deepEqual(rows, [{ owner: 'new_owner' }]);
 
-  // Keys are in the database; their text is in no backup.
+  // The database holds hashes of the keys; no backup contains their text.
   await writeFile(join(folder, 'first-key'), service.key);
   const again = await startService(t, { folder, settings: { DATABASE_URL: next.url } });
   const [best] = await again.client.collections.query(collection, { query_text: 'How hot is green tea?', top_k: 1 });
@@ -50,7 +50,7 @@ test('[restore] a backup is restored on a PostgreSQL server that has none of the
   assert.equal(await again.stop(), 0);
 });
 
-/** A server of its own with a database that belongs to a role of this name. */
+/** Starts a separate server with a database that belongs to a role of this name. */
 async function openOwned(t: TestContext, owner: string) {
   const server: TestServer = await startPostgres();
   const admin = await connect(server.url);

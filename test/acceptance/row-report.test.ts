@@ -44,7 +44,7 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   ];
   assert.equal((await importSheet('corrected.csv', corrected)).status, 'ready');
   assert.deepEqual(await questions(), complete);
-  // A dry run of the same sheet says that nothing of it is new, and keeps nothing.
+  // A dry run of the same sheet reports no new rows and stores nothing.
   const file = await client.files.upload({
     purpose: 'qa_record_file',
     name: 'corrected.csv',
@@ -59,7 +59,7 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   const again = await importSheet('corrected.csv', corrected);
   assert.deepEqual([again.status, again.num_chunks], ['ready', 0]);
   assert.deepEqual(await questions(), complete);
-  // What is made already cannot be cancelled; made anew from the same sheet it is what it was.
+  // A finished record cannot be cancelled. Created again from the same sheet, it has the same contents.
   assert.equal((await client.records.cancel(collectionId, first.record_id)).status, 'partial');
   assert.equal((await client.records.retry(collectionId, first.record_id)).status, 'creating');
   assert.equal((await client.records.settled(collectionId, first.record_id)).status, 'partial');

@@ -16,7 +16,7 @@ async function startUpstream(t: TestContext, listener: RequestListener): Promise
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A service whose calls to the exchange rate API go to `listener`. */
+/** Starts a service that sends its calls of the exchange rate API to `listener`. */
 async function startWithUpstream(t: TestContext, listener: RequestListener): Promise<StartedService> {
   const upstream = await startUpstream(t, listener);
   const overrides = JSON.stringify({ 'https://v6.exchangerate-api.com': upstream });
@@ -40,7 +40,7 @@ async function call(
   return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
 }
 
-/** Shaped like the answer in https://www.exchangerate-api.com/docs/pair-conversion-requests. */
+/** Shaped like the response in https://www.exchangerate-api.com/docs/pair-conversion-requests. */
 const rate = JSON.stringify({ result: 'success', base_code: 'USD', target_code: 'CNY', conversion_rate: 7.1 });
 
 test('[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs', async (t) => {

@@ -17,7 +17,7 @@ interface Operation {
 
 const secretName = /pass(word|phrase)|secret|(^|_)token$|^credentials$|^key$|_key$/;
 const secret = 8_241_550_193;
-/** The secret in the places and types in which a caller may put it by mistake. */
+/** The secret in places and types in which a caller may put it by mistake. */
 const forms: ReadonlyArray<(name: string) => unknown> = [
   (name) => ({ [name]: secret }),
   (name) => ({ [name]: [secret] }),

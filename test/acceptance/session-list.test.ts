@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 async function start(t: TestContext, database?: string) {
   const service = await startService(t, { settings: database === undefined ? {} : { DATABASE_URL: database } });
   const admin = await setUp(service);
-  /** The headers of another browser that signs in, and its session. */
+  /** Signs in from another browser. Returns its headers and its session. */
   const signIn = async (userAgent: string) => {
     const answer = await fetch(`${service.filesUrl}/v1/session`, {
       method: 'POST',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { soak } from '../../bench/soak.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** `npm run bench -- soak` does the same ten thousand times, and measures memory. */
+/** `npm run bench -- soak` does this ten thousand times and measures memory. */
 test('[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential', async (t) => {
   const folder = await temporaryFolder(t);
   const left = await soak({

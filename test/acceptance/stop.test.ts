@@ -25,7 +25,7 @@ for (const words of ['start', 'run quartermaster -- start']) {
 test('[operations] a Ctrl-C that npm passes on to a service which has had it from the terminal counts once', async (t) => {
   const npm = start(t, ['npm', 'start'], { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' });
   await npm.pluginsUrl;
-  // The terminal sends it to every process of the group.
+  // A terminal sends the signal to every process of the group.
   process.kill(-(npm.process.pid ?? 0), 'SIGINT');
   assert.deepEqual(await once(npm.process, 'exit'), [0, null], npm.log());
 });
@@ -53,7 +53,7 @@ test('[operations] while it drains, readiness is 503, the addresses stay open an
   void exit.then((ended) => {
     code = ended[0];
   });
-  // Signals close together are one: the next one counts.
+  // Signals that arrive close together count as one, so the loop sends more.
   while (code === undefined) {
     service.process.kill('SIGTERM');
     await Promise.race([exit, pause(50)]);
@@ -106,7 +106,7 @@ test('[operations] a log whose reader takes nothing delays no answer and holds u
   const service = start(t, [process.execPath, 'packages/cli/src/main.ts', 'start'], settings);
   const url = await service.pluginsUrl;
   service.process.stderr.pause();
-  // Their lines are more than a pipe and its reader hold.
+  // These log lines exceed the buffers of a pipe and its reader.
   for (let count = 0; count < 4_000; count += 100) {
     const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/v1/version`)));
     for (const answer of answers) {
@@ -118,7 +118,7 @@ test('[operations] a log whose reader takes nothing delays no answer and holds u
   assert.deepEqual(await once(service.process, 'exit'), [0, null]);
 });
 
-/** A command as a person types it, in a process group of its own. */
+/** Starts a command as a user types it, in a separate process group. */
 function start(t: TestContext, [program = '', ...args]: readonly string[], settings: Readonly<Record<string, string>>) {
   const all = { FILES_PORT: '0', PLUGINS_PORT: '0', ...settings };
   const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
@@ -135,7 +135,7 @@ function start(t: TestContext, [program = '', ...args]: readonly string[], setti
     try {
       process.kill(-(child.pid ?? 0), 'SIGKILL');
     } catch {
-      // The whole group has ended.
+      // The whole group has already ended.
     }
   });
   return { process: child, log: () => log, pluginsUrl: readPluginsUrl(child) };
@@ -181,7 +181,7 @@ async function openSocket(
   };
 }
 
-/** A connection that is kept between requests. */
+/** Opens a connection that stays open between requests. */
 async function openConnection(url: string) {
   const { socket, until } = await openSocket(url);
   return {
@@ -193,7 +193,7 @@ async function openConnection(url: string) {
   };
 }
 
-/** An upload of which the service has read the head only. */
+/** Begins an upload of which the service has read only the head. */
 async function beginUpload(url: string, key: string) {
   const body =
     '--xyz\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nrecord_file\r\n' +

@@ -7,12 +7,12 @@ import { type StartedService, startService, temporaryFolder } from '../support/s
 import { createStoreCaller, type StoreCaller } from '../support/store-caller.ts';
 
 const callersAtOnce = 6;
-/** Answers until the next kill; a new service and its JIT take longer than these. */
+/** Responses between two kills. They take longer than the start of a service and its JIT. */
 const answersBetweenKills = 100;
 
 /**
- * Callers use the stores at random, the service is killed in the middle of it, again and again, and what they were told
- * must hold. What they were not told may have happened or not, but never in half.
+ * Callers use the stores at random while the service is killed repeatedly. Everything acknowledged must hold. An
+ * operation without a response may have happened or not, but never partially.
  */
 test('[stores] killed in the middle of everything, four times: what was acknowledged holds, what was deleted is gone', async (t) => {
   const folder = await temporaryFolder(t);

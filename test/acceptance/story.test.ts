@@ -80,7 +80,7 @@ test('[story] bundles and plugins are listed, a plugin computes, another calls a
   assert.ok(!JSON.stringify(rate).includes(secret) && !log().includes(secret));
 });
 
-/** Twelve words from the middle of the record's longest chunk: a question whose answer is known. */
+/** Returns twelve words from the middle of the record's longest chunk: a question whose answer is known. */
 async function someWords(
   client: Awaited<ReturnType<typeof startService>>['client'],
   collectionId: string,
@@ -92,7 +92,7 @@ async function someWords(
   return words.slice(Math.floor(words.length / 2), Math.floor(words.length / 2) + 12).join(' ');
 }
 
-/** The third party's answer, as https://www.exchangerate-api.com/docs/pair-conversion-requests shows it. */
+/** Starts the third party, which answers as in https://www.exchangerate-api.com/docs/pair-conversion-requests. */
 async function serveExchangeRates(t: TestContext): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
   const server = createServer((request, response) => {

@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts';
 
 /** An open event stream. */
 interface OpenStream {
-  /** When it ended by itself, in milliseconds since the epoch. */
+  /** The time at which the service ended the stream, in milliseconds since the epoch. */
   readonly ended: Promise<number>;
   isOpen(): boolean;
 }
@@ -65,7 +65,7 @@ async function start(t: TestContext, database: string | undefined) {
   return { service, admin, keys, createKey, followRun, followBySession, headersOf };
 }
 
-/** Ends within a second of its cause; the rest is what a busy machine takes. */
+/** Asserts that the stream ends within a second of the cause, plus a margin for a busy machine. */
 async function endsSoon(stream: OpenStream, since: number): Promise<void> {
   const took = (await stream.ended) - since;
   assert.ok(took < 10_000, `${took} ms`);
@@ -97,7 +97,7 @@ describe('event streams and the end of their key or session', () => {
     const { collection_id } = await post('/v1/collections', { name: 'c', type: 'text' });
     const others = [await followRun(staying), await callTool(staying)];
     const streams = [await followRun(revoked), await callTool(revoked)];
-    // The fetch of its page is given up after 30 s; then the record and the streams about it end.
+    // The fetch of the page times out after 30 s. Then the record and the streams about it end.
     const { record_id } = await post(`/v1/collections/${collection_id}/records`, {
       ...{ type: 'web', title: 'slow', url: 'https://api.example.com/page' },
     });

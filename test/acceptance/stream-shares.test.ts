@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { runCommand } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
-/** A third party that accepts connections and never answers, so that runs do not end. */
+/** Starts a third party that accepts connections and never answers, so that runs do not end. */
 async function startSilentParty(t: TestContext): Promise<string> {
   const server = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));
@@ -19,7 +19,7 @@ async function startSilentParty(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A bundle whose runs may take ten minutes. */
+/** Adds a bundle whose runs may take ten minutes. */
 async function addPatientBundle(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
   await cp('bundles/exchangerate_api', join(folder, 'patient_api'), { recursive: true });
@@ -56,7 +56,7 @@ test('[streams] a key has 20 streams over both addresses, and its project leaves
   });
   const closing = new AbortController();
   t.after(() => closing.abort());
-  // A response that nobody holds is closed by the garbage collector.
+  // The list keeps the responses referenced, because the garbage collector closes others.
   const responses: Response[] = [];
   const open = async (url: string, key?: string) => {
     const response = await fetch(url, { headers: bearer(key), signal: closing.signal });

@@ -12,7 +12,9 @@ const preload = new URL('../support/hold-loop.ts', import.meta.url).href;
 const launcher = ['env', `NODE_OPTIONS=--import=${preload}`];
 const settings = { WATCHDOG_SECONDS: '5' };
 
-/** `exec "$0"` gets the Node of the test; the arguments of `npm start` after it are left out. */
+/**
+ * A shell command: `exec "$0"` receives the Node of the test, and the arguments of `npm start` after it are ignored.
+ */
 const bareCommand = ['sh', '-c', 'exec "$0" packages/cli/src/main.ts start'];
 
 interface Line {
@@ -24,7 +26,7 @@ interface Line {
   readonly stack?: string;
 }
 
-/** Sends a request whose answer never comes, and reads the lines of the log that name the watchdog. */
+/** Sends a request that never gets a response, and reads the log lines about the watchdog. */
 async function hold(service: StartedService, path: string) {
   const requestId = 'held-request-0001';
   const exit = once(service.process, 'close');
@@ -89,10 +91,10 @@ test('[watchdog] time in which the process was stopped is no silence of the even
   const answer = fetch(`${service.pluginsUrl}/v1/version?plantedWait`);
   while (!service.log().includes('held')) await once(service.process.stderr as Readable, 'data');
   service.process.kill('SIGSTOP');
-  // Longer than the limit. Time itself is what is tested.
+  // Waits longer than the limit, because this test is about time itself.
   await pause(6000);
   service.process.kill('SIGCONT');
-  // A watchdog that compares times ends the process at its next tick, because the event loop is still held.
+  // A watchdog that compares times would end the process at its next tick, because the event loop is still held.
   await pause(1500);
   await writeFile(end, '');
   assert.equal((await answer).status, 200, service.log());

@@ -15,7 +15,7 @@ const anotherDatabase = /belongs to another database.*QUARTERMASTER_DATABASE_URL
 const upload = (client: Client) =>
   client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
 
-/** The bytes of all files; made to look as old as what a start removes when no row names it. */
+/** Returns the bytes of all files, and makes them as old as files that a start removes when no row refers to them. */
 async function ageBlobs(folder: string): Promise<string[]> {
   const blobs = join(folder, 'blobs');
   const found = await readdir(blobs, { recursive: true, withFileTypes: true });
@@ -86,7 +86,7 @@ test('[store] of two processes that start at once on a fresh database one serves
   assert.deepEqual(await upload(service.client), (await service.client.files.list()).data[0]);
   const loser = folders.find((folder) => folder !== service.folder) ?? assert.fail();
   await assert.rejects(startService(t, { folder: loser, settings }), anotherFolder);
-  // Its content does not matter either.
+  // The content of the folder does not matter either.
   const own = { ...settings, SERVE: 'plugins' };
   const plugins = await startPlugins(t, loser, own);
   assert.match(plugins, /plugins address/);
@@ -112,7 +112,7 @@ async function databaseSettings(t: TestContext): Promise<Record<string, string>>
   return { DATABASE_URL: url };
 }
 
-/** Starts a process that serves plugins only. @returns what it prints first */
+/** Starts a process that serves plugins only. Returns its first output. */
 async function startPlugins(t: TestContext, folder: string, settings: Record<string, string>): Promise<string> {
   const all = { ...settings, DATA: folder, PLUGINS_PORT: '0' };
   const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));

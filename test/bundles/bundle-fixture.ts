@@ -12,13 +12,15 @@ import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
 import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { createMetrics } from '../../packages/server/src/kernel/metrics.ts';
 
-/** For tests: our bundles in the real catalogue and executor, and one server on 127.0.0.1 in place of every upstream. */
+/**
+ * Tests run our bundles in the real catalogue and executor, with one server on 127.0.0.1 in place of every upstream.
+ */
 
 export const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
 
 export interface Received {
   readonly method: string;
-  /** Percent-encoding kept. */
+  /** The path with its percent-encoding. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -35,18 +37,18 @@ export interface Answer {
 export interface World {
   readonly catalogue: Catalogue;
   readonly executor: Executor;
-  /** The requests since the last `willAnswer`. */
+  /** The requests since the last call of `willAnswer`. */
   readonly received: readonly Received[];
-  /** Answers in turn, the last one from then on. */
+  /** Gives these responses in order and then repeats the last one. */
   willAnswer(...answers: readonly Answer[]): void;
   close(): Promise<void>;
 }
 
-/** Another folder of bundles, and another server for their hosts. */
+/** Options for another folder of bundles and another server for their hosts. */
 export interface Elsewhere {
   readonly folder: string;
   readonly upstream: string;
-  /** The upstream knows no login: the hosts where access tokens are got are answered here, and grant one to whoever asks. */
+  /** Grants an access token to every caller at the hosts of token endpoints, because the upstream has no login. */
   readonly grantsTokens?: boolean;
 }
 
@@ -93,10 +95,10 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
   };
 }
 
-/** What a token endpoint grants whoever asks: the calls that tests look at are those of the APIs. */
+/** The response of every token endpoint. The tests check only the calls of the APIs. */
 const grantedToken = { access_token: 'granted-token', token_type: 'Bearer', expires_in: 3600 };
 
-/** Hosts that nothing but access tokens comes from. */
+/** Returns the hosts that provide nothing except access tokens. */
 function loginHosts(catalogue: Catalogue): string[] {
   const bundles = [...catalogue.bundles.values()];
   const requests = bundles.flatMap(({ plugins }) => [...plugins.values()].map(({ manifest }) => manifest.request));
@@ -109,7 +111,7 @@ function loginHosts(catalogue: Catalogue): string[] {
   return logins.filter((host) => !called.has(host));
 }
 
-/** Answers after which the broker asks again (ADR 0044): this upstream lets it ask at once. */
+/** Statuses after which the broker retries (ADR 0044). This upstream allows an immediate retry. */
 const busy = new Set([429, 502, 503, 504]);
 
 const unprepared: Answer = { status: 500, contentType: 'text/plain', body: 'nothing was prepared' };
@@ -133,7 +135,7 @@ async function startUpstream() {
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
     origin: `http://127.0.0.1:${port}`,
     received,

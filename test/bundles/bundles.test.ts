@@ -17,7 +17,10 @@ const table: Readonly<Record<string, readonly string[]>> = parse(
 const never = new AbortController().signal;
 const bundles = [...world.catalogue.bundles.values()];
 const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
-/** Plugins whose requests data cannot say: a message within a message, one call after another, a host and a method that nobody knows before. */
+/**
+ * Plugins whose requests cannot be declared: a nested message, one call after another, or a host and method chosen by
+ * the caller.
+ */
 const codeThatCallsOut = new Set(['send_gmail', 'biomedical_search', 'http_get', 'http_send']);
 const networked = plugins.filter(({ manifest }) => manifest.request !== undefined || codeThatCallsOut.has(manifest.id));
 
@@ -88,7 +91,7 @@ for (const plugin of plugins) {
 }
 
 for (const { bundle, id, manifest } of networked) {
-  // Of an API that nobody knows before, every status is an answer.
+  // For an API that only the caller knows, every status is a valid response.
   if (bundle.hostsBy === 'operator') continue;
   const input = manifest.examples?.[0]?.input ?? {};
   for (const [what, status, contentType] of [
@@ -96,7 +99,7 @@ for (const { bundle, id, manifest } of networked) {
     ['a page instead of data', 200, 'text/html'],
     ['too many requests', 429, 'application/json'],
   ] as const) {
-    // Where text is wanted, a page is an answer; code calls a page an answer it cannot read.
+    // A page is a valid response where text is expected, and a handler reports a page as unreadable.
     if (status === 200 && (manifest.handler !== undefined || manifest.response?.format === 'text')) continue;
     test(`${bundle.id}/${id}: ${what} is the upstream's failure, with its status`, async () => {
       const body = contentType === 'text/html' ? '<!doctype html><p>Bad & gone' : '{}';
@@ -104,7 +107,8 @@ for (const { bundle, id, manifest } of networked) {
       const outcome = await execute(bundle.id, id, input);
       assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
       assert.equal(outcome.upstreamStatus, status);
-      // Told to ask again at once, the broker does so twice, unless twice would do more than once (ADR 0044).
+      // The upstream allows an immediate retry. The broker retries twice, unless a repetition could have another effect
+      // (ADR 0044).
       const isRepeatable = manifest.effects === 'read' || manifest.idempotent;
       if (status !== 200) assert.equal(world.received.length, isRepeatable ? 3 : 1);
     });
@@ -116,7 +120,8 @@ test('each bundle with credentials has a verification the documentation knows', 
     const { credentials = {}, verify: verification } = documented[id] ?? {};
     const properties: unknown = Reflect.get(manifest.credentials_schema ?? {}, 'properties');
     assert.equal(manifest.verify === undefined, verification === undefined, id);
-    // Nobody knows which of them an API wants that is known only when it is called, nor how to ask it.
+    // When the operator chooses the hosts, neither the required credentials nor their verification are known in
+    // advance.
     if (manifest.credentials_schema === undefined || hostsBy === 'operator') continue;
     assert.deepEqual(Object.keys(Object(properties)).sort(), Object.keys(credentials).sort(), id);
     assert.ok(verification !== undefined, `${id} cannot be verified`);
@@ -196,7 +201,7 @@ test('forecasts hold as many days and hours as asked for, and all there are when
   const lengthOf = async (pluginId: string, input: Record<string, unknown>) => {
     const outcome = await execute('open_weather', pluginId, { ...place, ...input });
     assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
-    return (outcome.output as { forecast: unknown[] }).forecast.length; // the schema says so
+    return (outcome.output as { forecast: unknown[] }).forecast.length; // the schema requires it
   };
   world.willAnswer(answerFrom('open_weather', 'fixtures/daily.json', 200));
   assert.deepEqual(
@@ -261,7 +266,7 @@ async function verify(bundleId: string): Promise<Outcome> {
   return (await world.executor.verifyCredentials(request, never)).outcome;
 }
 
-/** Those of one payload, or of all calls of a cassette. */
+/** Returns the responses of one payload, or of all calls of a cassette. */
 function answersOf(bundleId: string, fixture: string) {
   if (!fixture.endsWith('.cassette.json')) return [answerFrom(bundleId, fixture, 200)];
   const calls = readCassette(readFileSync(bundleFile(bundleId, join('fixtures', fixture)), 'utf8'))?.calls ?? [];

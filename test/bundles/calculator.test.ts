@@ -22,7 +22,7 @@ const results: ReadonlyArray<readonly [expression: string, result: string]> = [
   ['5**2+7-4', '28'],
   ['5**2+8/2-3', '26'],
   ['5**2*(8-4)', '100'],
-  // Precedence and grouping are Python's.
+  // Precedence and grouping follow Python.
   ['-2**2', '-4'],
   ['(-2)**2', '4'],
   ['2**-1', '0.5'],
@@ -32,7 +32,7 @@ const results: ReadonlyArray<readonly [expression: string, result: string]> = [
   ['10-4-3', '3'],
   ['100/10/5', '2'],
   ['2+3*4', '14'],
-  // Division that rounds down and its remainder.
+  // Division that rounds down, and its remainder.
   ['7//2', '3'],
   ['-7//2', '-4'],
   ['7//-2', '-4'],
@@ -41,7 +41,7 @@ const results: ReadonlyArray<readonly [expression: string, result: string]> = [
   ['7.5//2', '3'],
   ['-7.5%2', '0.5'],
   ['1//0.1', '9'],
-  // Whole numbers are exact.
+  // Integers are exact.
   ['2**100', '1267650600228229401496703205376'],
   ['2**100/2', '633825300114114700748351602688'],
   ['123456789012345678901234567890+1', '123456789012345678901234567891'],
@@ -158,7 +158,10 @@ test('a number beyond doubles keeps its digits and has no value', async () => {
   assert.deepEqual(await evaluate('10**400'), { result: `1${'0'.repeat(400)}`, value: null });
 });
 
-/** Random expressions that mean the same in JavaScript: no division of whole numbers that rounds, no unary before `**`. */
+/**
+ * Random expressions with the same meaning in JavaScript: no rounding division of integers, no unary operator before
+ * `**`.
+ */
 const { expression: expressions } = fc.letrec<{ expression: string; factor: string; atom: string }>((tie) => ({
   atom: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -183,7 +186,7 @@ test('random expressions give what JavaScript gives', async () => {
   let compared = 0;
   await fc.assert(
     fc.asyncProperty(expressions, async (expression) => {
-      // `a - -b` is the same in both; `--b` is not.
+      // `a - -b` is the same in both languages; `--b` is not.
       const source = expression.replaceAll('--', '- -');
       const expected: unknown = runInNewContext(source);
       assert.ok(typeof expected === 'number');
@@ -192,14 +195,15 @@ test('random expressions give what JavaScript gives', async () => {
         return;
       }
       const answer = await evaluate(source).catch((error: unknown) => error);
-      // JavaScript lets 1/0 be infinite and go on.
+      // In JavaScript, 1/0 is infinite.
       if (answer instanceof Rejected) {
         assert.match(answer.message, /Division by zero|too large/);
         return;
       }
       compared += 1;
-      const { value } = answer as { value: number }; // evaluate gave an answer, and no symbol is in it
-      // Whole numbers are exact here and rounded there; a difference of two of them shows it, so the scale is theirs.
+      const { value } = answer as { value: number }; // the evaluation succeeded, and the expression has no symbol
+      // Integers are exact here and rounded in JavaScript. The difference of two large ones shows this, so they
+      // determine the scale.
       const scale = Math.max(Math.abs(expected), largestOf(source) * Number.EPSILON);
       assert.ok(
         Math.abs(value - expected) <= 1e-9 * scale || Math.abs(value - expected) < 1e-6,
@@ -211,7 +215,7 @@ test('random expressions give what JavaScript gives', async () => {
   assert.ok(compared > 1_500, `only ${compared} expressions had a value`);
 });
 
-/** A bound on every number that comes up: the expression with its signs and divisions taken away. */
+/** Returns a bound for every intermediate number: the value of the expression without minus signs and divisions. */
 function largestOf(source: string): number {
   const bound: unknown = runInNewContext(source.replaceAll('-', ' + ').replaceAll('/', '*'));
   return typeof bound === 'number' ? bound : Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ function all(element: XmlElement, name: string): XmlElement[] {
 
 const numberOf = (element: XmlElement, name: string) => Number(element.attributes[name]);
 const texts = (root: XmlElement) => all(root, 'text').map(({ text }) => text);
-/** Without the white ground. */
+/** Returns all rectangles except the white background. */
 const boxes = (root: XmlElement) => all(root, 'rect').slice(1);
 
 test('bars are as high as their values, from zero up and down', async () => {

@@ -5,46 +5,46 @@ import { parse } from 'yaml';
 import type { Received } from './bundle-fixture.ts';
 
 /**
- * What the documentation of each API asks of a request, in `documented/`: the tests hold what a bundle sends against it.
- * Written down apart from the bundles, but from the same general knowledge of the documentation (ADR 0034): it finds
- * slips, not what that knowledge has wrong. Nothing in it was recorded.
+ * A request as the documentation of the API requires it, from `documented/`. The tests compare the requests of bundles
+ * with it. It was written separately from the bundles, but from the same general knowledge of the documentation (ADR
+ * 0034). It therefore finds slips, not errors in that knowledge. None of it was recorded.
  */
 export interface DocumentedRequest {
-  /** Method and path, percent-encoding kept. */
+  /** Method and path, with percent-encoding. */
   readonly request: string;
-  /** Names and values, exactly these; a list where a name is sent several times. */
+  /** All names and values; a list when a name occurs several times. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Exactly this, as JSON; as the fields of a form when the request is one, a file as {filename, type, base64}. */
+  /** The exact JSON body, or the fields of a form. A file is {filename, type, base64}. */
   readonly body?: unknown;
 }
 
 export interface DocumentedVerification extends DocumentedRequest {
-  /** A file of the bundle that the API answers when the credentials are good. */
+  /** A file of the bundle with the response to valid credentials. */
   readonly accepted: string;
-  /** … and when they are bad, with the status that comes with it. */
+  /** A file of the bundle with the response to invalid credentials, which has this status. */
   readonly refused: string;
   readonly status: number;
 }
 
 export interface DocumentedBundle {
-  /** What the tests send. */
+  /** The credentials that the tests send. */
   readonly credentials?: Readonly<Record<string, string>>;
-  /** By plugin, one for each example in order; a list where one run calls more than once. */
+  /** Requests by plugin, one for each example in order; a list where one run makes several calls. */
   readonly requests: Readonly<Record<string, ReadonlyArray<DocumentedRequest | readonly DocumentedRequest[]>>>;
   readonly verify?: DocumentedVerification;
 }
 
 const folder = join(import.meta.dirname, 'documented');
 
-/** By bundle. */
+/** The documented requests by bundle. */
 export const documented: Readonly<Record<string, DocumentedBundle>> = Object.fromEntries(
   readdirSync(folder)
     .sort()
     .map((file) => [file.slice(0, -'.yaml'.length), parse(readFileSync(join(folder, file), 'utf8'))]),
 );
 
-/** That what was sent is what the documentation asks for, call by call. */
+/** Asserts that the received requests are those of the documentation, call by call. */
 export function assertSent(received: readonly Received[], expected: DocumentedRequest | readonly DocumentedRequest[]) {
   const calls = Array.isArray(expected) ? expected : [expected];
   assert.equal(received.length, calls.length);
@@ -62,7 +62,7 @@ function assertCall(sent: Received, { request, query = {}, headers = {}, body }:
   for (const [name, value] of Object.entries(headers)) assert.equal(sent.headers[name], value, name);
   if (headers.authorization === undefined) assert.equal(sent.headers.authorization, undefined);
   assert.deepEqual(bodyOf(sent), body);
-  // Wikimedia, GitHub and Stack Exchange refuse callers that do not say who they are.
+  // Wikimedia, GitHub and Stack Exchange refuse callers that do not identify themselves.
   assert.match(sent.headers['user-agent'] ?? '', /^Quartermaster\//);
 }
 
@@ -75,7 +75,7 @@ function bodyOf({ body, bytes, headers }: Received): unknown {
   return body;
 }
 
-/** Fields and files by name; each of ours comes once. */
+/** Returns fields and files by name. Each name of ours occurs once. */
 function partsOf(bytes: Buffer, type: string): Record<string, unknown> {
   const [, boundary = ''] = /boundary=(\S+)$/.exec(type) ?? [];
   const [, ...parts] = bytes.toString('latin1').split(`--${boundary}`);

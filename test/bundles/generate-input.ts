@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-/** For tests: values that a JSON Schema takes, always the same for the same seed. */
+/** A random source for values that match a JSON Schema. The same seed gives the same values. */
 export interface Random {
-  /** 0 ≤ n < limit. */
+  /** Returns an integer from 0 up to, but not including, the limit. */
   next(limit: number): number;
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32, a small generator with the same numbers on every machine. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return {
@@ -21,7 +21,7 @@ export function createRandom(seed: number): Random {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Optional members come half of the time, and not below this depth: recursive schemas end. */
+/** Half of the optional members are generated, and none below this depth, so that recursive schemas end. */
 const maxDepth = 4;
 
 export function generateValue(root: Schema, random: Random): unknown {

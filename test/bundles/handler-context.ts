@@ -1,9 +1,9 @@
 import type { HandlerContext } from '@quartermaster/plugin-kit';
 
-/** What a handler says with `context.reject`. */
+/** The error that `context.reject` throws. */
 export class Rejected extends Error {}
 
-/** For handlers that compute: everything but `reject` and the signal is of no use to them. */
+/** A context for handlers that only compute. They use only `reject` and the signal. */
 export const context: HandlerContext = {
   plugin: 'computing',
   fetch: () => Promise.reject(new Error('a computing handler makes no call')),

@@ -12,7 +12,7 @@ import { startToolServer, token } from './mcp-server.fixture.ts';
 const address = 'https://mcp.notes.example/mcp';
 const never = new AbortController().signal;
 
-/** As the command does it. */
+/** Imports like the command. */
 async function importFrom(origin: string | null, options: McpArguments, url = address, TOKEN = token) {
   const overrides = origin === null ? '' : JSON.stringify({ 'https://mcp.notes.example': origin });
   const environment = { QUARTERMASTER_EGRESS_OVERRIDES: overrides };
@@ -62,7 +62,7 @@ for (const style of ['stateful', 'stateless'] as const) {
     assert.equal(failed.message, 'there is no such note');
     assert.equal((await execute('draw', {}, 'another-token')).kind, 'credentials_rejected');
     await assert.rejects(execute('search_notes', { query: '' }), { code: 'REQUEST_VALIDATION_ERROR' });
-    // Once a tool was found to be the accepted one, it is believed for a while.
+    // After a tool was found to be the accepted one, the service trusts it for a while.
     const asked = server.asked.filter((method) => method === 'tools/list').length;
     await execute('search_notes', { query: 'tea' });
     assert.equal(server.asked.filter((method) => method === 'tools/list').length, asked);

@@ -6,21 +6,21 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 
-/** A server of MCP by the SDK most servers are made with, which wants a token and counts what it was asked. */
+/** An MCP server built with the SDK that most servers use. It requires a token and records its requests. */
 export interface ToolServer {
   readonly origin: string;
-  /** JSON-RPC methods, in order. */
+  /** The received JSON-RPC methods in order. */
   readonly asked: string[];
-  /** From now on a tool says this of itself. */
+  /** Changes the description of a tool from now on. */
   describeSearch(description: string): void;
-  /** From now on it answers `tools/list` with this, whatever its tools are. */
+  /** Sets the response to `tools/list` from now on, independently of the tools. */
   listAs(answer: { readonly result: unknown } | { readonly error: unknown }): void;
   close(): Promise<void>;
 }
 
 export const token = 'mcp-token-5f3a';
 
-/** @param style with sessions and streams of events, or without sessions and with plain JSON */
+/** @param style with sessions and event streams, or without sessions and with plain JSON */
 export async function startToolServer(style: 'stateful' | 'stateless'): Promise<ToolServer> {
   let description = 'Searches the notes.';
   let listing: object | null = null;
@@ -33,7 +33,7 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
         ? { sessionIdGenerator: randomUUID, onsessioninitialized: (id) => void sessions.set(id, transport) }
         : { enableJsonResponse: true },
     );
-    // Its own type of a transport disagrees with exactOptionalPropertyTypes.
+    // The SDK's own type of a transport conflicts with exactOptionalPropertyTypes.
     await makeServer(description).connect(transport as Parameters<McpServer['connect']>[0]);
     return transport;
   }
@@ -56,7 +56,7 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
     })();
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
     origin: `http://127.0.0.1:${port}`,
     asked,

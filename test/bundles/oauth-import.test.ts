@@ -10,7 +10,7 @@ import { importOpenApi } from '../../packages/cli/src/openapi/import-openapi.ts'
 import { writeBundle } from '../../packages/cli/src/openapi/write-bundle.ts';
 import { openWorld } from './bundle-fixture.ts';
 
-/** An API made up for this test, with the flows its document says. */
+/** Returns the document of an API invented for this test, with these flows. */
 function documentOf(flows: object): string {
   return JSON.stringify({
     openapi: '3.1.0',
@@ -39,7 +39,7 @@ async function startUpstream(t: TestContext) {
     server.closeAllConnections();
     server.close();
   });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }; // listens on TCP
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }; // it listens on TCP
 }
 
 test('an imported API with client credentials gets its access tokens itself', async (t) => {

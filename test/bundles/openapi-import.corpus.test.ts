@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { corpusRoot } from '../support/corpus.ts';
 import { type ImportedDocument, testImport, totals } from './openapi-import.suite.ts';
 
-/** Documents of third parties, in the order of their size. */
+/** Documents of third parties, ordered by size. */
 const documents: ReadonlyArray<Omit<ImportedDocument, 'leastImported'>> = [
   { file: 'tictactoe.3.1.yaml', options: { server: 'https://tictactoe.example.com' }, calls: 5 },
   { file: 'uspto.3.0.yaml', calls: 5 },

@@ -14,17 +14,19 @@ export interface ImportedDocument {
   /** Path of the OpenAPI document. */
   readonly file: string;
   readonly options?: ImportOptions;
-  /** Generated calls of each operation. */
+  /** Number of generated calls of each operation. */
   readonly calls: number;
-  /** Share of the operations, 0 to 1, that has to be imported; the others are reported. */
+  /** Share of the operations, 0 to 1, that must be imported. The others are reported. */
   readonly leastImported: number;
 }
 
 const seed = 20_261_121;
-/** Operations of all documents that were tested in this process. */
+/** Operations of all documents that this process has tested. */
 export const totals = { operations: 0, imported: 0 };
 
-/** Imports the document, loads the bundle and sends generated calls to a mock that judges them by the document. */
+/**
+ * Imports the document, loads the bundle and sends generated calls to a mock that validates them against the document.
+ */
 export function testImport({ file, options, calls, leastImported }: ImportedDocument): void {
   test(`${basename(file)}: every operation is imported or told, the bundle loads, and its calls are what the API takes`, async (t) => {
     const made = importOpenApi(await readFile(file, 'utf8'), options);
@@ -69,7 +71,10 @@ export function testImport({ file, options, calls, leastImported }: ImportedDocu
   });
 }
 
-/** An input the plugin's own schema takes; the generator knows no rule between parts, so it tries again. */
+/**
+ * Returns an input that matches the schema of the plugin. The generator ignores rules between members, so it may need
+ * several attempts.
+ */
 function validInput(plugin: CompiledPlugin, random: ReturnType<typeof createRandom>): Record<string, unknown> {
   let last: unknown;
   for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -86,7 +91,7 @@ function credentialsFor(schema: object | undefined): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, `secret-of-${name.toLowerCase()}`]));
 }
 
-/** What the server's address adds in front of the paths of the document. */
+/** Returns the path that the server address adds to the paths of the document. */
 function commonPath(imported: ReadonlyArray<{ operation: string }>, urls: readonly string[]): string {
   const [first = ''] = urls;
   const path = imported[0]?.operation.split(' ')[1] ?? '';

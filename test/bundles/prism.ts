@@ -8,10 +8,12 @@ import { join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parse } from 'yaml';
 
-/** For tests: a mock server made from an OpenAPI document by others, behind an address that remembers what it answered. */
+/**
+ * A mock server that third-party software creates from an OpenAPI document, behind a proxy that records its responses.
+ */
 export interface Mock {
   readonly origin: string;
-  /** Since the last call: the mock's judgement of each request. */
+  /** Returns the verdicts on the requests since the last call. */
   take(): Judgement[];
 }
 
@@ -19,13 +21,13 @@ export interface Judgement {
   readonly method: string;
   readonly url: string;
   readonly status: number;
-  /** The mock's reason for refusing the request; undefined when it was valid. */
+  /** The reason for which the mock refuses the request; undefined for a valid request. */
   readonly refusal: string | undefined;
 }
 
 const program = resolve(import.meta.dirname, '../../node_modules/@stoplight/prism-cli/dist/index.js');
 
-/** @param basePath what the document's server address adds to each path; the mock serves the paths alone */
+/** @param basePath the path of the document's server address. The mock serves the paths without it. */
 export async function startMock(t: TestContext, document: string, basePath: string): Promise<Mock> {
   const port = await startPrism(t, await withEncodings(t, document));
   let judgements: Judgement[] = [];
@@ -57,7 +59,7 @@ export async function startMock(t: TestContext, document: string, basePath: stri
     server.closeAllConnections();
     return new Promise((done) => server.close(done));
   });
-  const { port: own } = server.address() as AddressInfo; // listens on TCP
+  const { port: own } = server.address() as AddressInfo; // it listens on TCP
   return {
     origin: `http://127.0.0.1:${own}`,
     take: () => {
@@ -68,7 +70,9 @@ export async function startMock(t: TestContext, document: string, basePath: stri
   };
 }
 
-/** What the mock says of a request that the document does not allow. Its failure to make an answer is none. */
+/**
+ * Returns the reason for which the document does not allow a request. A failure to create a response is no such reason.
+ */
 function refusalOf(body: string): string | undefined {
   if (
     !/stoplight\.io\/prism\/errors#(UNPROCESSABLE_ENTITY|UNAUTHORIZED|NO_PATH|NO_METHOD|NO_SERVER|INVALID_CONTENT_TYPE)/.test(
@@ -80,8 +84,8 @@ function refusalOf(body: string): string | undefined {
 }
 
 /**
- * The document with the default encoding of lists in forms written out (OpenAPI 3.0 "Encoding Object": style `form`,
- * explode true): the mock takes such a list for one text otherwise.
+ * Adds the default encoding of lists in forms to the document (OpenAPI 3.0 "Encoding Object": style `form`, explode
+ * true). Without it the mock treats such a list as one text.
  */
 async function withEncodings(t: TestContext, document: string): Promise<string> {
   const root: unknown = parse(await readFile(document, 'utf8'));
@@ -140,7 +144,7 @@ async function startPrism(t: TestContext, document: string): Promise<number> {
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
   server.close();
   await once(server, 'close');
   return port;

@@ -6,13 +6,13 @@ import jsqr from 'jsqr';
 import { run } from '../../bundles/qr_code_generator/generate-qr-code.ts';
 import { context, Rejected } from './handler-context.ts';
 
-/** Everything is read back by programs that are not ours: pngjs reads the picture, jsQR the code. */
+/** Independent programs read the results: pngjs reads the picture, jsQR the code. */
 interface Picture {
   readonly width: number;
   readonly height: number;
   readonly data: Buffer;
 }
-// pngjs has no types; its documentation gives these.
+// the types from the documentation of pngjs, which has none
 const { PNG } = createRequire(import.meta.url)('pngjs') as { PNG: { sync: { read(bytes: Buffer): Picture } } };
 
 type Level = 'L' | 'M' | 'Q' | 'H';
@@ -28,7 +28,7 @@ interface ChunkCounts {
 
 async function make(text: string, options: { error_correction?: Level; scale?: number; margin?: number } = {}) {
   const input = { error_correction: 'M' as Level, scale: 3, margin: 4, ...options, text };
-  return (await run(input, context)) as ChunkCounts; // the handler's own output, checked by its schema elsewhere
+  return (await run(input, context)) as ChunkCounts; // the output of the handler; another test checks its schema
 }
 
 function pictureOf({ url }: ChunkCounts): Picture {
@@ -72,7 +72,7 @@ for (const { text, mode } of texts) {
   });
 }
 
-/** Most characters of each mode in versions 1 and 40, from the standard's table 7. */
+/** Maximum number of characters of each mode in versions 1 and 40, from table 7 of the standard. */
 const capacities: ReadonlyArray<readonly [character: string, level: Level, first: number, last: number]> = [
   ['1', 'L', 41, 7089],
   ['1', 'M', 34, 5596],
@@ -99,7 +99,7 @@ for (const [character, error_correction, first, last] of capacities) {
   });
 }
 
-/** Bytes that fit into versions 1 to 40, from the standard's table 7. */
+/** Number of bytes that fit into versions 1 to 40, from table 7 of the standard. */
 const byteCapacities: Record<Level, readonly number[]> = {
   L: [
     ...[17, 32, 53, 78, 106, 134, 154, 192, 230, 271, 321, 367, 425, 458, 520, 586, 644, 718, 792, 858],
@@ -127,8 +127,8 @@ for (const error_correction of levels) {
       const text = Array.from({ length: capacity }, (_, at) => String.fromCharCode(97 + ((at * at) % 26))).join('');
       const made = await make(text, { error_correction, scale: 2 });
       assert.equal(made.version, index + 1);
-      // jsQR 1.4.0 looks for a row of version 23's alignment patterns at 74, the standard has it at 78; level L cannot
-      // repair what it misreads there, the other levels can.
+      // jsQR 1.4.0 searches a row of version 23's alignment patterns at 74, where the standard has 78. Level L cannot
+      // repair the resulting errors; the other levels can.
       if (made.version !== 23 || error_correction !== 'L')
         assert.deepEqual(read(made), { text, version: made.version });
     }
@@ -154,7 +154,7 @@ test('a damaged code of the highest level can still be read', async () => {
   const made = await make('https://example.com/', { error_correction: 'H', scale: 4 });
   const { data, width, height } = pictureOf(made);
   const damaged = new Uint8ClampedArray(data);
-  // A white stain of 5 × 5 modules in the middle.
+  // A white stain of 5 × 5 modules in the centre.
   const [from, to] = [Math.floor(width / 2) - 10, Math.floor(width / 2) + 10];
   for (let y = from; y < to; y += 1) damaged.fill(255, (y * width + from) * 4, (y * width + to) * 4);
   assert.equal(jsqr.default(damaged, width, height)?.data, 'https://example.com/');

@@ -31,7 +31,7 @@ test('draws every number of a small range about equally often', async () => {
   const expected = total / 6;
   const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
   assert.deepEqual([...counts.keys()].sort(), [1, 2, 3, 4, 5, 6]);
-  // Five degrees of freedom: a fair die is beyond 50 less than once in 10^8 runs.
+  // With five degrees of freedom, a fair die exceeds 50 less than once in 10^8 runs.
   assert.ok(chiSquare < 50, `chi square is ${chiSquare}`);
 });
 

@@ -70,15 +70,15 @@ test('converts between zones and says when a time came twice or never', async ()
   const cases = [
     ['2024-06-01T12:00', 'Europe/Paris', 'Asia/Kathmandu', '2024-06-01T15:45:00+05:45', 'exact'],
     ['2024-06-01T12:00:30', 'UTC', 'UTC', '2024-06-01T12:00:30+00:00', 'exact'],
-    // Clocks went forward at 02:00: moved by the hour that is missing.
+    // The clock moved forward at 02:00, so the time moves by the missing hour.
     ['2024-03-10T02:30', 'America/New_York', 'America/New_York', '2024-03-10T03:30:00-04:00', 'skipped'],
-    // Clocks went back at 02:00: the first of the two.
+    // The clock moved back at 02:00, so the first of the two times is used.
     ['2024-11-03T01:30', 'America/New_York', 'UTC', '2024-11-03T05:30:00+00:00', 'repeated'],
     ['2024-11-03T02:00', 'America/New_York', 'UTC', '2024-11-03T07:00:00+00:00', 'exact'],
     ['2024-10-27T02:30', 'Europe/Berlin', 'UTC', '2024-10-27T00:30:00+00:00', 'repeated'],
-    // Half an hour of daylight saving time.
+    // Daylight saving time of half an hour.
     ['2024-04-07T01:45', 'Australia/Lord_Howe', 'UTC', '2024-04-06T14:45:00+00:00', 'repeated'],
-    // Samoa left out a whole day.
+    // Samoa skipped a whole day.
     ['2011-12-30T12:00', 'Pacific/Apia', 'Pacific/Apia', '2011-12-31T12:00:00+14:00', 'skipped'],
   ] as const;
   for (const [date_time, from_timezone, to_timezone, converted, resolution] of cases) {

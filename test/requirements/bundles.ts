@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** The catalogue, and how bundles come into being. */
+/** The catalogue, and the creation of bundles. */
 export const bundlesRequirements: Requirements = {
   'bundles.list': {
     promise: 'Bundles and plugins are listed in both forms, sorted, with a strong ETag.',

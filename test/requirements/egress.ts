@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** What the broker sends, and where to. */
+/** The requests of the broker and their destinations. */
 export const egressRequirements: Requirements = {
   'egress.retried': {
     promise: 'Outbound calls are sent again only where twice is as good as once, as late as the third party asks for.',

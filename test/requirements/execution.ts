@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** What happens when a plugin is executed. */
+/** The execution of plugins. */
 export const executionRequirements: Requirements = {
   'execute.order': {
     promise: 'Credentials, then input, are checked without coercion; the output is checked and still answered.',

@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Uploading files, reading and deleting them. */
+/** Uploading, reading and deleting files. */
 export const filesRequirements: Requirements = {
   'upload.success': {
     promise: 'A valid upload answers status success and data.file_id.',

@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Projects apart, and their keys. */
+/** Keys, and the separation of projects. */
 export const keysRequirements: Requirements = {
   'projects.apart': {
     promise: "One project never sees another's object.",

@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Starting, stopping, settings, and what is documented. */
+/** Start, stop, settings and documentation. */
 export const operationsRequirements: Requirements = {
   'log.who': {
     promise: 'The log says who did what, without secrets, and callers cannot fill the disk with refusals.',

@@ -1,6 +1,6 @@
 /**
- * What is promised, where the promise is made, and which tests hold it. A test is named by its title, as it stands in
- * the source (with `${…}` where it is made from a table).
+ * A promise, its source, and the tests that verify it. A test is named by its title as written in the code, with `${…}`
+ * where a table provides a part.
  */
 export interface Requirement {
   readonly promise: string;
@@ -9,5 +9,5 @@ export interface Requirement {
   readonly tests: readonly string[];
 }
 
-/** The requirements of one family, by their ids: the family, a dot, the promise in a word. */
+/** The requirements of one family by id. An id is the family, a dot and a word for the promise. */
 export type Requirements = Readonly<Record<string, Requirement>>;

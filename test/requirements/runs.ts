@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** The records of runs, and runs in the background. */
+/** The records of runs, and asynchronous runs. */
 export const runsRequirements: Requirements = {
   'runs.recorded': {
     promise: 'Every run has a record: outcome, phases, tier, outbound calls; no credential, no input unless asked for.',

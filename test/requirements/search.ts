@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Chunks found by words and by vectors. */
+/** The search of chunks by words and by vectors. */
 export const searchRequirements: Requirements = {
   'query.found': {
     promise: 'Questions find their passages at least as well as BM25 of others, in every language of the corpus.',

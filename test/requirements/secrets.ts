@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Credentials that are kept, and credentials that appear nowhere. */
+/** Stored credentials, and the places in which credentials must not appear. */
 export const secretsRequirements: Requirements = {
   'profiles.sealed': {
     promise:

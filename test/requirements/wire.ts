@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** What both addresses share. */
+/** The behaviour that both addresses share. */
 export const wireRequirements: Requirements = {
   'wire.envelope': {
     promise: 'Every error, on every path, is the envelope with a request id; RFC 9457 for those who ask.',

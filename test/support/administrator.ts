@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { consoleTokenHeader, csrfHeader, type NewSession, projectHeader } from '@quartermaster/contract';
 import type { StartedService } from './service.ts';
 
-/** A signed-in administrator, as a browser would send its requests. */
+/** A signed-in administrator who sends requests like a browser. */
 export interface SignedIn {
   readonly cookie: string;
-  /** The second token, which the console keeps. */
+  /** The second token, which the console stores. */
   readonly consoleToken: string;
   readonly projectId: string;
-  /** With cookie, second token, project and the header of writes; all of them may be overridden. */
+  /** Sends a request with cookie, second token, project and the header of writes. All of them may be overridden. */
   ask(method: string, path: string, wish?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
 }
 
 export const administrator = { name: 'Ada', password: 'seven otters paint slowly' } as const;
 
-/** The token of the link that the service printed. */
+/** Returns the token of the setup link that the service printed. */
 export async function setUpToken(service: StartedService): Promise<string> {
   return (await readFile(join(service.folder, 'setup-link'), 'utf8')).trim().split('#')[1] ?? '';
 }
 
-/** Makes the administrator of a fresh service. */
+/** Creates the administrator of a fresh service. */
 export async function setUp(service: StartedService): Promise<SignedIn> {
   const answer = await fetch(`${service.filesUrl}/v1/setup`, {
     method: 'POST',

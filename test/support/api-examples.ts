@@ -11,18 +11,18 @@ import { administrator, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
 
-/** One request that an OpenAPI document shows. */
+/** One example request of an OpenAPI document. */
 export interface ShownExample {
   readonly address: 'files' | 'plugins';
   readonly operationId: string;
   readonly label: string;
   /** Commands for a shell. */
   readonly source: string;
-  /** What a key needs; undefined: it works with a session, or with nothing. */
+  /** The scope that a key needs; undefined when a session, or nothing, is needed. */
   readonly scope: Scope | undefined;
-  /** Schemas of the answers in JSON. */
+  /** Schemas of the JSON responses. */
   readonly answers: readonly object[];
-  /** The body as the document shows it; undefined when it has none. */
+  /** The body in the document; undefined when there is none. */
   readonly body: unknown;
 }
 
@@ -37,7 +37,10 @@ interface Operation {
   readonly 'x-codeSamples'?: ReadonlyArray<{ readonly label: string; readonly source: string }>;
 }
 
-/** Every example of both documents. @throws when an operation has none. */
+/**
+ * Returns every example of both documents.
+ * @throws when an operation has none
+ */
 export async function listExamples({ filesUrl, pluginsUrl }: StartedService): Promise<ShownExample[]> {
   const addresses = [['files', filesUrl] as const, ['plugins', pluginsUrl] as const];
   const lists = addresses.map(async ([address, url]) => {
@@ -64,16 +67,16 @@ function examplesOf(address: 'files' | 'plugins', operation: Operation): ShownEx
   });
 }
 
-/** A service with one object of each kind, and a shell that knows their ids. */
+/** A service with one object of each kind, and a shell with variables for their ids. */
 export interface ExampleShell {
   readonly service: StartedService;
-  /** Runs commands as printed. @returns the exit code, and what was written to standard output */
+  /** Runs the commands as printed. Returns the exit code and the standard output. */
   run(source: string, more?: Readonly<Record<string, string>>): Promise<{ code: number; output: string }>;
-  /** The arguments of the command `curl`, with the values that the documents show for variables. */
+  /** Returns the arguments of the `curl` command, with the values that the documents show for variables. */
   argumentsOf(source: string): Promise<string[]>;
-  /** A key that has only this scope, and one that has all others. */
+  /** Returns a key with only this scope, and one with all others. */
   keysFor(scope: Scope): { readonly sufficient: string; readonly insufficient: string };
-  /** Remembers what later examples need, such as the token of a session. */
+  /** Stores values that later examples need, such as the token of a session. */
   note(operationId: string, output: string): Promise<void>;
   /** Waits until no record is being created. */
   settle(): Promise<void>;
@@ -124,7 +127,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   };
 }
 
-/** OpenWeather, a web page and an embedding service. */
+/** Starts servers in place of OpenWeather, a web page and an embedding service. */
 async function startThirdParties(t: TestContext): Promise<string> {
   const weather = await readFile(resolve('bundles/open_weather/fixtures/current.json'));
   const server = createServer(async (request, response) => {
@@ -148,7 +151,7 @@ async function startThirdParties(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** One object of each kind, by name of the variable that holds its id. */
+/** Creates one object of each kind. Returns their ids by the name of the variable. */
 async function seed(service: StartedService) {
   const { client, key, filesUrl, pluginsUrl } = service;
   const file = await client.files.upload({
@@ -203,7 +206,7 @@ async function seed(service: StartedService) {
   return { variables, settle };
 }
 
-/** An example may have deleted it. */
+/** Waits until the record has settled. An example may have deleted it. */
 async function settled(client: StartedService['client'], collectionId: string, recordId: string): Promise<void> {
   await client.records.settled(collectionId, recordId).catch((error: { status?: number }) => {
     if (error.status !== 404) throw error;
@@ -212,7 +215,10 @@ async function settled(client: StartedService['client'], collectionId: string, r
 
 type Keys = Readonly<Record<Scope, { readonly sufficient: string; readonly insufficient: string }>>;
 
-/** `admin` includes `metrics`, and a key gives only scopes that it has: the key for `admin` has all of them. */
+/**
+ * Creates the keys. `admin` includes `metrics`, and a key can grant only its own scopes, so the key for `admin` has all
+ * of them.
+ */
 async function createKeys({ filesUrl, key }: StartedService, projectId: string): Promise<Keys> {
   const ask = asker(filesUrl, key);
   const create = async (wanted: readonly Scope[]) =>
@@ -228,7 +234,7 @@ async function createKeys({ filesUrl, key }: StartedService, projectId: string):
   return Object.fromEntries(await Promise.all(entries)) as Keys; // one for each scope
 }
 
-/** Another session, to be ended. @returns its id */
+/** Begins another session that an example ends. Returns its id. */
 async function beginSession({ filesUrl }: StartedService): Promise<string> {
   const session = await asker(filesUrl, undefined)<{ session_id: string }>('/v1/session', administrator);
   return session.session_id;

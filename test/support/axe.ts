@@ -4,15 +4,15 @@ import type { Page } from 'playwright-core';
 
 const axe = resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js');
 
-/** What a page without fault has. */
+/** The findings of a page without faults. */
 export const nothing = { light: [], dark: [] };
 
 async function seriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // Colours half way through a transition are nobody's to read.
+  // Waits for transitions, because their intermediate colours are not meant to be read.
   await page.evaluate(
     'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)).then(() => 0)',
   );
-  // The policy of pages lets in no script of a test: axe is put in by the browser's own debugger.
+  // The content security policy of the pages blocks scripts of tests, so the debugger of the browser injects axe.
   const isThere = await page.evaluate<boolean>("typeof axe !== 'undefined'");
   if (!isThere) await page.evaluate(await readFile(axe, 'utf8'));
   const options = rules === undefined ? {} : { runOnly: rules };
@@ -24,7 +24,7 @@ async function seriousFindings(page: Page, rules?: readonly string[]): Promise<s
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }
 
-/** What axe finds serious on a page as it is now. In dark, only what depends on colours is looked at again. */
+/** Returns the serious findings of axe on the current page. In dark mode, only rules about colours run again. */
 export async function findingsInBoth(page: Page): Promise<{ light: string[]; dark: string[] }> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const light = await seriousFindings(page);

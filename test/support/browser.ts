@@ -4,18 +4,18 @@ import { requireTools, toolsNamed } from './system-tools.ts';
 
 const chromiumPath = '/usr/bin/chromium';
 
-/** A tab of Debian's Chromium, and what went wrong in it. */
+/** A tab of Debian's Chromium, and a list of the errors in it. */
 export interface OpenedBrowser {
   readonly browser: Browser;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Errors of pages, refusals of the Content-Security-Policy, answers of 500 and more. */
+  /** Page errors, violations of the Content-Security-Policy, and responses with a status of 500 or more. */
   readonly complaints: string[];
-  /** Origins that requests went to. */
+  /** The origins of all requests. */
   readonly origins: Set<string>;
 }
 
-/** Opens a browser that ends with the test. Chromium is installed when it is missing and apt can do it. */
+/** Opens a browser that is closed with the test. Installs Chromium when it is missing and apt can install it. */
 export async function openBrowser(t: Ending, wish: { width?: number; height?: number } = {}): Promise<OpenedBrowser> {
   await requireTools(toolsNamed('chromium'));
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
@@ -25,14 +25,14 @@ export async function openBrowser(t: Ending, wish: { width?: number; height?: nu
     locale: 'en-GB',
     reducedMotion: 'reduce',
   });
-  // What a test waits for comes on a busy machine too, only later.
+  // On a busy machine the expected elements appear later.
   context.setDefaultTimeout(180_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   const origins = new Set<string>();
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // The browser reports every refused request by itself; those are the answers of the service, looked at below.
+    // The browser logs every refused request. These are responses of the service, which are checked below.
     const isRefusal = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
   });

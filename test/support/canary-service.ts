@@ -12,20 +12,23 @@ import { type StartedService, startService, temporaryFolder } from './service.ts
 
 const run = promisify(execFile);
 
-/** The service with a bundle for each scheme, an upstream that echoes, and a look at everything that it says or keeps. */
+/**
+ * A service with a bundle for each scheme and an echoing upstream, and a search through everything that it returns or
+ * stores.
+ */
 export interface CanaryService {
   service: StartedService;
   readonly upstream: EchoingUpstream;
-  /** Asks the plugins address; whatever comes back is searched at the next look. */
+  /** Sends a request to the plugins address. The next search includes the response. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   execute(scheme: Scheme, plugin: string, input: object, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-  /** What holds a credential, of all that was said since the last look. */
+  /** Searches everything said since the last search. Returns the places with a credential. */
   look(): Promise<string[]>;
-  /** … of the folders that the service writes to. */
+  /** Searches the folders that the service writes to. */
   lookInFolders(): Promise<string[]>;
-  /** Whether a text that is no secret is found in what was said since the last look, and in the folders: by place. */
+  /** Returns the places in which a non-secret text occurs: in output since the last search, and in the folders. */
   places(text: string): Promise<Record<'answers' | 'log' | 'folders', boolean>>;
-  /** Another process on the same data. */
+  /** Starts another process on the same data. */
   restart(): Promise<void>;
 }
 
@@ -60,7 +63,7 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
     async call(method, path, body, headers = {}) {
       const { pluginsUrl, key } = canary.service;
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
-      // No connection is kept: a search may last longer than a server keeps one.
+      // Uses a new connection for each request, because a search may last longer than the server keeps one open.
       const asked = request(pluginsUrl + path, {
         method,
         agent: false,
@@ -109,12 +112,12 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
   return canary;
 }
 
-/** The most that the records of runs can hold: inputs and messages too. */
+/** Stores as much as possible in the records of runs, including inputs and messages. */
 async function keepInputs(folder: string): Promise<void> {
   const env = { QUARTERMASTER_DATA: folder };
   const quartermaster = async (...args: string[]) =>
     (await run(process.execPath, ['packages/cli/src/main.ts', ...args], { env })).stdout;
-  // The line below the heads of the columns.
+  // The line below the column headings.
   const [, line = ''] = (await quartermaster('project', 'list')).split('\n');
   await quartermaster('project', 'inputs', line.split(' ')[0] ?? '', 'keep');
 }

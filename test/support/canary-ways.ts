@@ -3,24 +3,27 @@ import type { CanaryService } from './canary-service.ts';
 import { upstreamModes } from './echoing-upstream.ts';
 import { type Scheme, schemes, secretsOf } from './scheme-bundles.ts';
 
-/** A way in which a run fails, or an upstream says too much. */
+/** A case in which a run fails, or an upstream returns too much. */
 export interface Way {
   readonly name: string;
   readonly go: (canary: CanaryService) => Promise<unknown>;
 }
 
-/** In inputs, so in everything that may hold inputs: no secret. What looks finds it, so it would find a secret there. */
+/**
+ * A non-secret text in all inputs, and so in everything that may contain inputs. The search finds it, which proves that
+ * it would also find a secret there.
+ */
 export const marker = 'Marker-5d1f0c77-that-is-no-secret';
 const hurried = schemes.filter(({ id }) => id === 'hurried');
 const usual = schemes.filter(({ id }) => id !== 'hurried');
 const [bearer = usual[0] as Scheme] = usual.filter(({ id }) => id === 'bearer'); // the table is not empty
 
-/** Of each a process is started, and what a handler says does not depend on how its credential is sent. */
+/** The schemes with a handler process. The output of a handler does not depend on how its credential is sent. */
 const handled = usual.filter(({ id }) => ['bearer', 'query', 'refreshed'].includes(id));
 
 const all = (of: readonly Scheme[], go: (scheme: Scheme) => Promise<unknown>) => Promise.all(of.map(go));
 
-/** Modes in which nobody answers in time. */
+/** Modes in which the upstream or the handler does not answer in time. */
 const endless = ['no-answer', 'no-end'];
 const upstreamWays: Way[] = upstreamModes.map((mode) => ({
   name: `upstream ${mode}, in every scheme, to a declarative plugin and to a handler`,
@@ -39,7 +42,7 @@ const handlerWays: Way[] = [...handlerModes, ...furtherModes].map((mode) => ({
     all(mode === 'throws' ? usual : handled, (scheme) => canary.execute(scheme, 'act', { mode, q: marker })),
 }));
 
-/** A crash in a row with others would pause the bundle, so each has a run that succeeds behind it. */
+/** Crash modes. A successful run follows each of them, because consecutive crashes would pause the bundle. */
 const crashModes = ['prints', 'exits', 'aborts', 'throws-late'];
 const crashWays: Way[] = [...crashModes, 'spins', 'waits', 'fills'].map((mode) => ({
   name: `handler ${mode}`,
@@ -50,7 +53,7 @@ const crashWays: Way[] = [...crashModes, 'spins', 'waits', 'fills'].map((mode) =
     }),
 }));
 
-/** The caller puts the credential where it does not belong. */
+/** Cases in which the caller puts the credential into the input by mistake. */
 const callerWays: Way[] = ['echo', 'in-error', 'error-500', 'bad-json', 'redirect-named'].map((mode) => ({
   name: `the credential in the input too, upstream ${mode}`,
   go: (canary) => all(usual, (scheme) => canary.execute(scheme, 'ask', { mode, q: secretsOf(scheme)[0] ?? '' })),
@@ -126,7 +129,7 @@ const tokenWays: Way[] = [...tokenModes, 'as-utf16le', 'not-http', 'redirect-ref
   go: async (canary) => {
     Object.assign(canary.upstream.answers, { verify: 'error-401', token: mode });
     const oauth = usual.filter(({ id }) => id === 'client' || id === 'refreshed');
-    // What verifies wants a token of its own, whatever is kept.
+    // A verification requests its own token, even if one is cached.
     await all(oauth, ({ id, credentials }) =>
       canary.call('POST', '/v1/verify_credentials', { bundle_id: id, credentials }),
     );
@@ -199,7 +202,7 @@ const endings: Way[] = [
   {
     name: 'the caller goes away',
     go: (canary) =>
-      // Not one of those in a hurry: on a busy machine their time is over before the upstream is called.
+      // Excludes the hurried schemes, whose time may end before the call of the upstream on a busy machine.
       all([bearer], async ({ id, credentials }) => {
         const before = canary.upstream.count(id);
         const leaving = new AbortController();

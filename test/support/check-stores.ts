@@ -5,8 +5,8 @@ import type { StartedService } from './service.ts';
 import type { KnownCollection, KnownRecord, KnownStores } from './store-caller.ts';
 
 /**
- * What callers know of the stores must hold: what they were told is there is whole and found, what was deleted is gone,
- * what nobody can tell is one or the other, and nothing else is there.
+ * Asserts everything that callers know of the stores. Acknowledged objects are complete and can be found, deleted
+ * objects are gone, and uncertain objects are either complete or gone. Nothing else exists.
  */
 export async function checkStores(service: StartedService, known: readonly KnownStores[]): Promise<void> {
   await checkFiles(service, known);
@@ -41,7 +41,7 @@ async function checkCollection({ client }: StartedService, known: KnownCollectio
   await checkCounts({ client }, known.id);
 }
 
-/** No work is left behind: each record ends, and is all of its source. */
+/** Asserts that the record has ended and contains its whole source. */
 async function checkRecord(
   { client }: Pick<StartedService, 'client'>,
   { id: collectionId, kind }: KnownCollection,
@@ -68,13 +68,13 @@ async function checkGone(
 ): Promise<void> {
   await assert.rejects(client.records.get(collectionId, id), { status: 404 });
   const word = sources[0]?.[0] ?? '';
-  // Two records may have been made of one file.
+  // Several records may come from one file.
   if (records.some((other) => other.id !== id && other.sources.flat().includes(word))) return;
   const answers = await client.collections.query(collectionId, { query_text: word, top_k: 20 });
   assert.ok(!JSON.stringify(answers).includes(word), `${word} of ${id}, which is deleted, is not found`);
 }
 
-/** What is counted is what is listed. */
+/** Asserts that the counts equal the lists. */
 async function checkCounts({ client }: Pick<StartedService, 'client'>, collectionId: string): Promise<void> {
   const { num_records, num_chunks } = await client.collections.get(collectionId);
   const records = await every((query) => client.records.list(collectionId, query), 'record_id');
@@ -96,7 +96,7 @@ async function chunksOf(
 
 const pageSize = 100;
 
-/** All pages of a list. */
+/** Returns all pages of a list. */
 async function every<T extends { readonly [key in K]: string }, K extends string>(
   list: (query: ListQuery) => Promise<{ readonly data: readonly T[]; readonly has_more: boolean }>,
   id: K,

@@ -1,7 +1,7 @@
 import { handbook } from './sample-handbook.ts';
 import type { StartedService } from './service.ts';
 
-/** Where the pages with something on them are. */
+/** The ids of the objects whose pages have content. */
 export interface Pictured {
   readonly collectionId: string;
   readonly recordId: string;
@@ -28,7 +28,7 @@ const runs = [
   ['calculator', 'evaluate', { expression: '(3+4)*12' }],
 ] as const;
 
-/** A few files, two collections and runs, as a new user would have after an hour. */
+/** Creates a few files, two collections and runs, like a new user after an hour. */
 export async function fillForPictures(service: StartedService): Promise<Pictured> {
   const { client } = service;
   const guides = await client.collections.create({
@@ -64,7 +64,7 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
   };
 }
 
-/** Names only are in the pictures. */
+/** Stores profiles. The pictures show only their names. */
 async function keepProfiles({ filesUrl, key }: StartedService): Promise<void> {
   const profiles = {
     'team-github': ['github', 'GITHUB_API_KEY'],
@@ -80,7 +80,7 @@ async function keepProfiles({ filesUrl, key }: StartedService): Promise<void> {
   }
 }
 
-/** @returns the id of a run that ended well. */
+/** Runs a plugin. Returns the id of a successful run. */
 async function run(
   { filesUrl, key }: StartedService,
   bundle: string,

@@ -1,6 +1,6 @@
 import type { StartedService } from './service.ts';
 
-/** What the pages have something of. */
+/** The ids of the objects that the pages show. */
 export interface Seeded {
   readonly projectId: string;
   readonly fileId: string;
@@ -18,7 +18,7 @@ The library opens at nine and closes at six. On Sundays it stays closed.
 Books may be kept for four weeks. Whoever needs longer asks at the desk.
 `;
 
-/** A file, a collection, a record that is ready, and a run, by the API with the first key. */
+/** Creates a file, a collection, a ready record and a run through the API with the first key. */
 export async function seed({ client, filesUrl, key }: StartedService): Promise<Seeded> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const projects = await (await fetch(`${filesUrl}/v1/projects`, { headers })).json();

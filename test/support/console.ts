@@ -4,14 +4,14 @@ import { administrator } from './administrator.ts';
 import { type OpenedBrowser, openBrowser } from './browser.ts';
 import { type Ending, type ServiceRequest, type StartedService, startService } from './service.ts';
 
-/** Of the page: what is passed to `evaluate` runs there. */
+/** A class of the page, for functions passed to `evaluate`. */
 declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
 
 export interface OpenedConsole extends OpenedBrowser {
   readonly service: StartedService;
 }
 
-/** The console of a fresh service, its administrator just made through its pages. */
+/** Opens the console of a fresh service and creates its administrator through the pages. */
 export async function openConsole(t: Ending, wish: ServiceRequest = {}): Promise<OpenedConsole> {
   const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...wish.settings } });
   const opened = await openBrowser(t);
@@ -25,13 +25,13 @@ export async function openConsole(t: Ending, wish: ServiceRequest = {}): Promise
   return { ...opened, service };
 }
 
-/** Opens a page by the menu. */
+/** Opens a page through the menu. */
 export async function openPage({ page }: OpenedConsole, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 }
 
-/** Makes a key of every scope through the pages; gives it as it was shown. */
+/** Creates a key with every scope through the pages. Returns the key as displayed. */
 export async function createKeyInConsole(opened: OpenedConsole, name: string): Promise<string> {
   const { page } = opened;
   await openPage(opened, 'Project settings');
@@ -47,7 +47,7 @@ export async function createKeyInConsole(opened: OpenedConsole, name: string): P
   return key;
 }
 
-/** Drops files on the page as a mouse would. */
+/** Drops files on the page like a mouse. */
 export async function dropFiles({ page }: OpenedConsole, paths: readonly string[]): Promise<void> {
   const files = await Promise.all(
     paths.map(async (path) => ({ name: basename(path), content: (await readFile(path)).toString('base64') })),

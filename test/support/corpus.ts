@@ -15,12 +15,12 @@ export function hasCorpus(): boolean {
   return existsSync(join(corpusFolder, 'manifest.jsonl'));
 }
 
-/** The bytes of a document. */
+/** Returns the bytes of a document. */
 export function corpusFile(path: string): Buffer {
   return readFileSync(join(corpusFolder, path));
 }
 
-/** The lines of all files of these folders, decoded as UTF-8 even if they are binary. */
+/** Returns the lines of all files in these folders, decoded as UTF-8 even if they are binary. */
 export function corpusLines(folders: readonly string[]): string[] {
   return folders.flatMap((name) => {
     const paths = readdirSync(join(corpusFolder, name)).map((file) => `${name}/${file}`);
@@ -36,7 +36,10 @@ export interface CorpusEntry {
   readonly gt_kind?: string | null;
 }
 
-/** The files of a kind with a ground truth of this kind, and that truth. Throws when there are none. */
+/**
+ * Returns the files of a kind with ground truth of this kind.
+ * @throws when there are none
+ */
 export function corpusTruths(kind: string, trust: RegExp): ReadonlyArray<CorpusEntry & { readonly truth: string }> {
   const known = readCorpusManifest().filter((entry) => entry.kind === kind && trust.test(entry.gt_kind ?? ''));
   if (known.length === 0) throw new Error(`the corpus has no ${kind} file with such a ground truth`);
@@ -53,7 +56,10 @@ export function readCorpusManifest(): CorpusEntry[] {
   return lines.map((line) => JSON.parse(line) as CorpusEntry); // the format that its README describes
 }
 
-/** Throws when there are none, because a test without input proves nothing. */
+/**
+ * Returns the matching entries.
+ * @throws when there are none, because a test without input proves nothing
+ */
 export function corpusEntries(kind: string, expect: string): CorpusEntry[] {
   const found = readCorpusManifest().filter((entry) => entry.kind === kind && entry.expect === expect);
   if (found.length === 0) throw new Error(`the corpus has no ${kind} file with expect ${expect}`);

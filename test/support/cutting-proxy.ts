@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Ending } from './service.ts';
 
-/** Between a client and a PostgreSQL server. */
+/** A proxy between a client and a PostgreSQL server. */
 export interface CuttingProxy {
-  /** The URL of the server, by way of the proxy. */
+  /** The URL of the server through the proxy. */
   readonly url: string;
   /**
-   * Cuts the client of the next COMMIT of a transaction with a statement that has this text, as soon as COMMIT was passed on
-   * to the server, which goes on with it.
+   * Disconnects the client of the next COMMIT of a transaction with a statement that contains this text, after the
+   * COMMIT was sent to the server. The server still executes the COMMIT.
    */
   cutCommitAfter(statement: string): Promise<void>;
 }
 
-/** A statement as the protocol writes it: its text up to a NUL, whatever is around it. */
+/** A statement in the protocol: its text up to a NUL, in any message. */
 const commit = /\0?commit\0/i;
 
 export async function startCuttingProxy(t: Ending, serverUrl: string): Promise<CuttingProxy> {
@@ -44,7 +44,7 @@ export async function startCuttingProxy(t: Ending, serverUrl: string): Promise<C
       }
       isMeant = false;
     });
-    // The server does not learn of the cut before it has done what it was asked.
+    // The server learns of the disconnection only after it has executed the statement.
     client.on('close', () => {
       if (!isCut) upstream.destroy();
     });

@@ -1,5 +1,5 @@
-// Run inside of a network namespace with nothing in it but loopback: starts the service, keeps 50 executions a second
-// going, and meanwhile installs a bundle, another version of it, and removes it. Prints what happened as one JSON object.
+// Runs in a network namespace that has only a loopback interface. It starts the service and keeps 50 executions per
+// second going while it installs a bundle, updates it and removes it. It prints the results as one JSON object.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -145,7 +145,7 @@ async function pluginsUrl(): Promise<string> {
   throw new Error('the service did not start');
 }
 
-/** An upstream that answers when it is told to. */
+/** Opens an upstream that answers on request. */
 async function openGate() {
   const asked = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -155,7 +155,7 @@ async function openGate() {
     response.setHeader('content-type', 'text/plain').end('open');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
     url: `http://127.0.0.1:${port}`,
     next: () => asked.promise,
@@ -164,7 +164,7 @@ async function openGate() {
   };
 }
 
-/** What happens to a call to the outside world (TEST-NET-1, which nobody has). */
+/** Returns the result of a connection to the outside (TEST-NET-1, which is unassigned). */
 async function reachOutside(): Promise<string> {
   const socket = connect({ host: '192.0.2.1', port: 443, timeout: 5_000 });
   const { promise, resolve: tell } = Promise.withResolvers<string>();

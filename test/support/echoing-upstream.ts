@@ -6,26 +6,26 @@ import type { TestContext } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { schemes, secretsOf } from './scheme-bundles.ts';
 
-/** An upstream on 127.0.0.1 that gives back whatever it gets, and the secrets it knows, in the way it is asked to. */
+/** An upstream on 127.0.0.1 that returns its requests and the known secrets in the requested way. */
 export interface EchoingUpstream {
   readonly origin: string;
-  /** How `/verify` and `/token` answer from now on. */
+  /** The modes of `/verify` and `/token` from now on. */
   answers: { verify: string; token: string };
-  /** Access and refresh tokens it has given out. */
+  /** The access and refresh tokens that it has issued. */
   readonly issued: string[];
-  /** Requests it has got for a scheme. */
+  /** Returns the number of requests of a scheme. */
   count(scheme: string): number;
 }
 
 interface Exchange {
   readonly response: ServerResponse;
-  /** All that came, and the secrets, as one text. */
+  /** The whole request and the secrets as one text. */
   readonly all: string;
   readonly secret: string;
   readonly scheme: string;
 }
 
-/** Answers by mode; all of them our own, shaped like nobody's. */
+/** Responses by mode. They imitate no real API. */
 const modes: Readonly<Record<string, (exchange: Exchange) => void>> = {
   echo: ({ response, all }) => sendJson(response, 200, { all }),
   'as-text': ({ response, all }) => send(response, { type: 'text/plain' }, all),
@@ -150,12 +150,12 @@ export async function startEchoingUpstream(t: TestContext): Promise<EchoingUpstr
     server.closeAllConnections();
     server.close();
   });
-  // It listens on TCP.
+  // it listens on TCP
   const { port } = server.address() as AddressInfo;
   return { origin: `http://127.0.0.1:${port}`, answers, issued, count: (scheme) => counts.get(scheme) ?? 0 };
 }
 
-/** A refresh token comes with those that were got with one. */
+/** Issues a refresh token only for a request that sends one. */
 function grant({ response, all }: Exchange, issued: string[]): void {
   const token = `Issued-${randomBytes(12).toString('base64url')}`;
   const renewed = `Renewed-${randomBytes(12).toString('base64url')}`;
@@ -209,7 +209,7 @@ function redirect(response: ServerResponse, location: string): void {
   response.writeHead(302, { location }).end(location);
 }
 
-/** Past the server's own writer. */
+/** Writes to the socket directly, without the server's response writer. */
 function raw(response: ServerResponse, text: string): void {
   response.socket?.end(text);
 }
@@ -218,7 +218,7 @@ function utf16(charset: string): Head {
   return { type: `application/json; charset=${charset}` };
 }
 
-/** A secret as it may stand in the name of a host or a header. */
+/** Returns the secret in a form that the name of a host or header allows. */
 function hostLabel(secret: string): string {
   return /^[a-z0-9-]+$/i.test(secret) ? secret : Buffer.from(secret).toString('hex');
 }

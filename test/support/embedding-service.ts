@@ -4,21 +4,21 @@ import type { AddressInfo } from 'node:net';
 import type { Ending } from './service.ts';
 
 export interface EmbeddingService {
-  /** For `QUARTERMASTER_EMBEDDING_URL`. */
+  /** The value of `QUARTERMASTER_EMBEDDING_URL`. */
   readonly url: string;
-  /** Every text that was embedded, in order. */
+  /** Every embedded text in order. */
   readonly texts: readonly string[];
-  /** Whether it answers with 503 from now on. */
+  /** Sets whether it answers with 503 from now on. */
   setDown(isDown: boolean): void;
 }
 
 interface EmbeddingServiceOptions {
   readonly embed: (text: string) => readonly number[];
-  /** Other keys are answered with 401; default: none is asked for. */
+  /** The required key; other keys get 401. Default: none is required. */
   readonly key?: string;
 }
 
-/** A server on this machine that answers as OpenAI's API reference shows it for "Create embeddings". */
+/** Starts a local server that answers as OpenAI's API reference shows for "Create embeddings". */
 export async function startEmbeddingService(
   t: Ending,
   { embed, key }: EmbeddingServiceOptions,
@@ -42,7 +42,7 @@ export async function startEmbeddingService(
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
     url: `http://127.0.0.1:${port}/v1`,
     texts,

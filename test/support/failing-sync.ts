@@ -9,13 +9,13 @@ const source = join(import.meta.dirname, 'fail-sync.c');
 
 /** A disk that reports a failed sync. */
 export interface FailingSync {
-  /** Runs a service on it. */
+  /** Command prefix that runs a service on this disk. */
   readonly launcher: readonly string[];
-  /** The next sync of the file fails with EIO. */
+  /** Lets the next sync of the file fail with EIO. */
   failNext(): Promise<void>;
 }
 
-/** @param ofFile the end of the path of the file whose sync can fail. */
+/** @param ofFile the end of the path of the file whose sync can fail */
 export async function createFailingSync(t: Ending, ofFile: string): Promise<FailingSync> {
   const folder = await temporaryFolder(t);
   const library = join(folder, 'fail-sync.so');

@@ -1,5 +1,5 @@
-// Loaded before each test file (`--import`): ends a file that is still running after TEST_FILE_SECONDS (900 s without it), names
-// it and says what keeps it running. Without it, a test that waits for something that never happens holds the whole run.
+// Loaded before each test file (`--import`). It ends a file that is still running after TEST_FILE_SECONDS (default: 900
+// s), and reports the file and what keeps it running. Otherwise, a test that waits forever would hold the whole run.
 import { isMainThread } from 'node:worker_threads';
 
 const seconds = Number(process.env.TEST_FILE_SECONDS ?? 900);

@@ -1,16 +1,16 @@
-/** Where a secret shows in bytes: in a form that a person or a program reads it back from. */
+/** An occurrence of a secret in bytes, in a form from which a person or a program can recover it. */
 export interface Found {
   readonly secret: string;
   readonly form: string;
-  /** What stands around it. */
+  /** The text around the occurrence. */
   readonly context: string;
 }
 
-/** Of a secret that was cut in two, this much is enough to be found. */
+/** The length of a part of a secret that counts as an occurrence, because a secret may be split in two. */
 const pieceLength = 12;
 const pieceStep = 4;
 
-/** Looks through bytes for all secrets at once. */
+/** Searches bytes for all secrets at once. */
 export interface SecretFinder {
   find(bytes: Buffer): Found[];
   add(secret: string): void;
@@ -23,11 +23,11 @@ interface Needle {
 }
 
 /**
- * Looks for secrets as they are, in pieces, backwards, in lower case, and in the notations that credentials are echoed
- * in. Knows nothing of what the product looks for.
+ * Searches for secrets unchanged, in pieces, reversed, in lower case, and in the notations in which credentials are
+ * echoed. It shares no code with the redaction of the product.
  */
 export function createSecretFinder(secrets: Iterable<string>): SecretFinder {
-  /** By their first four bytes, so that one walk over the bytes is enough. */
+  /** Search patterns by their first four bytes, so that one pass over the bytes is enough. */
   const needles = new Map<number, Needle[]>();
   const beginnings = new Uint8Array(0x1_0000);
 
@@ -93,7 +93,7 @@ function* makeNeedles(secret: string): Generator<readonly [string, Buffer]> {
   }
 }
 
-/** The characters of base64 that a secret decides alone when it stands in longer text. */
+/** Returns the base64 characters that depend only on the secret when it is part of a longer text. */
 function innerBase64(secret: string, behind: number): string {
   const whole = Buffer.concat([Buffer.alloc(behind), Buffer.from(secret)]).toString('base64');
   const bits = (behind + Buffer.byteLength(secret)) * 8;

@@ -4,13 +4,13 @@ import type { TestContext } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
 
 export interface Attacked {
-  /** What the page of the other origin managed to send. */
+  /** The requests that the page of the other origin could send. */
   readonly attempts: readonly string[];
-  /** What was answered with success, though it changes something. */
+  /** The requests that succeeded although they change something. */
   readonly succeeded: readonly string[];
 }
 
-/** What the attack needs of a browser's own objects, for which tests of a server have no types. */
+/** The browser objects that the attack uses. Tests of a server have no types for them. */
 interface Page {
   readonly document: {
     readonly body: Element;
@@ -26,7 +26,10 @@ interface Element extends EventTarget {
   append(child: Element): void;
 }
 
-/** A page at another port of this machine calls paths of the service in every way a page can, as the signed-in browser. */
+/**
+ * Sends requests to paths of the service from a page at another port of this machine, in every way a page can, in the
+ * signed-in browser.
+ */
 export async function attackFromElsewhere(
   t: TestContext,
   context: BrowserContext,
@@ -53,7 +56,7 @@ export async function attackFromElsewhere(
 
 /** Runs in the page of the other origin. */
 async function attack(paths: readonly string[]): Promise<void> {
-  const { document, navigator } = globalThis as unknown as Page; // a browser's, where this runs
+  const { document, navigator } = globalThis as unknown as Page; // the globals of a browser, where this runs
   const frame = document.createElement('iframe');
   frame.name = 'target';
   document.body.append(frame);

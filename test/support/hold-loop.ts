@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { ServerResponse } from 'node:http';
 
 /**
- * Preloaded into a service (`--import`), it stops the event loop while an answer is written whose address ends with one
+ * Preloaded into a service (`--import`), it blocks the event loop while a response is written whose URL ends with one
  * of these words.
  */
 const holds: Readonly<Record<string, () => void>> = {

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KnownCollection, KnownRecord, KnownStores } from './store-caller.ts';
 
-/** A copy that stays as it is while the caller goes on. */
+/** Returns a copy that does not change while the caller continues. */
 export function rememberNow({ files, collections, unansweredUploads }: KnownStores): KnownStores {
   return structuredClone({ files, collections, unansweredUploads });
 }
 
 /**
- * What holds of the stores at some moment between two: what both know alike. Of what was made or deleted in between
- * nobody can tell, and of a record that was rewritten not what it holds.
+ * Returns what holds of the stores at some moment between two snapshots: the knowledge that both share. Whether an
+ * object created or deleted in between exists is unknown, as is the content of a rewritten record.
  */
 export function knownBetween(before: KnownStores, after: KnownStores): KnownStores {
   return {
@@ -24,7 +24,7 @@ function joinCollections(earlier: KnownCollection | undefined, later: KnownColle
 }
 
 function joinRecords(earlier: KnownRecord | undefined, later: KnownRecord): KnownRecord {
-  // Only records of a text are rewritten.
+  // Only records from text are rewritten.
   const isSame = !later.isText || isDeepStrictEqual(earlier?.sources, later.sources);
   return { ...later, sources: isSame ? later.sources : [], fate: commonFate(earlier, later) };
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
 
-/** What a store gets beside its own files: many small ones, and one that is large and sparse on the disk. */
+/** Additional files of a store: many small ones, and a large one that is sparse on the disk. */
 export interface LargeStore {
   readonly smallFiles: number;
   readonly largeBytes: number;
 }
 
-/** Adds files to a SQLite store that no process uses: through the service they would take minutes. */
+/** Adds files to an SQLite store that no process uses. Through the service they would take minutes. */
 export async function enlargeStore(folder: string, { smallFiles, largeBytes }: LargeStore): Promise<void> {
   const database = new DatabaseSync(join(folder, 'quartermaster.db'));
   const newId = createNewId();

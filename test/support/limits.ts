@@ -4,11 +4,11 @@ import type { Limit } from '@quartermaster/contract';
 import { type ServiceRequest, type StartedService, startService } from './service.ts';
 
 export interface LimitedService {
-  /** Started before the first test of the file. */
+  /** The service, which starts before the first test of the file. */
   readonly service: StartedService;
-  /** The row that the running service answers: the proof of a limit uses this number. */
+  /** Returns the row of the limit from the running service. The test of the limit uses its value. */
   limit(name: string): Limit & { readonly value: number };
-  /** Sends a request to an address, with the key. */
+  /** Sends a request to an address with the key. */
   send(url: string, init?: RequestInit): Promise<LimitAnswer>;
 }
 
@@ -16,11 +16,11 @@ export interface LimitAnswer {
   readonly status: number;
   readonly code: string | null;
   readonly message: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the answers of many operations
+  // biome-ignore lint/suspicious/noExplicitAny: the responses of many operations
   readonly body: any;
 }
 
-/** One running service for all tests of a file, and its table of limits. */
+/** Starts one service for all tests of a file, and reads its table of limits. */
 export function limitedService(wish: ServiceRequest = {}): LimitedService {
   const endings: Array<() => unknown> = [];
   let service: StartedService | undefined;
@@ -57,12 +57,12 @@ export function readAnswer(status: number, text: string): LimitAnswer {
   return { status, code: body?.error?.code ?? null, message: body?.error?.message ?? text, body };
 }
 
-/** The answer above a limit is the one that the table promises. */
+/** Asserts that a response above a limit is the one that the table promises. */
 export function assertRefused(row: Limit, answer: Pick<LimitAnswer, 'status' | 'code' | 'message'>): void {
   assert.deepEqual([answer.status, answer.code], [row.status, row.code], answer.message);
 }
 
-/** The answer at a limit is a success. */
+/** Asserts that a response at a limit is a success. */
 export function assertAccepted(answer: Pick<LimitAnswer, 'status' | 'message'>): void {
   assert.ok(answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.message}`);
 }

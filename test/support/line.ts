@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** The way to a server, which can be cut and mended. */
+/** A connection to a server that can be interrupted and restored. */
 export interface Line {
-  /** The server's, by this way. */
+  /** The URL of the server through this line. */
   readonly url: string;
-  /** What is open breaks, and nobody can connect. */
+  /** Breaks open connections and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
 }
 
-/** A way of its own to the server that `url` names. Cut it at the end. */
+/** Opens a line to the server that `url` names. Cut it at the end. */
 export async function openLine(url: string): Promise<Line> {
   const ours = new URL(url);
   const target = { host: ours.hostname, port: Number(ours.port) };

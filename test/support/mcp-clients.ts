@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-/** What a test needs of any client library: names of tools, and the output of a call as the library hands it out. */
+/** The common interface of the client libraries: names of tools, and the output of a call as the library returns it. */
 export interface McpClient {
   listTools(): Promise<string[]>;
   callTool(name: string, input: Record<string, unknown>): Promise<unknown>;
@@ -15,7 +15,7 @@ export type OpenMcpClient = (url: string, headers: Record<string, string>) => Pr
 
 const info = { name: 'quartermaster-test', version: '1.0.0' };
 
-/** The client libraries as their own documentation connects them, each in the revisions it speaks. */
+/** The client libraries, connected as in their documentation, each in the revisions that it supports. */
 export const mcpClients: Readonly<Record<string, OpenMcpClient>> = {
   '@modelcontextprotocol/client, 2026-07-28': (url, headers) => openV2(url, headers, { pin: '2026-07-28' }),
   '@modelcontextprotocol/client, negotiating': (url, headers) => openV2(url, headers, 'auto'),
@@ -41,7 +41,7 @@ async function openV2(
 
 async function openV1(url: string, headers: Record<string, string>): Promise<McpClient> {
   const client = new ClientV1(info);
-  // Its own type of a transport disagrees with exactOptionalPropertyTypes.
+  // The SDK's own type of a transport conflicts with exactOptionalPropertyTypes.
   const transport = new TransportV1(new URL(url), { requestInit: { headers } }) as Parameters<typeof client.connect>[0];
   await client.connect(transport);
   return {
@@ -78,7 +78,7 @@ async function openAiSdk(url: string, headers: Record<string, string>): Promise<
   };
 }
 
-/** LangChain gives one content as it is, and several as a list. */
+/** LangChain returns a single content directly, and several contents as a list. */
 function firstText(content: unknown): string {
   const first: unknown = Array.isArray(content) ? content[0] : content;
   return typeof first === 'string' ? first : String(Reflect.get(Object(first), 'text'));

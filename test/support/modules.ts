@@ -4,13 +4,13 @@
  * type imports included, in both directions: an import that is missing here fails, and so does an entry that is not used.
  */
 export interface ModuleRule {
-  /** The modules whose entry points this module imports. The kernel is open to all. */
+  /** The modules whose entry points this module imports. Every module may import the kernel. */
   readonly uses: readonly string[];
   /** The files that other modules import, without `.ts`. `adapters`, `limits` and `service` may import any file. */
   readonly entries: readonly string[];
 }
 
-/** Modules that connect others: they may import any file of the modules that they use. */
+/** Modules that connect others. They may import any file of the modules that they use. */
 export const connectors: ReadonlySet<string> = new Set(['adapters', 'limits', 'service']);
 
 export const modules: Readonly<Record<string, ModuleRule>> = {

@@ -7,8 +7,8 @@ import { checkRuntime, runtimeManifest } from '../../packages/server/src/search/
 const run = promisify(execFile);
 
 /**
- * Installs what `npm run add-onnx` installs, once per clone: the tests run the real thing. Several test files may do so
- * at once: each installs beside it, and the first is kept.
+ * Installs what `npm run add-onnx` installs, once per clone, because the tests use the real runtime. Several test files
+ * may do so at once: each installs into a separate folder, and the first one is kept.
  */
 export async function installOnnxRuntime(): Promise<void> {
   const missing = await checkRuntime(runtimeManifest).then(
@@ -22,7 +22,7 @@ export async function installOnnxRuntime(): Promise<void> {
     for (const name of ['package.json', 'package-lock.json', '.npmrc']) await cp(join(home, name), join(folder, name));
     await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
     await rename(join(folder, 'node_modules'), join(home, 'node_modules')).catch(async (error: unknown) => {
-      // Somebody else was faster, or an older version is there.
+      // Another process was faster, or an older version is installed.
       if (
         await checkRuntime(runtimeManifest).then(
           () => true,

@@ -1,9 +1,9 @@
 import type { StartedService } from './service.ts';
 
-/** One operation of the API as the console reaches it. */
+/** One operation of the API as the console calls it. */
 export interface ServedOperation {
   readonly method: string;
-  /** Its address, with `x` for each parameter of the path. */
+  /** Its URL, with `x` for each path parameter. */
   readonly url: string;
   /** Whether it needs neither a key nor a session. */
   readonly isPublic: boolean;
@@ -13,7 +13,10 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: readonly unknown[] }>>>>;
 }
 
-/** Every operation of both OpenAPI documents, those of the plugins address below `/plugins` of the files address. */
+/**
+ * Returns every operation of both OpenAPI documents. Those of the plugins address are below `/plugins` of the files
+ * address.
+ */
 export async function servedOperations({ filesUrl, pluginsUrl }: StartedService): Promise<ServedOperation[]> {
   const areas = [
     { from: filesUrl, base: filesUrl, mounted: '/' },

@@ -8,12 +8,15 @@ import { findFreePort, findServerUser } from './postgres.ts';
 import { requireTools, toolsNamed } from './system-tools.ts';
 
 export interface PgBouncer {
-  /** The database of the URL, through the pooler. */
+  /** The URL of the database through the pooler. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Starts a PgBouncer in front of the server that `url` names. @param settings more lines of its configuration */
+/**
+ * Starts a PgBouncer in front of the server that `url` names.
+ * @param settings additional lines of its configuration
+ */
 export async function startPgBouncer(
   url: string,
   mode: 'session' | 'transaction' | 'statement',

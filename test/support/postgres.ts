@@ -15,14 +15,14 @@ const run = promisify(execFile);
 const startTimeout = 60_000;
 
 export interface TestServer {
-  /** Of the superuser, database `postgres`. */
+  /** The URL for the superuser and the database `postgres`. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a PostgreSQL server of its own, with its data in a temporary folder. It ends, and its folder goes, with
- * `stop()` or with this process, however that ends.
+ * Starts a separate PostgreSQL server with its data in a temporary folder. The server and its folder are removed by
+ * `stop()` or when this process ends, even if it is killed.
  */
 export async function startPostgres(): Promise<TestServer> {
   const programs = await postgresPrograms();
@@ -39,7 +39,7 @@ export async function startPostgres(): Promise<TestServer> {
   }
 }
 
-/** A hot standby of the server at this address, which follows it and takes no writes. */
+/** Starts a read-only hot standby of the server at this URL. */
 export async function startStandby(primary: string): Promise<TestServer> {
   const programs = await postgresPrograms();
   const user = await findServerUser();
@@ -58,7 +58,7 @@ export async function startStandby(primary: string): Promise<TestServer> {
   }
 }
 
-/** Sorts text as people do, so that what must sort byte by byte has to say so. */
+/** Uses a locale that sorts like people do, so that queries must request byte order explicitly. */
 const clusterOptions = [
   ...['--username=postgres', '--auth=trust', '--no-sync'],
   ...['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'],
@@ -74,7 +74,10 @@ interface Start {
   readonly user: ServerUser | undefined;
 }
 
-/** Its standard input ends when we end, even killed; then the server is stopped and the folder removed. */
+/**
+ * Supervises the server. Its standard input closes when this process ends, even if it is killed. It then stops the
+ * server and removes the folder.
+ */
 const supervisor = `
 "$1/postgres" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" >"$2/log" 2>&1 </dev/null &
 server=$!
@@ -141,13 +144,13 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-/** The folder of PostgreSQL's programs; installs them where that is allowed. */
+/** Returns the folder of PostgreSQL's programs. Installs them where that is allowed. */
 export async function postgresPrograms(): Promise<string> {
   await requireTools(toolsNamed('postgresql'));
   return findPostgres() ?? '';
 }
 
-/** PostgreSQL refuses to run as root; its package makes the user `postgres`. */
+/** Returns the user of the server. PostgreSQL refuses to run as root; its package creates the user `postgres`. */
 export async function findServerUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => run('id', [what, 'postgres'])));
@@ -156,7 +159,7 @@ export async function findServerUser(): Promise<ServerUser | undefined> {
 
 let ours: Promise<TestServer> | undefined;
 
-/** The server that `QUARTERMASTER_TEST_POSTGRES` names, so that a whole run shares one; else one of this process. */
+/** Returns the server in `QUARTERMASTER_TEST_POSTGRES`, which a whole run shares, or one of this process. */
 export async function postgresUrl(): Promise<string> {
   const given = process.env.QUARTERMASTER_TEST_POSTGRES;
   if (given !== undefined) return given;
@@ -166,13 +169,15 @@ export async function postgresUrl(): Promise<string> {
 
 export interface TestDatabase {
   readonly url: string;
-  /** Ends whoever is connected, and the server too when this process started it for its tests. */
+  /**
+   * Disconnects all clients and deletes the database. Also stops the server if this process started it for its tests.
+   */
   drop(): Promise<void>;
 }
 
 let open = 0;
 
-/** A fresh, empty database for one test file. */
+/** Creates a fresh, empty database for one test file. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await postgresUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;

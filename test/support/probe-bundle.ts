@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from './service.ts';
 
-/** A bundle whose third party is this test: it answers when it is told to, and says what has come. */
+/** A bundle whose third party is controlled by the test: it answers on request and records its requests. */
 export interface Probe {
-  /** Of a service that has the bundles `probe` and `guarded` (the same with a credential). */
+  /** Settings of a service with the bundles `probe` and `guarded` (the same with a credential). */
   readonly settings: Readonly<Record<string, string>>;
-  /** Requests for this path wait until `release`. */
+  /** Lets requests for this path wait until `release`. */
   hold(path: string): void;
   release(): void;
-  /** Resolves when a request for it has come. */
+  /** Resolves when a request for the path has arrived. */
   arrived(path: string): Promise<void>;
-  /** Resolves when the caller of a held one has gone. */
+  /** Resolves when the caller of a held request has disconnected. */
   aborted(path: string): Promise<void>;
   count(path: string): number;
 }

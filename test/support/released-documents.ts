@@ -1,7 +1,7 @@
 import { strToU8, zipSync } from 'fflate';
 import { pdfOf } from '../../packages/server/src/extraction/formats/testing/documents.fixture.ts';
 
-/** The documents in the released stores: one of each format, written for this purpose. */
+/** The documents in the released stores: one of each format, written for the tests. */
 
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const relation = (id: string, kind: string, target: string) =>
@@ -102,7 +102,7 @@ export const questions: readonly DocumentedQuestion[] = [
   onPairs('Who feeds the peacocks?'),
 ];
 
-/** A bundle of a third party, with a credential and one plugin that returns its hash. */
+/** A third-party bundle with a credential and one plugin that returns its hash. */
 export const bundle = {
   'bundle.yaml': {
     id: 'released',

@@ -9,13 +9,15 @@ import { consoleTokenHeader, type NewSession } from '@quartermaster/contract';
 import { cookieOf } from './administrator.ts';
 import type { Ending, StartedService } from './service.ts';
 
-/** The stores in `test/fixtures/store-<commit>`, which that commit made: what they were given, and what it found in them. */
+/**
+ * The contents of the stores in `test/fixtures/store-<commit>`: what was stored, and what that commit found in them.
+ */
 export interface ReleasedStore {
-  /** Of the projects in the store, by name. */
+  /** Keys of the projects in the store, by name. */
   readonly keys: Readonly<Record<'first' | 'filesOnly' | 'revoked' | 'second', string>>;
   readonly administrator: { readonly name: string; readonly password: string };
   readonly questions: readonly Question[];
-  /** What `lookAround` found. */
+  /** The result of `lookAround`. */
   readonly found: unknown;
 }
 
@@ -24,10 +26,13 @@ export interface Question {
   readonly query: { readonly query_text: string; readonly filters?: unknown };
 }
 
-/** Test-only: every copy of these stores has it. */
+/** The key of every copy of these stores. It is used only in tests. */
 export const releasedEncryptionKey = Buffer.alloc(32, 'released store').toString('base64url');
 
-/** Settings that the stores need: their third party is a server of the test, and no run is old enough to be removed. */
+/**
+ * Returns the settings that the stores need. Their third party is a server of the test, and no run is old enough to be
+ * removed.
+ */
 export function releasedSettings(upstream: string): Record<string, string> {
   return {
     SEALING_KEY: releasedEncryptionKey,
@@ -38,7 +43,7 @@ export function releasedSettings(upstream: string): Record<string, string> {
   };
 }
 
-/** A third party that answers with the hash of the token it was called with, which no answer may repeat. */
+/** Starts a third party that answers with the hash of the received token, which no response may repeat. */
 export async function startUpstream(t: Ending): Promise<string> {
   const server = createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -56,14 +61,17 @@ export function hashOf(bytes: string | Uint8Array): string {
 
 type Packed = Record<string, { readonly base64: string } | { readonly link: string }>;
 
-/** A folder as one compressed file: the contents and symbolic links below `folder`, except files that a start writes again. */
+/**
+ * Packs the contents and symbolic links below `folder` into one compressed file, except files that a start writes
+ * again.
+ */
 export async function packFolder(folder: string, isKept: (path: string) => boolean): Promise<Buffer> {
   const packed: Packed = {};
   const links: string[] = [];
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1))) {
     const path = relative(folder, join(entry.parentPath, entry.name));
-    // The list goes on behind symbolic links.
+    // The recursive list follows symbolic links, so it skips the paths below them.
     if (!isKept(path) || links.some((link) => path.startsWith(`${link}/`))) continue;
     if (entry.isSymbolicLink()) links.push(path);
     if (entry.isSymbolicLink()) packed[path] = { link: await readlink(join(folder, path)) };
@@ -72,7 +80,7 @@ export async function packFolder(folder: string, isKept: (path: string) => boole
   return gzipSync(JSON.stringify(packed), { level: 9 });
 }
 
-/** Writes what `packFolder` has packed. */
+/** Unpacks a file of `packFolder`. */
 export async function unpackFolder(bytes: Uint8Array, folder: string): Promise<void> {
   for (const [path, entry] of Object.entries(JSON.parse(gunzipSync(bytes).toString()) as Packed)) {
     const target = join(folder, path);
@@ -83,7 +91,7 @@ export async function unpackFolder(bytes: Uint8Array, folder: string): Promise<v
   }
 }
 
-/** The members of answers that are compared: a later version may add others. */
+/** The members of responses that are compared. A later version may add others. */
 const members = {
   project: ['project_id', 'name', 'created_timestamp'],
   key: ['key_id', 'name', 'hint', 'scopes', 'state', 'created_timestamp', 'expires_timestamp', 'revoked_timestamp'],
@@ -110,7 +118,7 @@ function pick(kind: keyof typeof members, item: Item): Item {
   return Object.fromEntries(members[kind].filter((name) => name in item).map((name) => [name, item[name]]));
 }
 
-/** Everything in the store, as clients see it; the same for every version. */
+/** Returns everything in the store as clients see it. The result is the same for every version. */
 export async function lookAround(
   service: StartedService,
   { keys, administrator, questions }: Omit<ReleasedStore, 'found'>,
@@ -134,7 +142,7 @@ export const withProfile = {
   credentials: { $profile: 'production' },
 };
 
-/** As the signed-in administrator sees them. */
+/** Returns the projects as the signed-in administrator sees them. */
 async function lookAtProjects(filesUrl: string, body: ReleasedStore['administrator']): Promise<unknown> {
   const answer = await fetch(`${filesUrl}/v1/session`, {
     method: 'POST',
@@ -142,7 +150,7 @@ async function lookAtProjects(filesUrl: string, body: ReleasedStore['administrat
     body: JSON.stringify(body),
   });
   const { data } = (await answer.json()) as { data: Partial<NewSession> };
-  // Earlier versions give no second token and ignore the header.
+  // Earlier versions have no second token and ignore the header.
   const session = { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token ?? '' };
   const projects: unknown[] = [];
   for (const project of await every(`${filesUrl}/v1/projects`, session, 'project_id')) {
@@ -205,7 +213,7 @@ async function lookAtProfiles(pluginsUrl: string, key: string): Promise<unknown>
   return profiles.map((profile) => pick('profile', profile));
 }
 
-/** Those that the store had when it was created; each comparison adds a newer one. */
+/** Returns the runs that the store had when it was created, without the newer runs of each comparison. */
 async function lookAtRuns(pluginsUrl: string, key: string): Promise<unknown[]> {
   const runs: unknown[] = [];
   for (const { run_id } of await every(`${pluginsUrl}/v1/runs`, bearer(key), 'run_id')) {
@@ -216,7 +224,7 @@ async function lookAtRuns(pluginsUrl: string, key: string): Promise<unknown[]> {
   return runs;
 }
 
-/** Runs a plugin and gives the answer. */
+/** Runs a plugin and returns the response. */
 export async function execute(pluginsUrl: string, key: string, request: object, headers: Record<string, string> = {}) {
   return (await ask(`${pluginsUrl}/v1/execute`, key, { method: 'POST', body: request, headers })).body;
 }
@@ -238,7 +246,7 @@ export async function ask(
   return { status: answer.status, body: (await answer.json()) as Item };
 }
 
-/** All pages of a list, oldest first. */
+/** Returns all pages of a list, oldest first. */
 async function every(url: string, headers: Record<string, string>, id: string): Promise<Item[]> {
   const all: Item[] = [];
   for (;;) {

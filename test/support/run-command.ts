@@ -4,7 +4,7 @@ import type { ServiceRequest, StartedService } from './service.ts';
 
 export interface CommandResult {
   readonly code: number;
-  /** Standard output, trimmed. */
+  /** The trimmed standard output. */
   readonly output: string;
   readonly errors: string;
 }

@@ -5,7 +5,7 @@ import { wordDocument } from './sample-office.ts';
 import { textPdf } from './sample-pdf.ts';
 import { longHandbook } from './sample-texts.ts';
 
-/** Documents that a library would have: a PDF of some pages, a Word document and Markdown. */
+/** Documents of a library: a PDF with several pages, a Word document and Markdown. */
 export const handbook: ReadonlyArray<{ readonly name: string; readonly bytes: Buffer }> = [
   { name: 'library-handbook.pdf', bytes: textPdf(pagesOf(longHandbook().replace(/[#`-]/g, ''))) },
   {
@@ -45,7 +45,7 @@ function pagesOf(text: string): string[][] {
   return pages;
 }
 
-/** Writes the documents into a temporary folder. @returns their paths and what removes the folder */
+/** Writes the documents into a temporary folder. Returns their paths and a function that removes the folder. */
 export async function writeHandbook(): Promise<{ paths: string[]; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-handbook-'));
   const paths = await Promise.all(

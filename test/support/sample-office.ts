@@ -3,8 +3,8 @@ import { strToU8, zipSync } from 'fflate';
 const sectorSize = 512;
 
 /**
- * What Office makes of a document with a password: a compound file with a stream `EncryptedPackage`. Only its directory
- * is real; nobody reads the stream. Source: MS-CFB.
+ * Builds an Office document with a password: a compound file with a stream `EncryptedPackage`. Only its directory is
+ * real, because no reader reads the stream. Source: MS-CFB.
  */
 export function encryptedOfficeFile(): Buffer {
   const header = Buffer.alloc(sectorSize);
@@ -54,7 +54,7 @@ function escapeXml(text: string): string {
   return text.replace(/[<>&]/g, (character) => ({ '<': '&lt;', '>': '&gt;' })[character] ?? '&amp;');
 }
 
-/** A Word document of headings (lines that start with `# `) and paragraphs. */
+/** Builds a Word document from headings (lines that start with `# `) and paragraphs. */
 export function wordDocument(lines: readonly string[]): Buffer {
   const body = lines.map((line) => {
     const heading = line.startsWith('# ') ? '<w:pPr><w:outlineLvl w:val="0"/></w:pPr>' : '';
@@ -72,7 +72,7 @@ export interface SampleSheet {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A workbook of sheets of text. */
+/** Builds a workbook of sheets of text. */
 export function workbook(sheets: readonly SampleSheet[], kind: 'xlsx' | 'xlsm' = 'xlsx'): Buffer {
   const cell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
   const sheetXml = ({ rows }: SampleSheet) =>

@@ -1,6 +1,6 @@
 import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Object bodies of a PDF, in order of their numbers from 1; the first is the catalogue. */
+/** Object bodies of a PDF, in order of their numbers from 1. The first is the catalogue. */
 export type PdfObjects = readonly (string | Buffer)[];
 
 /** Writes a PDF file. `trailer` adds entries to the trailer dictionary. */
@@ -39,7 +39,7 @@ function streamOf(content: string | Buffer): Buffer {
 
 const show = (text: string, y = 700, size = 11) => `BT /F1 ${size} Tf 50 ${y} Td (${text}) Tj ET`;
 
-/** Pages of lines of text, one below the other. */
+/** Builds pages of lines of text, one below the other. */
 export function textPdf(pages: readonly (readonly string[])[]): Buffer {
   const quote = (line: string) => line.replace(/[\\()]/g, '\\$&');
   const kids = pages.map((_, at) => `${5 + at * 2} 0 R`).join(' ');
@@ -55,7 +55,7 @@ export function textPdf(pages: readonly (readonly string[])[]): Buffer {
   ]);
 }
 
-/** A document of two pages whose bookmarks name its headings: a chapter and a section in it. */
+/** Builds a document of two pages whose bookmarks name its headings: a chapter, and a section in it. */
 export function pdfWithBookmarks(): Buffer {
   const body = Array.from({ length: 5 }, (_, at) => show(`Line ${at} of a text that is long enough.`, 660 - at * 14));
   return writePdf([
@@ -73,8 +73,8 @@ export function pdfWithBookmarks(): Buffer {
 }
 
 /**
- * A page with Arabic as a typesetter draws it: glyphs from left to right in the order seen, mapped to letters by the
- * font's ToUnicode table.
+ * Builds a page with Arabic as a typesetter draws it: glyphs from left to right in visual order, mapped to letters by
+ * the font's ToUnicode table.
  */
 export function arabicPdf(words: string): Buffer {
   const letters = [...new Set(words)];
@@ -100,8 +100,8 @@ export function arabicPdf(words: string): Buffer {
 }
 
 /**
- * A page encrypted with AES-256 under a password of the reader; the empty password opens without asking.
- * Source: Adobe Supplement to ISO 32000, extension level 3 (revision 5 of the standard handler).
+ * Builds a page encrypted with AES-256 under a user password. A reader opens it without asking if the password is
+ * empty. Source: Adobe Supplement to ISO 32000, extension level 3 (revision 5 of the standard handler).
  */
 export function encryptedPdf(password: string, text = 'Hello from behind a password'): Buffer {
   const fileKey = randomBytes(32);

@@ -1,4 +1,4 @@
-/** Texts in many languages that say the same, each with the encodings in which its speakers wrote before UTF-8. */
+/** Texts of the same meaning in many languages, each with the encodings in which it was written before UTF-8. */
 export const letters: ReadonlyArray<{ readonly text: string; readonly encodings: readonly string[] }> = [
   {
     text: 'Книги выдаются на четыре недели. Если вам нужно больше времени, спросите у дежурного библиотекаря. По воскресеньям библиотека закрыта, а возвращённые книги можно оставить в ящике у входа.\n',
@@ -26,7 +26,10 @@ export const letters: ReadonlyArray<{ readonly text: string; readonly encodings:
   },
 ];
 
-/** The bytes of a text in an encoding that Node.js only decodes. Throws on a character that the encoding lacks. */
+/**
+ * Returns the bytes of a text in an encoding that Node.js can only decode.
+ * @throws for a character that the encoding lacks
+ */
 export function encode(text: string, encoding: string): Buffer {
   const table = encoderOf(encoding);
   return Buffer.concat(
@@ -38,7 +41,7 @@ export function encode(text: string, encoding: string): Buffer {
   );
 }
 
-/** Every character of one or two bytes, from decoding all of them. */
+/** Returns the bytes of every character of one or two bytes, computed by decoding all of them. */
 function encoderOf(encoding: string): Map<string, Buffer> {
   const decoder = new TextDecoder(encoding);
   const table = new Map<string, Buffer>();
@@ -64,7 +67,7 @@ const endings = [
   'by post',
 ];
 
-/** Markdown of about 12,000 tokens with headings, prose, lists and code: invented, the same in every run. */
+/** Generates Markdown of about 12,000 tokens with headings, prose, lists and code. It is the same in every run. */
 export function longHandbook(): string {
   let state = 7;
   const pick = (words: readonly string[]) => {
@@ -103,19 +106,19 @@ const questions: Readonly<Record<'en' | 'ar' | 'zh', readonly (readonly [questio
   ],
 };
 
-/** Three hundred pairs: three with a meaning, the others numbered so that none is a duplicate. */
+/** Returns three hundred pairs: three with a meaning, the others numbered so that none is a duplicate. */
 export function pairsIn(language: 'en' | 'ar' | 'zh'): ReadonlyArray<readonly [question: string, answer: string]> {
   const told = questions[language];
   const more = Array.from({ length: 297 }, (_, at) => [`${at} № ${at * 7}?`, `= ${at * 11}`] as const);
   return [...told, ...more];
 }
 
-/** A sheet with a header, quoted as CSV asks for. */
+/** Returns a CSV sheet with a header and quoted cells. */
 export function csvOf(pairs: ReadonlyArray<readonly [string, string]>): string {
   return ['question,answer', ...pairs.map(quotedLine)].join('\r\n');
 }
 
-/** Cells in quotes, with quotes in them doubled (RFC 4180). */
+/** Returns quoted cells, with quotes in them doubled (RFC 4180). */
 export function quotedLine(cells: readonly string[]): string {
   return cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
 }

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One bundle for each way in which a credential is sent, and the credentials it is sent with. */
+/** A bundle for one way of sending a credential, and its credentials. */
 export interface Scheme {
-  /** Of the bundle. */
+  /** The id of the bundle. */
   readonly id: string;
-  /** Members of `inject`, as YAML. */
+  /** Members of `inject` as YAML. */
   readonly inject: string;
-  /** Those in upper case are secret. */
+  /** Names in upper case are secret. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Of a run; default: long enough for a busy machine. */
+  /** The time limit of a run; default: long enough for a busy machine. */
   readonly timeoutMs?: number;
 }
 
-/** Not two hold the same piece, so that what is found tells whose it is. */
+/** Makes all secrets different, so that a finding identifies its scheme. */
 const tail = (id: string) => createHash('sha256').update(id).digest('hex').slice(0, 20);
 const key = (id: string) => `${id}/canary+key"${tail(id)}`;
 const plainKey = (id: string) => `${id}-canary-${tail(id)}`;
-/** What the hexadecimal key of the scheme `signed` stands for. */
+/** The bytes of the hexadecimal key of the scheme `signed`. */
 export const signingKey = `${tail('signing')}/${tail('key')}`;
 const client = { client_id: 'client-1', SECRET: plainKey('client-secret') };
 const oauth2 = (id: string) =>
@@ -64,14 +64,14 @@ export const schemes: readonly Scheme[] = [
 
 export const host = 'https://api.example.com';
 
-/** The secret ones among the credentials of a scheme. */
+/** Returns the secret credentials of a scheme. */
 export function secretsOf({ credentials }: Scheme): string[] {
   return Object.entries(credentials).flatMap(([name, value]) => (name === name.toUpperCase() ? [value] : []));
 }
 
 /**
- * Writes the bundles: each verifies at `/verify/{scheme}`, has the plugin `ask`, which posts to `/{scheme}/{mode}`, and the
- * plugin `act`, whose handler does the same and then what its mode says.
+ * Writes the bundles. Each verifies at `/verify/{scheme}`. Its plugin `ask` posts to `/{scheme}/{mode}`. The handler of
+ * its plugin `act` does the same and then does what its mode says.
  */
 export async function writeSchemeBundles(folder: string): Promise<void> {
   for (const scheme of schemes) {

@@ -7,35 +7,35 @@ import { createInterface } from 'node:readline';
 import { type Client, createClient } from '@quartermaster/client';
 import { startCommand } from '../../scripts/start-command.ts';
 
-/** The real service as a process of its own, reached over sockets. */
+/** The real service as a separate process, reached over sockets. */
 export interface StartedService {
   readonly filesUrl: string;
   readonly pluginsUrl: string;
-  /** The first key of the installation: every scope. */
+  /** The first key of the installation, which has every scope. */
   readonly key: string;
   readonly client: Client;
   readonly process: ChildProcess;
   readonly folder: string;
-  /** What it has written to its log so far. */
+  /** Returns the log so far. */
   log(): string;
-  /** SIGTERM, and the exit code, after the whole log has been read. */
+  /** Sends SIGTERM. Returns the exit code after the whole log has been read. */
   stop(): Promise<number | null>;
-  /** SIGKILL: as a crash. */
+  /** Sends SIGKILL, like a crash. */
   kill(): Promise<void>;
 }
 
 export interface ServiceRequest {
-  /** A data folder to keep; default: a new one that goes with the test. */
+  /** The data folder; default: a new one that is deleted with the test. */
   readonly folder?: string;
-  /** Default: the one that the first start wrote into the folder. */
+  /** Default: the key that the first start wrote into the folder. */
   readonly key?: string;
-  /** Settings without `QUARTERMASTER_`. */
+  /** Settings without the prefix `QUARTERMASTER_`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Put before the command: it runs the service in its own place (`exec`), for machines that lack something. */
+  /** A command prefix that replaces itself by the service (`exec`), for machines without certain features. */
   readonly launcher?: readonly string[];
 }
 
-/** What is told of the end: a test, or a script that makes pictures or measures. */
+/** Registers clean-up functions: a test, or a script that takes screenshots or measures. */
 export interface Ending {
   after(end: () => unknown): void;
 }
@@ -84,7 +84,7 @@ export async function startService(t: Ending, wish: ServiceRequest = {}): Promis
   };
 }
 
-/** A folder that goes with the test. */
+/** Creates a folder that is deleted with the test. */
 export async function temporaryFolder(t: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));

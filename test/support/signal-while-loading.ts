@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
-/** Preloaded into a service (`--import`), it sends the process SIGUSR1 while its modules are being loaded. */
+/** Preloaded into a service (`--import`), it sends the process SIGUSR1 while modules are being loaded. */
 let isSent = !isMainThread;
 
 registerHooks({

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '@quartermaster/client';
 
-/** What a caller knows of a thing: `unknown` when no answer came to what it asked last, so that nobody can tell. */
+/** The state of an object as far as a caller knows. `unknown`: the last request about it got no response. */
 type Fate = 'there' | 'gone' | 'unknown';
 type Kind = 'text' | 'qa';
 
@@ -9,14 +9,14 @@ export interface KnownFile {
   readonly id: string;
   readonly kind: Kind;
   readonly sha256: string;
-  /** Each stands in the file once, and nowhere else. */
+  /** Each of these words occurs once in the file and in no other file. */
   readonly words: readonly string[];
   fate: Fate;
 }
 
 export interface KnownRecord {
   readonly id: string;
-  /** What its chunks hold; of several, which one is not known; none: nothing is known. */
+  /** The possible contents of its chunks. Empty: the content is unknown. */
   sources: ReadonlyArray<readonly string[]>;
   readonly isText: boolean;
   fate: Fate;
@@ -26,26 +26,29 @@ export interface KnownCollection {
   readonly id: string;
   readonly kind: Kind;
   readonly records: KnownRecord[];
-  /** Records that were asked for without an answer: so many more may be there. */
+  /** The number of requests for records without a response. As many additional records may exist. */
   unanswered: number;
   fate: Fate;
 }
 
-/** What a caller has been told. */
+/** The knowledge of a caller. */
 export interface KnownStores {
   readonly files: readonly KnownFile[];
   readonly collections: readonly KnownCollection[];
-  /** Uploads without an answer: so many more files may be there. */
+  /** The number of uploads without a response. As many additional files may exist. */
   readonly unansweredUploads: number;
 }
 
-/** Somebody who uses the stores at random and remembers every answer. */
+/** A caller that uses the stores at random and remembers every response. */
 export interface StoreCaller extends KnownStores {
-  /** One call. The service may be killed during it. @throws when the service fails instead of answering or refusing */
+  /**
+   * Makes one call, during which the service may be killed.
+   * @throws when the service fails instead of answering or refusing
+   */
   act(client: Client): Promise<void>;
 }
 
-/** An answer, or what stood in its place. */
+/** A response, or its absence. */
 type Answer<T> = { readonly given: T } | 'refused' | 'none';
 
 export function createStoreCaller(): StoreCaller {
@@ -124,7 +127,7 @@ export function createStoreCaller(): StoreCaller {
 
   async function forgetFile({ files: calls }: Client): Promise<void> {
     const file = pick(files.filter(({ fate }) => fate === 'there'));
-    // A record that is being made of it keeps it: then the answer is 409.
+    // The response is 409 while a record is being created from the file.
     if (file !== undefined) file.fate = fateAfter(await answerOf(calls.delete(file.id)));
   }
 
@@ -132,7 +135,7 @@ export function createStoreCaller(): StoreCaller {
     await answerOf(calls.query(collection.id, { query_text: 'What is it about?' }));
   }
 
-  /** What is done, each as often among a hundred calls as it stands here; the rest are questions. */
+  /** The actions with their numbers among a hundred calls. The rest are questions. */
   const ways = [
     ...times(20, upload),
     ...times(25, readFile),
@@ -172,7 +175,7 @@ async function answerOf<T>(call: Promise<T>): Promise<Answer<T>> {
   try {
     return { given: await call };
   } catch (error) {
-    // What fetch throws when the connection breaks.
+    // fetch throws this when the connection breaks.
     if (error instanceof TypeError) return 'none';
     if (error instanceof ApiError && error.status < 500) return 'refused';
     throw error;

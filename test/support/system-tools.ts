@@ -5,26 +5,26 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A program of the system that tests start. */
+/** A system program that tests start. */
 export interface Tool {
   /** The name of its Debian package. */
   readonly name: string;
   readonly isInstalled: () => boolean;
-  /** Found in the source of a module that starts the program. */
+  /** Matches the source of a module that starts the program. */
   readonly marker: RegExp;
 }
 
 const oldestPostgres = 15;
 const postgresFolder = '/usr/lib/postgresql';
 
-/** What tests need of the system. */
+/** The system programs that tests need. */
 export const tools = [
   { name: 'postgresql', isInstalled: () => findPostgres() !== undefined, marker: /'initdb'/ },
   { name: 'chromium', isInstalled: () => exists('/usr/bin/chromium'), marker: /\/usr\/bin\/chromium/ },
   { name: 'bubblewrap', isInstalled: () => exists('/usr/bin/bwrap'), marker: /\/usr\/bin\/bwrap/ },
-  // Network namespaces in which addresses are tried that must not be reached.
+  // For network namespaces in which tests try forbidden addresses.
   { name: 'iproute2', isInstalled: () => exists('/sbin/ip'), marker: /'--net'/ },
-  // The compiler of what makes the disk of a service fail.
+  // Compiles the library that lets the disk of a service fail.
   { name: 'gcc', isInstalled: () => exists('/usr/bin/gcc'), marker: /'gcc'/ },
   { name: 'libc6-dev', isInstalled: () => exists('/usr/include/dlfcn.h'), marker: /'gcc'/ },
   { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
@@ -32,7 +32,7 @@ export const tools = [
 
 export type ToolName = (typeof tools)[number]['name'];
 
-/** What `npm run proof` needs: a compiler for its recorder, and a clock that can be set. */
+/** The programs that `npm run proof` needs: a compiler for its recorder, and a settable clock. */
 export const proofTools: readonly Tool[] = [
   ...toolsNamed('gcc', 'libc6-dev'),
   { name: 'diffutils', isInstalled: () => exists('/usr/bin/diff'), marker: /^$/ },
@@ -43,7 +43,7 @@ export function toolsNamed(...names: readonly ToolName[]): readonly Tool[] {
   return tools.filter(({ name }) => names.includes(name));
 }
 
-/** The folder of PostgreSQL's programs: the newest of Debian's folders, or one on the PATH. */
+/** Returns the folder of PostgreSQL's programs: the newest of Debian's folders, or one on the PATH. */
 export function findPostgres(): string | undefined {
   const versions = exists(postgresFolder) ? readdirSync(postgresFolder).map(Number) : [];
   const newest = versions.sort((a, b) => b - a).find((version) => version >= oldestPostgres);
@@ -51,12 +51,12 @@ export function findPostgres(): string | undefined {
   return folderOnPath('initdb');
 }
 
-/** Whether missing tools may be installed: on Debian, as root. Anywhere else the system is left as it is. */
+/** Returns whether missing tools may be installed: only on Debian and as root. Other systems are never changed. */
 export function mayInstall(): boolean {
   return process.platform === 'linux' && process.getuid?.() === 0 && folderOnPath('apt-get') !== undefined;
 }
 
-/** Installs what is missing, where that is allowed. @returns what is missing then */
+/** Installs missing tools where that is allowed. Returns those that are still missing. */
 export async function provideTools(needed: readonly Tool[]): Promise<readonly Tool[]> {
   const missing = needed.filter((tool) => !tool.isInstalled());
   if (missing.length === 0 || !mayInstall()) return missing;
@@ -69,7 +69,10 @@ export async function provideTools(needed: readonly Tool[]): Promise<readonly To
   return [];
 }
 
-/** @throws Error with the command that installs what is missing */
+/**
+ * Installs missing tools where that is allowed.
+ * @throws Error with the command that installs the missing tools
+ */
 export async function requireTools(needed: readonly Tool[]): Promise<void> {
   const missing = await provideTools(needed);
   if (missing.length > 0) throw new Error(`This needs ${listNames(missing)}. Run: ${installCommand(missing)}`);

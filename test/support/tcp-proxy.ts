@@ -3,22 +3,22 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A proxy between a client and a server on this machine that interrupts their connections. */
 export interface TcpProxy {
-  /** The same URL with the address of the proxy. */
+  /** Returns the same URL with the address of the proxy. */
   readonly url: (target: string) => string;
-  /** Connections from now on lead there; those that are open break. */
+  /** Directs new connections to this target and breaks open ones. */
   leadTo(target: string): void;
-  /** Nothing is passed on any more, in neither direction, and nothing breaks: a network that drops packets. */
+  /** Passes nothing on in either direction and breaks nothing, like a network that drops packets. */
   silence(): void;
-  /** Passes on again, also what came in meanwhile. */
+  /** Passes data on again, including those that arrived meanwhile. */
   resume(): void;
-  /** Breaks what is open. */
+  /** Breaks open connections. */
   cut(): void;
-  /** Connections that were accepted so far. */
+  /** Returns the number of connections accepted so far. */
   accepted(): number;
   close(): Promise<void>;
 }
 
-/** @param first a URL whose host and port are the server */
+/** @param first a URL with the host and port of the server */
 export async function startTcpProxy(first: string): Promise<TcpProxy> {
   let target = new URL(first);
   let silent = false;
@@ -49,7 +49,7 @@ export async function startTcpProxy(first: string): Promise<TcpProxy> {
 
   const server = createServer(join).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens on TCP has one.
+  // it listens on TCP
   const { port } = server.address() as AddressInfo;
   return {
     url: (of) => {

@@ -3,13 +3,13 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { type Tool, tools, toolsNamed } from './system-tools.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** Names every program without starting one. */
+/** These files name every program without starting one. */
 const table = 'test/support/system-tools.ts';
 const guard = 'test/support/unit-guard.ts';
-/** In the source of a module that starts the service or its command line as a process. */
+/** Matches the source of a module that starts the service or its command line as a process. */
 const serviceMarker = /packages\/(?:server|cli)\/src\/main\.ts|'main\.ts'|scripts: \{ start: string/;
 
-/** Files that compute for more than three seconds: they run with the tier `test`, so that `test:unit` ends within a minute. */
+/** Files that compute for more than three seconds. The tier `test` runs them, so that `test:unit` ends within a minute. */
 export const longFiles: readonly string[] = [
   'packages/server/src/access/administrator/password.test.ts',
   'packages/server/src/adapters/sqlite/sqlite.test.ts',
@@ -25,15 +25,15 @@ export const longFiles: readonly string[] = [
   'test/regular-expressions.test.ts',
 ];
 
-/** What the run of one test file starts beside Node.js. */
+/** What the run of one test file starts besides Node.js. */
 export interface TestNeeds {
   readonly file: string;
-  /** Programs of the system, by the name of the Debian package. */
+  /** System programs by the name of the Debian package. */
   readonly tools: readonly Tool[];
   readonly startsService: boolean;
 }
 
-/** Every test file but those on documents of others, or those only. */
+/** Returns all test files except those on documents of third parties, or only those. */
 export function findTestFiles(kind: 'own' | 'corpus'): string[] {
   return globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts'], {
     cwd: root,
@@ -43,14 +43,14 @@ export function findTestFiles(kind: 'own' | 'corpus'): string[] {
     .sort();
 }
 
-/** A unit test starts neither a program of the system nor the service, and does not compute for long. */
+/** Returns whether the test file starts neither a system program nor the service, and does not compute for long. */
 export function isUnitTest({ file, tools: needed, startsService }: TestNeeds): boolean {
   return needed.length === 0 && !startsService && !longFiles.includes(file);
 }
 
 /**
- * Finds what a test file starts: the programs that it, or a module that it loads, names by their paths. The service runs
- * bundles and readers of documents within bubblewrap, so that a test that starts it needs that as well.
+ * Finds what a test file starts: the programs whose paths it, or a module that it loads, contains. A test that starts
+ * the service also needs bubblewrap, because the service runs bundles and readers of documents in it.
  */
 export function findTestNeeds(file: string): TestNeeds {
   const modules = loadedModules(relative(root, resolve(root, file)));
@@ -64,14 +64,14 @@ export function findTestNeeds(file: string): TestNeeds {
 
 function loadedModules(file: string): ReadonlySet<string> {
   const found = new Set([file]);
-  // A set yields what is added to it during the iteration.
+  // The iteration over a set includes items that are added during it.
   for (const name of found) for (const imported of importsOf(name)) found.add(imported);
   return found;
 }
 
 const imports = new Map<string, readonly string[]>();
 
-/** The modules of this repository that a module imports; not those that it imports for their types. */
+/** Returns the modules of this repository that a module imports, except those imported only for their types. */
 function importsOf(file: string): readonly string[] {
   const known = imports.get(file);
   if (known !== undefined) return known;
@@ -88,7 +88,7 @@ function importsOf(file: string): readonly string[] {
 function resolveImport(file: string, specifier: string): string[] {
   if (specifier.startsWith('.')) {
     const path = join(dirname(file), specifier);
-    // Tests also hold programs as text, whose imports are elsewhere.
+    // Tests also contain programs as text, whose imports are elsewhere.
     return /\.(ts|mjs)$/.test(path) && existsSync(join(root, path)) ? [path] : [];
   }
   const [, name, entry] = /^@quartermaster\/([a-z-]+)(\/.+)?$/.exec(specifier) ?? [];

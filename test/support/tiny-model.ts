@@ -2,18 +2,18 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /*
- * A model as small as one can be: a table of one vector a word. Written as the protobuf messages of onnx.proto:
- * a ModelProto with one node, Gather(table, input_ids), whose output is the vectors of the tokens.
+ * A model of minimal size: a table of one vector per word. It is written as the protobuf messages of onnx.proto: a
+ * ModelProto with one node, Gather(table, input_ids), whose output is the vectors of the tokens.
  */
 
 export type TinyVectors = Readonly<Record<string, readonly number[]>>;
 
 export interface TinyModel {
-  /** All of the same length; words the model does not know get zeros. */
+  /** Vectors of equal length. Words that are not in the model get zeros. */
   readonly vectors: TinyVectors;
-  /** Further inputs, which the model asks for and does not use. */
+  /** Additional inputs that the model requires and ignores. */
   readonly moreInputs?: readonly string[];
-  /** Further files: path and content, written as JSON. */
+  /** Additional files: path and content, written as JSON. */
   readonly files?: Readonly<Record<string, unknown>>;
 }
 
@@ -36,7 +36,7 @@ export async function writeTinyModel(
   }
 }
 
-/** Words between blanks, in lower case, framed as BERT does. */
+/** Splits at blanks, converts to lower case and adds the frame of BERT. */
 function tokenizer(words: readonly string[]) {
   const idOf = (word: string) => words.indexOf(word);
   const added = specials.map((content) => ({

@@ -1,5 +1,5 @@
-// Loaded before each unit test (`--import`), also in the processes that it starts: refuses to start a program of the system
-// that is not on every machine, or the service. The test fails then, even if it catches the error.
+// Loaded before each unit test (`--import`), and in the processes that it starts. It refuses to start the service, or a
+// system program that is not on every machine. The test then fails even if it catches the error.
 import childProcess, { ChildProcess } from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -19,7 +19,7 @@ interface Spawning {
   spawn(options: { readonly file: string; readonly args?: readonly string[] }): unknown;
 }
 
-// Every asynchronous function of the module calls this method, which Node.js does not type.
+// Every asynchronous function of the module calls this method, which Node.js does not declare.
 const prototype = ChildProcess.prototype as unknown as Spawning;
 const { spawn } = prototype;
 prototype.spawn = function (this: Spawning, options) {

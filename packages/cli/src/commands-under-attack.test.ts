@@ -29,7 +29,9 @@ async function temporaryFile(t: TestContext, content: string): Promise<string> {
   return join(folder, 'key');
 }
 
-/** A service that answers every request with these data, in the envelope of docs/contract.md "Both addresses". */
+/**
+ * Starts a service that answers every request with these data, in the envelope of docs/contract.md "Both addresses".
+ */
 async function answering(t: TestContext, data: unknown): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'application/json');
@@ -92,7 +94,7 @@ test('a command whose reader has gone ends in silence, and a service goes on', a
   assert.deepEqual(await once(service, 'exit'), [0, null]);
 });
 
-/** What a process says on standard error that matches. */
+/** Returns the match when the standard error of the process matches. */
 async function hears({ stderr }: ChildProcess, words: RegExp): Promise<RegExpExecArray> {
   let heard = '';
   for await (const chunk of stderr?.iterator({ destroyOnReturn: false }) ?? []) {

@@ -12,7 +12,10 @@ const main = resolve(import.meta.dirname, 'main.ts');
 const secret = 'k/ey+"1é%{}';
 const account = 'ada@example.com';
 
-/** An API made up for this test: it wants a token first and repeats everything it was told in its answers. */
+/**
+ * Starts an API invented for this test. It first requires a token, and it repeats everything from the request in its
+ * responses.
+ */
 async function startUpstream(t: TestContext) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -110,7 +113,7 @@ async function makeBundle(t: TestContext, more: Readonly<Record<string, string>>
   return folder;
 }
 
-/** Not `spawnSync`: the upstream lives in this process. */
+/** Does not use `spawnSync`, because the upstream runs in this process. */
 async function run(args: readonly string[], { origin, input = '' }: { origin?: string; input?: string } = {}) {
   const overrides = origin === undefined ? '' : JSON.stringify({ 'https://api.climate.example': origin });
   const env = { ...process.env, QUARTERMASTER_EGRESS_OVERRIDES: overrides };

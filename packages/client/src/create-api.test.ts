@@ -13,7 +13,7 @@ interface Sent {
 
 const refusal = { error: { code: 'OBJECT_NOT_FOUND', message: 'No such file.', request_id: 'req_1' } };
 
-/** An API whose responses are given, and the requests it has sent. */
+/** Creates an API with the given responses that records its requests. */
 function fakeApi(
   responses: ReadonlyArray<readonly [status: number, body: unknown]>,
   options: Partial<ApiOptions> = {},
@@ -123,7 +123,7 @@ test('an aborted call rejects with the reason of its signal', async () => {
   assert.equal(sent.length, 0);
 });
 
-/** Never called. `npm run check` fails when one of these calls is no longer an error. */
+/** This function is never called. `npm run check` fails when one of these calls is no longer an error. */
 export async function wrongCalls() {
   const { api } = fakeApi([]);
   // @ts-expect-error: no such path

@@ -4,13 +4,13 @@ import { createSchemaCompiler } from '../src/catalogue/schema/compile-schema.ts'
 import { compileValidator, validationProblem } from '../src/http/validation.ts';
 import { sentenceOf } from '../src/kernel/validation/validation-error.ts';
 
-/** The same value against the same schema, as a field of a request and as an output of a plugin. */
+/** The same value and schema, as a field of a request and as an output of a plugin. */
 interface Case {
   readonly keyword: string;
   readonly schema: object;
   readonly value: unknown;
   readonly sentence: string;
-  /** Keywords of JSON Schema 2020-12 that no schema of a request uses. */
+  /** Whether the keyword occurs only in schemas of plugins, not in those of requests. */
   readonly pluginsOnly?: true;
 }
 

@@ -1,15 +1,15 @@
 import type { Pattern } from './find-patterns.ts';
 import type { Judge } from './judge-pattern.ts';
 
-/** A pattern that takes this many steps holds the event loop for less than 50 ms. */
+/** Number of steps of a pattern that holds the event loop for less than 50 ms. */
 const mostSteps = 10_000_000;
 const boundNote = /bounded: at most ([0-9,]{1,12}) (?:characters|bytes) \([^()]{3,80}\)/;
 const composedNote = /composed: \S.{10}/;
 
 /**
- * What is wrong with a pattern; undefined: nothing. Exponential time is never accepted. Polynomial time needs a comment
- * beside the pattern, `bounded: at most 256 characters (a password)`, and a bound that keeps the steps few. A pattern
- * that is composed at run time needs a comment `composed: <why its time is linear>`.
+ * Returns the problem of a pattern; undefined when there is none. Exponential time is never accepted. Polynomial time
+ * needs a comment beside the pattern, `bounded: at most 256 characters (a password)`, and a bound that keeps the number
+ * of steps small. A pattern that is composed at run time needs a comment `composed: <why its time is linear>`.
  */
 export function checkPattern(pattern: Pattern, judge: Judge): string | undefined {
   const where = `${pattern.file}:${pattern.line}`;

@@ -6,17 +6,17 @@ import { parseSync } from 'rolldown/utils';
 export interface Pattern {
   readonly file: string;
   readonly line: number;
-  /** null: it is composed at run time. */
+  /** The source; null when it is composed at run time. */
   readonly source: string | null;
   readonly flags: string;
-  /** The text of the comments on its line and right above it. */
+  /** The text of the comments on its line and directly above it. */
   readonly note: string;
 }
 
-/** A node of the syntax tree; only the members of the types that are looked at. */
+/** A node of the syntax tree. The type has only the members that this module reads. */
 type Node = { readonly type: string; readonly start: number } & Readonly<Record<string, unknown>>;
 
-/** Files that import each other have few constants in common, and each is parsed once. */
+/** Caches parsed files, because files that import each other share few constants. */
 const parsed = new Map<string, ReturnType<typeof parse>>();
 
 function parse(file: string, text: string) {
@@ -32,8 +32,8 @@ function parseFile(file: string) {
 }
 
 /**
- * Every regular expression of a TypeScript file: literals, `RegExp` of a text that is known without running the
- * program, and the text of a member `pattern`, which schemas have.
+ * Returns every regular expression of a TypeScript file: literals, calls of `RegExp` with a text that is known without
+ * running the program, and texts of members named `pattern`, which schemas have.
  */
 export function findPatterns(file: string, text = readFileSync(file, 'utf8')): Pattern[] {
   const { program, comments } = parse(file, text);
@@ -61,7 +61,7 @@ function patternOf(node: Node, evaluate: Evaluate): { source: string | null; fla
   if (node.type === 'NewExpression' || node.type === 'CallExpression') {
     if ((node.callee as Node).name !== 'RegExp') return undefined;
     const [source, flags] = node.arguments as Node[];
-    // A literal that is only copied is found by itself.
+    // A copied literal is found separately.
     if (source?.type === 'Literal' && 'regex' in source) return undefined;
     const [known, knownFlags] = [evaluate(source), flags === undefined ? '' : evaluate(flags)];
     return { source: knownFlags === undefined ? null : (known ?? null), flags: knownFlags ?? '' };
@@ -71,7 +71,7 @@ function patternOf(node: Node, evaluate: Evaluate): { source: string | null; fla
   return source === undefined ? undefined : { source, flags: 'u' };
 }
 
-/** The text of an expression of constants of the file and of those that it imports by a path. */
+/** Returns the text of an expression of constants, from the file or from files that it imports by path. */
 function constantOf(node: unknown, file: string, program: Node): string | undefined {
   if (!isNode(node)) return undefined;
   const evaluate = (part: unknown) => constantOf(part, file, program);
@@ -98,7 +98,7 @@ function constantOf(node: unknown, file: string, program: Node): string | undefi
   }
 }
 
-/** `[…].join('|')` */
+/** Evaluates `[…].join('|')`. */
 function joinedArray(call: Node, evaluate: Evaluate): string | undefined {
   const { object, property } = call.callee as unknown as { object?: Node; property?: Node };
   if (object?.type !== 'ArrayExpression' || property?.name !== 'join') return undefined;

@@ -5,23 +5,23 @@ import recheck from 'recheck';
 /** How the time of a pattern grows with the length of the text. */
 export interface Verdict {
   readonly growth: 'linear' | 'polynomial' | 'exponential' | 'unknown';
-  /** Of a polynomial; 1 for a linear pattern. */
+  /** The degree of a polynomial; 1 for a linear pattern. */
   readonly degree: number;
-  /** A text that takes long, as an expression. */
+  /** A text with a long matching time, as an expression. */
   readonly attack: string;
 }
 
 export type Judge = (source: string, flags: string) => Verdict;
 
-// The checker has a version in JavaScript beside those that need Java or a binary of the platform.
+// Selects the JavaScript version of the checker, because the others need Java or a native binary.
 process.env.RECHECK_SYNC_BACKEND = 'pure';
-/** Steps are counted instead of seconds, so that a slow machine comes to the same verdicts. */
+/** Counts steps instead of seconds, so that a slow machine reaches the same verdicts. */
 const parameters = {
   timeout: null,
   attackTimeout: null,
   incubationTimeout: null,
   seedingTimeout: null,
-  // A linear pattern takes at most a few hundred steps for each of the 300,000 characters of the longest text tried.
+  // A linear pattern takes at most a few hundred steps for each of the 300,000 characters of the longest text.
   attackLimit: 100_000_000,
 } as const;
 
@@ -36,13 +36,16 @@ export const judgePattern: Judge = (source, flags) => {
     : { growth: 'exponential', degree: Number.POSITIVE_INFINITY, attack };
 };
 
-/** A sticky pattern matches at one place only; the checker does not know the flag and would try every place. */
+/** Anchors a sticky pattern, because the checker does not know the flag and would try every position. */
 function anchored(source: string, flags: string): { text: string; rest: string } {
   if (!flags.includes('y')) return { text: source, rest: flags };
   return { text: `^(?:${source})`, rest: flags.replaceAll(/[ym]/g, '') };
 }
 
-/** The verdict of a pattern never changes, and some take seconds: they are kept in a file until the checker changes. */
+/**
+ * Returns a judge that stores verdicts in a file until the checker changes. A verdict never changes, and some take
+ * seconds.
+ */
 export function createKeptJudge(file: string, judge: Judge): Judge {
   const version = `${manifestVersion()} ${JSON.stringify(parameters)}`;
   const kept = readKept(file);

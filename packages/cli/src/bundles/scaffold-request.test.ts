@@ -11,7 +11,7 @@ import { scaffoldBundle } from './scaffold.ts';
 
 test('a call of an API becomes a plugin without code, which passes its test once it was recorded', async (t) => {
   const asked: string[] = [];
-  // An API made up for this test, in the shape of a search for places.
+  // An API invented for this test, shaped like a search for places.
   const server = createServer(({ url = '' }, response) => {
     asked.push(url);
     response.writeHead(200, { 'content-type': 'application/json' }).end('[{"name":"Bergen","lat":60.39}]');
@@ -23,7 +23,7 @@ test('a call of an API becomes a plugin without code, which passes its test once
     server.close();
     await rm(out, { recursive: true, force: true });
   });
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
 
   const folder = await scaffoldBundle(
     out,

@@ -9,7 +9,7 @@ import { writeBundle } from './write-bundle.ts';
 
 const done = { 200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } } };
 
-/** A document with one operation: `GET /things`, unless `members` say otherwise. */
+/** Returns a document with one operation, by default `GET /things`. */
 function documentOf(members: object, root: object = {}): string {
   return JSON.stringify({
     openapi: '3.0.3',
@@ -27,7 +27,7 @@ function posting(requestBody: object, responses: object = done): string {
 function importOne(text: string, options?: ImportOptions) {
   const made = importOpenApi(text, options);
   const [[id, plugin] = assert.fail('nothing was imported')] = made.plugins;
-  // As plain data, which the tests look into.
+  // Converts the plugin to plain data, so that tests can read its members.
   return { ...made, id, plugin: JSON.parse(JSON.stringify(plugin)) };
 }
 

@@ -8,7 +8,7 @@ import { builtConsole, installedList, releaseList } from './shipped-files.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
 
-/** A clone of this repository with two packages that production needs, and a console. */
+/** Creates a clone of this repository with two production packages and a console. */
 function createInstallation(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-verify-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { resumeSession } from './session-gate.ts';
 import { addUploads } from './uploads.ts';
 
-/** Answers as the service does after the session has ended, or stores the file. */
+/** Answers like the service after the end of the session, or stores the file. */
 class FakeRequest {
   static answer = { status: 401, text: '{"error":{"code":"SESSION_VALIDATION_FAILED","message":"ended"}}' };
   static sent = 0;
@@ -24,7 +24,7 @@ class FakeRequest {
 
 test('uploads that wait are not sent after the session has ended, and all are sent after the next sign-in', async () => {
   Object.assign(globalThis, { XMLHttpRequest: FakeRequest });
-  // Node.js has one only with a file for it.
+  // Node.js has a `localStorage` only with a file for it.
   Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'a token' }, configurable: true });
   const files = Array.from({ length: 8 }, (_, index) => ({
     file: new File(['tea'], `tea-${index}.txt`),

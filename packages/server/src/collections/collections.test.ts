@@ -203,7 +203,7 @@ test('a deleted collection leaves no row behind', async (t) => {
   }
 });
 
-/** Waits for a condition that becomes true by itself. */
+/** Waits until the condition is true. */
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise(setImmediate);
 }

@@ -34,7 +34,7 @@ const forbidden = [
   '198.19.255.255',
   '198.51.100.7',
   '203.0.113.9',
-  // Services of a cloud for its own machines
+  // Services of a cloud for its own machines.
   '168.63.129.16',
   '::ffff:168.63.129.16',
   '224.0.0.1',
@@ -42,7 +42,7 @@ const forbidden = [
   '240.0.0.1',
   '254.1.1.1',
   '255.255.255.255',
-  // IPv6 of its own
+  // Special addresses of IPv6.
   '::',
   '::1',
   'fc00::1',
@@ -67,7 +67,7 @@ const forbidden = [
   'a000::1',
   'fe80::1%eth0',
   '2606:4700::1111%eth0',
-  // IPv4 within IPv6
+  // IPv4 within IPv6.
   '::ffff:127.0.0.1',
   '::ffff:7f00:1',
   '::ffff:a9fe:a9fe',
@@ -86,7 +86,7 @@ const forbidden = [
   '2002:808:808::1',
   '2001::1',
   '2001:0:7f00:1::',
-  // No addresses
+  // Texts that are not addresses.
   '',
   'localhost',
   'example.com',

@@ -29,12 +29,12 @@ describe('the broker', () => {
     const upstream = await startServer(t, (_request, response) => response.end('ok'));
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
     for (let i = 0; i < 20; i += 1) await broker.send({ method: 'GET', url: `${apiOrigin}/` }, policyFor(), never);
-    // The second is opened while the first is not yet known to be idle again.
+    // The second connection is opened while the first is not yet known to be idle.
     assert.ok(upstream.connections() <= 2, String(upstream.connections()));
   });
 
   it('sends a read once more when a kept-alive connection was closed, but never a write', async (t) => {
-    // Each connection serves one request and is cut at the second, before any answer.
+    // Each connection serves one request. The server closes it at the second request, before any response.
     const upstream = await startServer(t, (request, response) => {
       const socket = request.socket as typeof request.socket & { served?: boolean }; // a mark of this test
       if (socket.served === true) socket.destroy();
@@ -44,7 +44,7 @@ describe('the broker', () => {
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
     const send = (method: string) => broker.send({ method, url: `${apiOrigin}/` }, policyFor(), never);
     assert.equal((await send('GET')).kind, 'response');
-    await setImmediate(); // the connection is idle again
+    await setImmediate(); // the connection becomes idle
     assert.equal((await send('GET')).kind, 'response');
     await setImmediate();
     assert.equal((await send('POST')).kind, 'unreachable');
@@ -57,7 +57,7 @@ describe('the broker', () => {
   const packings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, 'bare deflate': deflateRawSync };
   for (const [name, pack] of Object.entries(packings)) {
     it(`unpacks ${name}, and gives up when it grows beyond the limit`, async (t) => {
-      // Packed beforehand: on a busy machine it takes longer than a call may.
+      // Compresses in advance, because on a busy machine that takes longer than the time limit of a call.
       const [small, bomb] = [50_000, 64 * 1024 * 1024].map((size) => pack(Buffer.alloc(size, 'a')));
       const upstream = await startServer(t, (request, response) => {
         const body = request.url === '/bomb' ? bomb : small;
@@ -166,7 +166,7 @@ describe('the broker', () => {
       { 'X-A': 'nul\0' },
     ];
     for (const headers of bad) {
-      const request = { method: 'GET', url: apiOrigin, headers: headers as Record<string, string> }; // of one member each
+      const request = { method: 'GET', url: apiOrigin, headers: headers as Record<string, string> }; // each has one member
       assert.equal((await broker.send(request, policyFor(), never)).kind, 'refused', JSON.stringify(headers));
     }
     assert.equal(upstream.connections(), 0);
@@ -184,7 +184,7 @@ describe('the broker', () => {
     });
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
-    const { port } = server.address() as { port: number }; // listens on TCP
+    const { port } = server.address() as { port: number }; // it listens on TCP
     const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
     const get = async (host: string, deps: object) => {
       const broker = startBroker(t, { allow: ['127.0.0.1'], resolve, ...deps });

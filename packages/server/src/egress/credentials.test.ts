@@ -14,13 +14,13 @@ async function sendWith(t: TestContext, inject: Injection[], request: Partial<Eg
   return { result, received: upstream.requests[0] };
 }
 
-/** What an answer may be written in, beside UTF-8. */
+/** Encodings of responses besides UTF-8. */
 const encoders: Readonly<Record<string, (text: string) => Buffer>> = {
   'utf-16le': (text) => Buffer.from(text, 'utf16le'),
   'utf-16': (text) => Buffer.from(`\uFEFF${text}`, 'utf16le'),
   'utf-16be': (text) => Buffer.from(text, 'utf16le').swap16(),
   'iso-8859-1': (text) => Buffer.from(text, 'latin1'),
-  // Each letter behind a sequence that changes nothing.
+  // Puts a sequence without effect in front of each letter.
   'iso-2022-jp': (text) => Buffer.from([...text].join('\x1b(B'), 'latin1'),
 };
 

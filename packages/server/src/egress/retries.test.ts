@@ -13,7 +13,7 @@ const busy =
     response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end('later');
 const well: Answer = (response) => response.writeHead(200).end('well');
 
-/** A third party that gives these answers in turn, and the last one from then on. */
+/** Simulates a third party that gives these responses in order and then repeats the last one. */
 async function openBroker(t: TestContext, answers: readonly Answer[]) {
   let next = 0;
   const server = await startServer(t, (_request, response) => {
@@ -37,7 +37,7 @@ test('a read that the third party is too busy for is sent again, as late as it a
     trace.calls.map((call) => call.status),
     [503, 429, 200],
   );
-  // It asked for a second: that is its time, not the plugin's.
+  // The third party asked for a second, which counts as time of the upstream.
   assert.ok(phasesOf(trace).upstream >= 1000);
 });
 

@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 
-/** What `ssrf-matrix.fixture.ts` prints. */
+/** The output of `ssrf-matrix.fixture.ts`. */
 interface Report {
   readonly cases: number;
-  /** Cases tried in each way. */
+  /** The number of cases tried in each way. */
   readonly direct: number;
   readonly redirect: number;
   readonly dns: number;
   readonly rebinding: number;
-  /** Forbidden addresses where the trap was met when it was dialled without the broker. */
+  /** The number of forbidden addresses at which a connection without the broker reaches the trap. */
   readonly control: number;
   readonly trapped: readonly string[];
   readonly wrong: readonly string[];
 }
 
-/** A proxy that the environment names would be a way round every check. */
+/** A proxy named in the environment would bypass every check. */
 const trapProxy = 'http://10.9.9.9:3128';
 
 test('of every spelling of a forbidden address, dialled, redirected to or named by DNS, none reaches a trap', async (t) => {

@@ -12,13 +12,13 @@ import {
   type TestServer,
 } from './testing/broker.suite.ts';
 
-/** A server that nobody may reach. */
+/** Starts a server that no request may reach. */
 const startTrap = (t: TestContext) => startServer(t, (_request, response) => response.end('secret of the network'));
 
 const publicAddress = { address: '93.184.216.34', family: 4 };
 const loopback = { address: '127.0.0.1', family: 4 };
 
-/** Everything allowed by policy, so that only the address stands in the way. */
+/** Allows everything by policy, so that only the address can be refused. */
 function openPolicy(trap: TestServer, host: string): EgressPolicy {
   return policyFor({ hosts: new Set([apiHost, host, `${host}:${trap.port}`]), schemes: new Set(['http', 'https']) });
 }
@@ -77,7 +77,7 @@ describe('the egress policy', () => {
       const policy = openPolicy(trap, new URL(url).hostname.replace(/^\[|\]$/g, ''));
       assert.equal((await broker.send({ method: 'GET', url }, policy, never)).kind, 'refused', url);
       location = url;
-      // A header cannot carry the others.
+      // A header cannot carry other characters.
       const isAscii = /^[\x21-\x7e]*$/.test(url);
       for (status of isAscii ? [301, 302, 303, 307, 308] : []) {
         const result = await broker.send({ method: 'GET', url: apiOrigin }, policy, never);
@@ -121,7 +121,7 @@ describe('the egress policy', () => {
   it('looks a name up once a connection and dials what was checked, so that a second answer changes nothing', async (t) => {
     const trap = await startTrap(t);
     let lookups = 0;
-    // The first answer is allowed and leads nowhere; a second lookup would lead to the trap.
+    // The first address is allowed and has no server. A second lookup would lead to the trap.
     const resolve = async () => {
       lookups += 1;
       return [lookups === 1 ? { address: '127.0.0.9', family: 4 } : loopback];

@@ -65,7 +65,8 @@ describe('POST /v1/execute', () => {
       const answer = await execute({ plugin_id: 'say', ...body });
       assert.deepEqual([answer.status, answer.body.error?.code], [422, 'REQUEST_VALIDATION_ERROR'], answer.text);
       assert.ok(!answer.text.includes(mark), answer.text);
-      // The same shape as that of any other field, docs/contract.md "Both addresses": found and expected stand in the message too.
+      // The details have the shape of any other field, docs/contract.md "Both addresses", and the message contains the
+      // values found and expected.
       const [{ path, found, expected }] = answer.body.error.details;
       assert.equal(answer.body.error.message, sentenceOf({ path, found, expected }));
       return answer.body.error.details.map((detail: { path: string }) => {
@@ -108,7 +109,7 @@ describe('POST /v1/execute', () => {
     for (const input of ['{"constructor":{"prototype":{"x":1}}}', '{"prototype":1}']) {
       assert.ok((await send(input)).statusCode >= 400, input);
     }
-    assert.equal(({} as Record<string, unknown>).x, undefined); // asks whether any object has it
+    assert.equal(({} as Record<string, unknown>).x, undefined); // true for any object if the prototype was changed
     assert.equal(server.connections(), 0);
   });
 
@@ -263,7 +264,7 @@ describe('a credential', () => {
     ];
     const status = request.url?.includes('q=fail') ? 500 : request.url?.includes('q=deny') ? 401 : 200;
     response.writeHead(status, { 'X-Echo': encodeURIComponent(key), 'X-Base64': Buffer.from(key).toString('base64') });
-    // JSON may write any character as its number; read, it is the key again.
+    // JSON may escape any character; the parsed text is the key again.
     const numbers = [...key].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
     response.end(JSON.stringify({ said: `${forms.join(' ')} #`, [key]: 1 }).replace('#', numbers));
   };
@@ -277,7 +278,7 @@ describe('a credential', () => {
         for (const q of ['hear', 'fail', 'deny']) {
           seen.push((await execute({ plugin_id, input_params: { q }, credentials: { api_key } })).text);
         }
-        // The caller repeats it too.
+        // The caller also sends the key in its input.
         seen.push((await execute({ plugin_id, input_params: { q: api_key }, credentials: { api_key } })).text);
         seen.push((await execute({ plugin_id, input_params: { n: api_key }, credentials: { api_key } })).text);
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBench } from './testing/execution.suite.ts';
 
-/** Plugin → why its run fails. */
+/** The reason why the run of each plugin fails. */
 const costly: Record<string, RegExp> = {
   costly: /response\.output: it takes more than 400000 steps/,
   costly_failed: /response\.failed_when: it takes more than 400000 steps/,

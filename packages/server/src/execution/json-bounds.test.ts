@@ -14,7 +14,7 @@ test('the limit output_parts accepts an output of exactly as many values and fai
   const items = (maxOutputParts - 4) / 2;
   assert.equal(interpret('[body, body, `1`]', items).kind, 'returned');
   const refused = interpret('[body, body, `1`, `1`]', items);
-  // Without its output, whose comparison would take minutes.
+  // Checks without the output, whose comparison would take minutes.
   assert.equal(refused.kind, 'failed');
   assert.equal(refused.message, `the output has more than ${maxOutputParts} values and names`);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBench } from './testing/execution.suite.ts';
 
-/** Longest text that the event loop parses in one go. */
+/** The longest text that the event loop parses itself. */
 const longest = 64 * 1024;
 
 test('a long answer of an upstream is not parsed on the event loop, and gives the same output', async (t) => {

@@ -62,7 +62,7 @@ for (const plugin_id of ['say', 'handle']) {
     const all = Object.values(phases);
     assert.ok(Math.abs(sum(all) - body.data.duration_ms) < 0.01, `${JSON.stringify(phases)}: ${body.data.duration_ms}`);
     assert.ok(phases.upstream > 0 && phases.validate > 0 && phases.plugin > 0, JSON.stringify(phases));
-    // The first run of a handler waits for its process.
+    // The first run of a handler waits until its process has started.
     assert.equal(phases.start > 0, plugin_id === 'handle', JSON.stringify(phases));
   });
 }

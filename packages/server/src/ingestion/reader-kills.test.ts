@@ -18,16 +18,18 @@ import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { children } from '../extraction/worker/testing/extractor.fixture.ts';
 import type { CollectionServices } from '../service/collection-services.ts';
 
-/* The process that reads documents is killed, as the kernel does when the machine has no memory left. */
+/* These tests kill the process that reads documents, as the kernel does when the machine has no memory left. */
 
-/** Before or after the nth call of this name within a try; in so many tries. */
+/**
+ * The point of the kill: before or after the nth call of this name in an attempt. `tries` is the number of attempts.
+ */
 interface KillPoint {
   readonly source: 'text' | 'sheet' | 'page';
   readonly call: string;
   readonly nth: number;
   readonly when: 'before' | 'after';
   readonly tries?: number;
-  /** The record is made, and killed when it is made anew. */
+  /** Whether the kill happens while a finished record is created again. */
   readonly again?: boolean;
 }
 
@@ -45,7 +47,7 @@ const splitter: NonNullable<RecordCreate['text_splitter']> = {
   chunk_overlap: 0,
 };
 
-/** While the reader is at work: it is needed again, so there is one more try. */
+/** Kill points during the reading. The record still needs the reader, so there is one more attempt. */
 const reading = ({ source, ...more }: Pick<KillPoint, 'source' | 'again' | 'tries'>): KillPoint[] =>
   [
     { call: 'parsing', nth: 1, when: 'before' } as const,
@@ -59,7 +61,7 @@ const rows: KillPoint[] = [
   { source: 'sheet', call: 'addRows', nth: 1, when: 'before' },
   { source: 'sheet', call: 'addRows', nth: 1, when: 'after' },
 ];
-/** Before the reader begins or when it has ended: whether there is one more try does not matter. */
+/** Kill points before the reader begins and after it has ended. Another attempt is possible but not required. */
 const around = (source: KillPoint['source'], calls: readonly string[]): KillPoint[] =>
   calls.flatMap((call) => (['before', 'after'] as const).map((when) => ({ source, call, nth: 1, when })));
 
@@ -125,7 +127,7 @@ async function made(database: Database, recordId: string) {
   return content;
 }
 
-/** Watches ports: when the chosen call is reached the reader is killed. */
+/** Wraps ports. When the chosen call is reached, the reader is killed. */
 function createHooks() {
   let point: KillPoint | undefined;
   const counts = { calls: 0, tries: 0, kills: 0 };
@@ -164,7 +166,7 @@ function createHooks() {
   };
 }
 
-/** The room over its real ports, watched. */
+/** Opens the services over the real, wrapped ports. */
 function openRoom(t: TestContext, database: Database, { watched, tryBegins }: ReturnType<typeof createHooks>) {
   const repository = createRecordJobRepository(database);
   const claim: typeof repository.claim = async (given) => {
@@ -188,7 +190,7 @@ function openRoom(t: TestContext, database: Database, { watched, tryBegins }: Re
     jobs: watched({ ...repository, claim }),
     pages: watched({ fetch: async () => ({ kind: 'page', bytes, extension: 'html' }) as const }),
     extractor: { extract, close: extractor.close },
-    // However busy the machine is, no lease runs out: a further try comes from a kill.
+    // A lease never expires on a busy machine, so every further attempt follows a kill.
     timing: { leaseMs: 600_000 },
   });
   return { room, files };
@@ -236,7 +238,7 @@ async function openKills(t: TestContext, database: Database) {
   return { room, make, undisturbed, settleAll };
 }
 
-/** The processes of ours that read documents: within bubblewrap a child of the one that was started. */
+/** Returns the processes that read documents. Within bubblewrap each is a child of the process that was started. */
 function readers(): number[] {
   return children().flatMap((pid) => {
     try {

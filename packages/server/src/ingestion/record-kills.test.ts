@@ -19,7 +19,7 @@ const rows = 2_600;
 const program = fileURLToPath(new URL('./testing/killed-worker.fixture.ts', import.meta.url));
 
 const sentence = (n: number) => `Sentence ${n} tells of the ${n % 17} foxes that live behind hill ${n * 7}.`;
-/** Every tenth row has no answer, every hundredth is there twice. */
+/** A sheet in which every tenth row has no answer and every hundredth occurs twice. */
 const sheet = [
   'question,answer',
   ...Array.from(
@@ -38,7 +38,7 @@ const sources: Readonly<Record<string, RecordCreate>> = {
 };
 
 const at = (call: string, nth: number, when: KillPoint['when']): KillPoint => ({ call, nth, when });
-/** Every stage of the work has its points: taking up, clearing, reading, writing, the switch, sweeping. */
+/** Kill points in every stage of the work: claiming, clearing, reading, writing, switching, sweeping. */
 const everywhere = [
   at('claim', 1, 'after'),
   at('sweep', 1, 'after'),
@@ -86,7 +86,7 @@ test('[killed] a worker killed at each stage, 50 times: every record ends with t
   for (const { source, ...more } of kills) {
     assert.deepEqual(await run(source, more), [null, 'SIGKILL'], `${source} at ${JSON.stringify(more)}`);
   }
-  // The last one clears up after the one before.
+  // The last run cleans up after the run before it.
   assert.deepEqual(await run('text', { again: false, point: null }), [0, null]);
 
   const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
@@ -107,7 +107,7 @@ async function prepare(t: TestContext) {
   return { folder, projectId: texts.projectId, texts: texts.id, pairs: pairs.id };
 }
 
-/** @returns the exit code, or the signal that ended it. */
+/** Runs a worker. Returns its exit code, or the signal that ended it. */
 async function runWorker(t: TestContext, plan: KillPlan): Promise<[number | null, string | null]> {
   const file = join(plan.folder, 'plan.json');
   await writeFile(file, JSON.stringify(plan));
@@ -117,7 +117,7 @@ async function runWorker(t: TestContext, plan: KillPlan): Promise<[number | null
   return [code, signal];
 }
 
-/** Each record, in order of creation, has what the first of its source has; nothing else is left in any table. */
+/** Asserts that each record equals the first one of its source, and that no table contains anything else. */
 async function compare(database: Database, expected: readonly string[]): Promise<void> {
   const { read } = database;
   const records = await read.selectFrom('record').selectAll().orderBy('id').execute();

@@ -12,7 +12,7 @@ import {
 } from '../collections/testing/test-collections.suite.ts';
 import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
 
-/** A service whose documents are read step by step, and a collection in it. */
+/** Opens a service with a collection. The test controls each step of the reading of its documents. */
 async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
   const extractor = createSteppedExtractor();
   const service = await openTestService(t, { ...wish, extractor });
@@ -42,7 +42,7 @@ async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
   };
 }
 
-/** Waits for a condition that becomes true by itself. */
+/** Waits until the condition is true. */
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise(setImmediate);
 }
@@ -90,7 +90,7 @@ test('projects are served in turn by every worker that becomes free', async (t) 
   const other = createProject();
   const collectionId = await other.collection();
   const page = `/v1/collections/${collectionId}/records`;
-  // Too large for the reserved worker, so these wait for their turn.
+  // These records are too large for the reserved worker, so they wait in the queue.
   for (let n = 0; n < 2; n++) {
     const { status, body } = await other.call('POST', page, { content: `other ${'ö'.repeat(40_000)}` });
     assert.equal(status, 200, JSON.stringify(body));
@@ -115,7 +115,7 @@ test('a record of a dead worker is claimed again when its lease has expired, wit
   const reading = await first.extractor.next();
   await reading.give('one', 'two');
   assert.equal(await countChunks(database), 2);
-  // As after kill -9: the lease is over, and nobody gave the record back.
+  // Expires the lease without a requeue, as after kill -9.
   await database.write.updateTable('record').set({ lease_until: 1 }).execute();
   const again = await first.extractor.next();
   assert.equal(await countChunks(database), 0, 'the leftovers go before it starts again');
@@ -151,7 +151,7 @@ test('a process that is alone claims the records of a crash at once', async (t) 
   const collection = await addCollection(repositories);
   const now = Date.now();
   const record = await addRecord(repositories, collection, { createdAt: now, deadlineAt: now + 100_000 });
-  // Its lease holds for half a minute: its owner was killed a moment ago.
+  // The lease holds for half a minute, but its owner was killed a moment ago.
   const job = await claim(repositories, now);
   await repositories.jobs.addChunks(job, [newChunk('half')]);
   const extractor = createSteppedExtractor();
@@ -333,7 +333,7 @@ test('a record that no worker claims in time ends in error, if the service was a
 
 test('a temporary failure of the database does not count as an attempt', async (t) => {
   const database = await openTestPostgres(t);
-  // Four times, which is more than the tries of a record. A rolled-back transaction does not reset a sequence.
+  // Four times, which is more than the attempts of a record. A rolled-back transaction does not reset a sequence.
   const statements = [
     'create sequence refusals',
     `create function refuse() returns trigger language plpgsql as $$ begin

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startHeartbeat } from './heartbeat.ts';
 
-/** Time stands still until the test moves it. */
+/** Opens a heartbeat with mocked timers. */
 function openHeartbeat(t: TestContext, renew: () => Promise<boolean> = async () => true) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const events: string[] = [];

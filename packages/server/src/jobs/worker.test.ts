@@ -6,7 +6,7 @@ import { Problem } from '../kernel/problem.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';
 import { type JobControl, openWorker, type WorkerOptions } from './worker.ts';
 
-/** A job under way, which the test ends. */
+/** A running job, which the test ends. */
 interface Performing {
   readonly job: Job;
   readonly control: JobControl;
@@ -15,7 +15,7 @@ interface Performing {
 
 const day = 86_400_000;
 
-/** A worker over a list of jobs; it searches only when it is woken. */
+/** Opens a worker over a list of jobs. It searches only when it is woken. */
 function openTestWorker(t: TestContext, ids: readonly string[], more: Partial<WorkerOptions<Job>> = {}) {
   const waiting = [...ids];
   const performing = new Map<string, Performing>();
@@ -137,7 +137,7 @@ test('a worker that cannot store the end of a job tries again, and claims nothin
         perform: () => end.promise,
         settle: async () => {
           tries.push(waiting.length);
-          // Not at the first one: the search that claimed the job may still be under way.
+          // Not at the first attempt, because the search that claimed the job may still be running.
           if (tries.length === 2) {
             waiting.push('b');
             worker.wake();

@@ -9,7 +9,10 @@ const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const jsonOf = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
 const answered = (body: McpAnswer['body'], status = 200): McpAnswer => ({ status, headers: [], body });
 
-/** The ids of the messages that are run when the first of three has an answer of so many bytes, and the last answer. */
+/**
+ * Returns the ids of the messages that run when the first of three has a result of this many bytes, and the last
+ * result.
+ */
 async function runAfter(bytes: number) {
   const run: unknown[] = [];
   const { status, body } = await answerBatch([1, 2, 3].map(request), async (message) => {

@@ -26,7 +26,7 @@ before(async () => {
   few = ofBundle.get('arithmetic') ?? all;
 });
 
-/** Returns or throws what the arguments ask for. */
+/** Returns or throws as the arguments request. */
 const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) => {
   const run = { run_id: 'xrun', duration_ms: 1, status: 200 as const };
   if (input.fail === 'defect') throw new Error('a defect');
@@ -39,7 +39,7 @@ const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) =
 
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'] as const;
 
-/** A valid request of a revision. */
+/** Returns a valid request of a revision. */
 function newCase(revision: string, method: string, params: Json): Case {
   const isNewest = revision === '2026-07-28';
   const newestHeaders = {
@@ -64,7 +64,7 @@ function newCase(revision: string, method: string, params: Json): Case {
   };
 }
 
-/** The answer to a request that is sent to a new endpoint. */
+/** Sends a request to a new endpoint and returns the response. */
 async function ask(one: Case, toolbox = few) {
   const deps = { version: '1.2.3', callTool, logger: createLogger('silent') };
   const endpoint = createEndpoint(toolbox, deps, createChannel());

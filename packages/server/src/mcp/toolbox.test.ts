@@ -16,7 +16,7 @@ interface PluginWish {
   readonly effects?: string;
 }
 
-/** A real catalogue of bundles made for one test: bundle id → plugin id → what is special about it. */
+/** Loads a real catalogue of generated bundles: the special members of each plugin, by bundle id and plugin id. */
 async function load(t: TestContext, bundles: Record<string, Record<string, PluginWish>>, hosts: string[] = []) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-mcp-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -71,7 +71,7 @@ test('a name that two plugins come to is given to the first, and the second is n
   const catalogue = await load(t, { one: { same: {} }, two: { same: {} } });
   const [one, two] = [...catalogue.bundles.values()];
   assert.ok(one && two);
-  // Two bundles of one id cannot be loaded; this is the catalogue that would have them.
+  // Two bundles with the same id cannot be loaded, so this catalogue is built by hand.
   const bundles = new Map([
     ['one', one],
     ['other', { ...two, id: 'one' }],

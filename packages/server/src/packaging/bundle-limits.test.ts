@@ -36,7 +36,7 @@ test('the limit bundle_bytes accepts files of exactly its size together and refu
         return [`f${n}`, Buffer.alloc(n === count - 1 ? last : bundleLimits.fileBytes)] as const;
       }),
     );
-  // The list of the files counts as well. Its length does not depend on the last digits of a size.
+  // The list of the files also counts. Its length does not depend on the last digits of a size.
   const last = bundleLimits.fileBytes - contentsOf(files(bundleLimits.fileBytes - 1)).length;
   assert.equal(open(files(last)).files.size, count);
   assert.throws(() => open(files(last + 1)), refused(/unpacks to more than/));
@@ -60,7 +60,7 @@ test('the limit bundle_path_parts accepts a path of exactly as many parts and re
   assert.throws(() => open(path(bundleLimits.depth + 1)), refused(/deeper than 8 folders/));
 });
 
-/** An archive of `bytes` bytes, with unused ones before its directory. */
+/** Returns the archive enlarged to `bytes` bytes by unused bytes before its directory. */
 function addGap(archive: Buffer, bytes: number): Buffer {
   const end = archive.length - 22;
   const directory = archive.readUInt32LE(end + 16);

@@ -182,7 +182,7 @@ for (const [what, damage, named] of [
   });
 }
 
-/** As somebody would who changes a file and the list of hashes with it. */
+/** Changes a file together with the list of hashes, like an attacker. */
 async function replaceSeal(version: string): Promise<void> {
   await writeFile(join(version, 'weather/lib/get.ts'), 'export {};\n');
   const contents = archiveOf('weather', '1.0.1').contentsBytes.toString();

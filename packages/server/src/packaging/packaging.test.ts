@@ -68,7 +68,7 @@ test('types may come from packages, since they are taken off; a link is no file 
   await assert.rejects(packBundle({ ...about, folder, keyFile: null }), /passwd is no plain file/);
 });
 
-/** An archive as somebody who means ill would make it. */
+/** Builds an archive like an attacker would. */
 function forge(entries: Zippable, options: { files?: Record<string, string>; contents?: Buffer } = {}): Buffer {
   const listed = Object.entries(options.files ?? { 'bundle.yaml': 'id: weather\n' });
   const files = listed.map(([path, text]) => listFile(path, Buffer.from(text)));

@@ -7,9 +7,9 @@ import { createRunQueue, type QueueBounds } from './run-queue.ts';
 
 const bounds: QueueBounds = { maxRunning: 2, maxAccepted: 5, maxAcceptedOfKey: 2, maxSize: 1000 };
 
-/** What the queue looks at. */
+/** Returns a run with the members that the queue reads. */
 function makeRun(id: string, keyId: string | null = null, size = 1, projectId = 'project-1'): AsyncRun {
-  // The queue asks for nothing else.
+  // the queue reads no other members
   return { stored: { id, projectId }, keyId, size } as AsyncRun;
 }
 

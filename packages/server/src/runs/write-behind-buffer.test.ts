@@ -11,7 +11,7 @@ const pack = (id: number, row = `[${id}]`): PackedRun => ({ projectId: '-', id: 
 const away = new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
 const refusal = new Error('disk full');
 
-/** A buffer over what stands for a database that fails at will, or until it was tried so often. */
+/** Opens a buffer over a fake database that fails on request, or for a number of attempts. */
 function openBuffer(t: TestContext, options: Partial<WriteBehindOptions> = {}) {
   const log: string[] = [];
   const database = { stored: [] as string[], groups: 0, tries: 0, failing: undefined as Error | undefined };

@@ -215,7 +215,7 @@ test('until every chunk has its vector a question is answered as by words alone'
   assert.notEqual((await first.find('green teas'))[0].explanation.vector, null);
   await first.close();
 
-  /** The results of a process that opens the same database with this embedder. */
+  /** Returns the results of a process that opens the same database with this embedder. */
   const open = async (embedder?: Embedder) => {
     const service = await openTestService(t, { database, files, ...(embedder && { embedder }) });
     const { call } = service.createProject(first.projectId);

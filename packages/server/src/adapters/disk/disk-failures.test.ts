@@ -24,7 +24,7 @@ function record(call: Call): void {
   const patched = fs as unknown as Record<Call, (...args: unknown[]) => void>;
   const original = patched[call];
   patched[call] = (...args) => {
-    const callback = args.at(-1) as Callback; // as above
+    const callback = args.at(-1) as Callback; // the type as above
     const target =
       typeof args[0] === 'number' ? (names.get(args[0]) ?? '?') : kindOf(String(args.at(call === 'rename' ? 1 : 0)));
     calls.push(`${call} ${target}`);
@@ -58,7 +58,7 @@ describe('the disk under a blob', () => {
   const kept: string[] = [];
   before(async () => {
     for (const call of ['open', 'writev', 'fsync', 'rename', 'close', 'read', 'unlink'] as const) record(call);
-    // After the patches: the store takes the calls when it is loaded.
+    // Imports the store after the patches, because it binds the functions when it is loaded.
     const { openDiskBlobStore } = await import('./disk-blob-store.ts');
     folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
     store = await openDiskBlobStore(folder);

@@ -10,7 +10,7 @@ import { registerCatalogueMetrics } from '../load/metrics.ts';
 import { createFolder, type Files, goodFiles, iconSvg, load } from '../load/testing/bundle-folder.suite.ts';
 import { catalogueRoutes } from './routes.ts';
 
-/** One key is let in; the real check of keys is the address's own. */
+/** The guard of this test accepts one key. The address has its own tests of the real check. */
 const headers = { authorization: 'Bearer key' };
 
 async function openApp(t: TestContext, files: Files = goodFiles) {

@@ -13,13 +13,13 @@ import {
   pluginYaml,
 } from './testing/bundle-folder.suite.ts';
 
-/** What an author writes wrong, and what is said about it: `file:line field: message`. */
+/** An error in a bundle file, and the message about it: `file:line field: message`. */
 interface Mistake {
   readonly file: string;
-  /** Replaced in the good file. */
+  /** The text to replace in the good file. */
   readonly from?: string | RegExp;
   readonly to?: string;
-  /** Or the whole content. */
+  /** Alternatively, the whole content. */
   readonly content?: string | Buffer;
   readonly says: string | readonly string[];
 }
@@ -609,7 +609,8 @@ for (const [name, mistake] of Object.entries(mistakes)) {
   test(`${name} is told by file, line and field, and hides nothing else`, async (t) => {
     const catalogue = await load(await createFolder(t, withMistake(mistake)));
     assert.deepEqual(told(catalogue), [mistake.says].flat());
-    // The bundle beside it is whole, as is this one when a plugin is wrong: each file of a bundle stands for itself.
+    // The other bundle still loads, and so does this one when only a plugin is wrong, because each file is checked
+    // alone.
     const other = mistake.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
     assert.ok(pluginNames(catalogue).includes(other), `${other} is hidden`);
     if (mistake.file.endsWith('get_weather.yaml')) assert.ok(catalogue.findBundle('weather'), 'the bundle is hidden');

@@ -10,7 +10,7 @@ import { type OpenCatalogueOptions, openCatalogue } from './open-catalogue.ts';
 import type { PackedManifest } from './packed-bundle.ts';
 import { bundleYaml, createFolder, type Files, pluginYaml } from './testing/bundle-folder.suite.ts';
 
-/** Bundles of plugins with large schemas, as an import writes them. */
+/** Returns bundles of plugins with large schemas, like those of an import. */
 function importedBundles(bundles: number, plugins: number): Files {
   const files: Record<string, string> = {};
   const property = (n: number) =>

@@ -125,7 +125,7 @@ test('a thousand plugins are loaded and listed', async (t) => {
   );
 });
 
-/** Twenty bundles of fifty plugins, every tenth with code. */
+/** Returns twenty bundles of fifty plugins. Every tenth plugin has code. */
 function manyBundles(): Files {
   const files: Record<string, string> = {};
   for (let b = 0; b < 20; b++) {

@@ -21,7 +21,7 @@ async function open(t: TestContext, files: Files) {
     onChange: (catalogue, previous) => changes.push([catalogue, previous]),
   });
   t.after(() => live.close());
-  /** The catalogue, once there is another one than `before`. */
+  /** Resolves with the catalogue that replaces `before`. */
   async function next(before: Catalogue): Promise<Catalogue> {
     while (live.current() === before) await pause(10);
     return live.current();

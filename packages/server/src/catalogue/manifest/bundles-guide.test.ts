@@ -8,7 +8,7 @@ import { createFolder, load } from '../load/testing/bundle-folder.suite.ts';
 
 const guide = await readFile(resolve(import.meta.dirname, '../../../../../docs/guides/bundles.md'), 'utf8');
 
-/** The fenced blocks whose first line names a file: "```yaml weather/bundle.yaml". */
+/** The fenced blocks whose first line names a file, for example "```yaml weather/bundle.yaml". */
 const examples = Object.fromEntries(
   Array.from(guide.matchAll(/^```\w+ (\S+\/\S+)\n(.*?)^```$/gms), ([, path, content]) => [
     String(path),
@@ -34,7 +34,7 @@ test('the worked calls of the examples keep to their schemas, and the handler do
       assert.deepEqual(plugin.checkOutput(output), []);
     }
   }
-  // The one handler a test runs in its own process: it is ours, printed in the guide.
+  // This is the only handler that a test runs in its own process. The guide prints it, so its code is trusted.
   const plugin = catalogue.findPlugin('statistics', 'median');
   const { run } = await import(pathToFileURL(String(plugin?.handlerPath)).href);
   for (const { input, output } of plugin?.manifest.examples ?? []) assert.deepEqual(run(input), output);

@@ -18,9 +18,9 @@ interface Place {
 
 interface Start {
   readonly catalogue: Catalogue;
-  /** Bundles whose files were read. */
+  /** The number of bundles whose files were read. */
   readonly read: number;
-  /** Manifests of plugins that were unpacked: a schema cannot be compiled before. */
+  /** The number of plugin manifests that were unpacked. A schema can only be compiled after that. */
   readonly unpacked: number;
 }
 
@@ -28,7 +28,7 @@ async function createPlace(t: TestContext, files: Files = goodFiles): Promise<Pl
   return { bundles: await createFolder(t, files), folder: join(await createFolder(t, {}), 'cache', 'bundles') };
 }
 
-/** What one start finds; what it has checked is cached when it ends. */
+/** Loads the catalogue like one start of the service, and caches the manifests it has checked. */
 async function start({ bundles, folder, installed, version = '1.0.0' }: Place): Promise<Start> {
   const lines: string[] = [];
   let unpacked = 0;
@@ -148,7 +148,7 @@ const damages: Record<string, (file: string) => Promise<void>> = {
     await symlink(`${file}.elsewhere`, file);
   },
 };
-// Only an administrator can give a file away.
+// Only root can change the owner of a file.
 if (process.geteuid?.() === 0) damages['belongs to another user'] = (file) => chown(file, 65_534, 65_534);
 
 for (const [what, damage] of Object.entries(damages)) {
@@ -179,7 +179,7 @@ async function createInstalledPlace(t: TestContext): Promise<Place & { readonly 
   return { ...place, installed };
 }
 
-/** Copies every file, so that inodes and times differ. */
+/** Copies every file, so that inodes and times change. */
 async function copyInPlace(folder: string): Promise<void> {
   await rename(folder, `${folder}.old`);
   await cp(`${folder}.old`, folder, { recursive: true });

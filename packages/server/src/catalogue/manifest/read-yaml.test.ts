@@ -26,7 +26,7 @@ test('what JSON cannot have as a name is refused', () => {
   }
 });
 
-/** Of this process: what else the machine does counts for nothing. */
+/** Measures the processor time of this process, which other work on the machine does not affect. */
 function processorTimeOf(read: () => unknown): number {
   const before = process.cpuUsage();
   read();

@@ -21,17 +21,20 @@ const own = [...catalogue.bundles.values()].flatMap(({ callsOut, plugins }) =>
     reachesOut: callsOut,
   })),
 );
-/** Recorded whole: enough to see every change of a format; the others are held by the rules of the providers. */
+/**
+ * The definitions of these bundles are recorded completely, which is enough to show every change of a format. The rules
+ * of the providers check the others.
+ */
 const recorded = own.filter(({ plugin }) => recordedBundles.has(plugin.bundle_id));
 const nasty = nastyPlugins.map((plugin) => ({ plugin, reachesOut: true }));
 const define = (format: (typeof definitionFormats)[number], plugin: Plugin) =>
   functionFormats[format]({ plugin, reachesOut: true });
 const findNasty = (id: string) => nastyPlugins.find(({ plugin_id }) => plugin_id === id) ?? assert.fail(id);
-/** What cannot be said in the format is given in the next best one, and said so. */
+/** Whether a definition that the format cannot express falls back to another format, and reports this. */
 const fallback = (format: string, losses: readonly { kind: string }[]) =>
   losses.some(({ kind }) => kind === 'unsupported') && format !== 'taskingai';
 
-/** One plugin a line: a change shows which plugins it changes. */
+/** Returns one line per plugin, so that a difference shows which plugins changed. */
 const toLines = (list: unknown) => (Array.isArray(list) ? list.map((item) => JSON.stringify(item)).join('\n') : '');
 
 for (const format of definitionFormats) {
@@ -80,7 +83,7 @@ test('a strict definition takes every input of the plugin, with null for what is
   const compiler = createSchemaCompiler();
   for (const { plugin } of own) {
     const { definition } = define('openai-strict', plugin);
-    const { parameters } = definition.function as { parameters: { properties: object } }; // the format's own shape
+    const { parameters } = definition.function as { parameters: { properties: object } }; // the shape of the format
     const nulls = Object.fromEntries(Object.keys(parameters.properties).map((name) => [name, null]));
     const found = catalogue.findPlugin(plugin.bundle_id, plugin.plugin_id);
     for (const { input } of found?.manifest.examples ?? []) {

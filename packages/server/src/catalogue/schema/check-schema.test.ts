@@ -14,7 +14,7 @@ const counts = fc.integer({ min: 0, max: 5 });
 
 type Values = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** Values of the kind each keyword wants. */
+/** Valid kinds of values for each keyword. */
 const values: Values = {
   type: fc.oneof(types, fc.uniqueArray(types, { minLength: 1, maxLength: 3 })),
   enum: fc.array(data, { maxLength: 3 }),
@@ -37,7 +37,7 @@ function among(keywords: readonly string[], value: fc.Arbitrary<unknown>): Value
   return Object.fromEntries(keywords.map((keyword) => [keyword, value]));
 }
 
-/** A few keywords at a time; now and then a value of another kind. */
+/** Returns a few keywords at a time, and occasionally a value of another kind. */
 function someOf(keywords: Values, size: number): fc.Arbitrary<unknown> {
   const entries = Object.entries(keywords).map(([keyword, value]) =>
     fc.tuple(fc.constant(keyword), fc.oneof({ weight: 20, arbitrary: value }, { weight: 1, arbitrary: data })),

@@ -9,7 +9,7 @@ function object(properties: Record<string, unknown>, more: Record<string, unknow
   return { type: 'object', properties, ...more };
 }
 
-/** The sentence about each violation. */
+/** Returns the message of each validation error. */
 function complaints(schema: JsonSchema, value: Record<string, unknown>): string[] {
   return compiler
     .compileInput(() => schema)(value)
@@ -62,7 +62,7 @@ test('defaults are added to a copy; the value that was sent stays as it was', ()
   assert.deepEqual(violations, []);
   assert.deepEqual(input, { units: 'metric', page: { size: 20 } });
   assert.deepEqual(sent, { page: {} });
-  // A plugin may change what it is given; the next call gets fresh defaults.
+  // A plugin may change its input; the next call gets fresh defaults.
   Reflect.set(Object(input.page), 'size', 1);
   assert.deepEqual(readInput({}).input, { units: 'metric', page: { size: 20 } });
 });

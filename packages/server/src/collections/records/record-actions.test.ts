@@ -9,7 +9,7 @@ import {
   type TestCollectionsOptions,
 } from '../testing/test-collections.suite.ts';
 
-/** A service whose documents are read step by step, and a collection in it. */
+/** Opens a service with a collection. The test controls each step of the reading of its documents. */
 async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
   const extractor = createSteppedExtractor();
   const service = await openTestService(t, { ...wish, extractor });

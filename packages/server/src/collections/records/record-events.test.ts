@@ -21,7 +21,7 @@ async function openStream(t: TestContext) {
   return { ...service, ...project, extractor, open, path };
 }
 
-/** The data of each event, as it arrives. */
+/** Yields the data of each event as it arrives. */
 async function* eventsOf(response: Response) {
   let text = '';
   for await (const piece of response.body ?? []) {
@@ -104,7 +104,7 @@ test('over HTTP the work of a stream stops with its connection', async (t) => {
   await events.next();
   client.abort();
   await assert.rejects(Array.fromAsync(events));
-  // The room ends its streams; the app waits for open connections: both return only when nothing hangs.
+  // The services end their streams, and the app waits for open connections. Both calls return only when nothing hangs.
   await room.close();
 });
 

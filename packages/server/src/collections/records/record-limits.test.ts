@@ -5,7 +5,7 @@ import { type Answer, openTestDatabase, openTestPostgres, openTestService } from
 
 const databases = { SQLite: openTestDatabase, PostgreSQL: openTestPostgres };
 
-/** Reads until it is cancelled. */
+/** An extraction that runs until it is cancelled. */
 const endless: Extractor = {
   extract: (_task, signal) =>
     new Promise((resolve) => {
@@ -61,7 +61,7 @@ test('the limit dry_runs accepts exactly as many dry runs at the same time and r
     extract: (task, signal) => {
       const extraction = endless.extract(task, signal);
       extractions += 1;
-      // A third one was admitted: it would never end.
+      // Cancels a third extraction, which would otherwise never end.
       if (extractions > 2) end.abort();
       return extraction;
     },
@@ -70,7 +70,7 @@ test('the limit dry_runs accepts exactly as many dry runs at the same time and r
   const { projectId, collection } = createProject();
   const place = { projectId, collectionId: await collection() };
   const run = () => room.dryRuns.run(place, { content: 'text' }, end.signal);
-  // As many as the room has processes for extraction.
+  // Starts as many extractions as the module has processes.
   const started = Promise.allSettled([run(), run()]);
   await assert.rejects(run(), { code: 'TOO_MANY_REQUESTS' });
   end.abort();

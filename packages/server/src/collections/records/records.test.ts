@@ -4,7 +4,7 @@ import { workbook } from '../../../../../test/support/sample-office.ts';
 import { csvOf, pairsIn } from '../../../../../test/support/sample-texts.ts';
 import { newId, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
 
-/** What the official client sends for a record: every key, nulls included. */
+/** The body that the official client sends for a record: every key, including nulls. */
 const clientBody = {
   type: 'text',
   title: '',
@@ -98,7 +98,7 @@ test('a change that always conflicts ends with 409', async (t) => {
   const { call, collection, record } = (await openTestService(t, { database })).createProject();
   const collectionId = await collection();
   const { record_id } = await record(collectionId, { content: 'Foxes are small.', text_splitter: splitter });
-  // Never equal to what is read of it: as if somebody were faster each time.
+  // The stored text never equals its parsed form, so every update looks like a conflict with a faster writer.
   const spaced = JSON.stringify(splitter, null, 1);
   await database.write.updateTable('record').set({ text_splitter: spaced }).where('id', '=', record_id).execute();
   const { status, body } = await call('POST', `/v1/collections/${collectionId}/records/${record_id}`, { title: 'T' });
@@ -251,7 +251,7 @@ test('metadata that are changed while the content is, or a retry is asked for, a
   const url = `/v1/collections/${collectionId}/records/${record_id}`;
   for (let round = 0; round < 20; round++) {
     const metadata = { round: String(round) };
-    // The others look at the record before this one has changed it, and change it after.
+    // The other requests read the record before this change and write after it.
     const change = call('POST', url, { metadata });
     await Promise.all([change, call('POST', url, { content: `words ${round}` }), call('POST', `${url}/retry`)]);
     assert.deepEqual((await call('GET', url)).body.data.metadata, metadata);

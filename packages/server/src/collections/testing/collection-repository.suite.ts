@@ -19,7 +19,7 @@ import {
   sweepAway,
 } from './fixtures.suite.ts';
 
-/** What every collection repository promises. */
+/** Tests the behaviour of every collection repository. */
 export function testCollectionRepository(open: () => OpenedRepositories): void {
   test('a collection comes back as it went in, to its project only', async () => {
     const metadata = { a: 1, b: [null, { c: 'é' }] };
@@ -187,7 +187,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
         },
       );
       counts.add(await repositories.countRows(collection.id));
-      // The first two looks are at its records: when they have no holder any more, nothing is seen of it.
+      // The first two checks belong to its records. After their leases are removed, nothing of the collection is
+      // visible.
       if (stopAt > 2) {
         assert.equal(await contentsOf(repositories, collection).then((list) => list?.length), 0);
         assert.deepEqual(await foundBy(repositories, collection, ['a']), []);
@@ -204,7 +205,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
   });
 }
 
-/** A signal that is aborted when it is looked at for the nth time. */
+/** Returns a signal that aborts at its nth check. */
 function stoppedAt(look: number): AbortSignal {
   const stop = new AbortController();
   let looks = 0;

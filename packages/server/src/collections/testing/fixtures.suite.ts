@@ -8,7 +8,7 @@ import { type CollectionRepository, maxCapacity, type StoredCollection } from '.
 import type { NewRecord, RecordRepository, StoredRecord } from '../records/record-repository.ts';
 import type { RecordRowRepository } from '../records/record-row-repository.ts';
 
-/** The repositories of this room over one database. */
+/** The repositories of collections over one database. */
 export interface Repositories {
   readonly collections: CollectionRepository;
   readonly records: RecordRepository;
@@ -19,17 +19,17 @@ export interface Repositories {
 }
 
 export interface OpenedRepositories extends Repositories {
-  /** @returns id of a project that exists */
+  /** Returns the id of an existing project. */
   newProject(): Promise<string>;
   /** Adds `chunks` to the chunk counts of the record and its collection, without writing chunks. */
   enlarge(record: NewRecord, chunks: number): Promise<void>;
-  /** Rows of the collection in all tables, the index not counted. */
+  /** Counts the rows of the collection in all tables except the index. */
   countRows(collectionId: string): Promise<number>;
   close(): Promise<void>;
 }
 
 export const newId = createNewId();
-/** Times in these suites: nothing depends on the day. */
+/** The time in these suites. Nothing depends on the day. */
 export const start = 1_800_000_000_000;
 export const never = new AbortController().signal;
 
@@ -67,7 +67,7 @@ export function newRecord(of: StoredCollection, more: Partial<NewRecord> = {}): 
   };
 }
 
-/** A chunk whose words are those of its content. */
+/** Returns a chunk whose words are those of its content. */
 export function newChunk(content: string, more: Partial<NewChunk> = {}): NewChunk {
   return {
     id: newId('chunk'),
@@ -90,7 +90,7 @@ export const keyOf = (record: NewRecord) => ({
   recordId: record.id,
 });
 
-/** A collection as it is in the database. */
+/** Adds a collection to the database. */
 export async function addCollection({ collections }: Repositories, more: Partial<StoredCollection> = {}) {
   const collection = newCollection(more);
   assert.equal(await collections.add(collection, 1_000), true);
@@ -117,7 +117,7 @@ export async function claim({ jobs }: Repositories, now = start, more: Partial<R
   return job;
 }
 
-/** A record made of these chunks. */
+/** Adds a record with these chunks. */
 export async function recordOf(repositories: Repositories, of: StoredCollection, contents: readonly string[]) {
   const record = await addRecord(repositories, of);
   const job = await claim(repositories);
@@ -140,14 +140,14 @@ export async function getRecord({ records }: Repositories, record: NewRecord): P
   return found;
 }
 
-/** Contents of the visible chunks, in their order. */
+/** Returns the contents of the visible chunks in their order. */
 export async function contentsOf({ chunks }: Repositories, of: StoredCollection, recordId?: string) {
   const key = { projectId: of.projectId, collectionId: of.id, ...(recordId === undefined ? {} : { recordId }) };
   const page = await chunks.list(key, { order: 'asc', limit: 100 });
   return page?.items.map((chunk) => chunk.content);
 }
 
-/** Contents of what a search finds. */
+/** Returns the contents of the chunks that a search finds. */
 export async function foundBy(
   { chunks }: Repositories,
   of: StoredCollection,
@@ -160,7 +160,7 @@ export async function foundBy(
   return seqs.flatMap((seq) => found.get(seq)?.content ?? []);
 }
 
-/** Removes the collection and everything in it. */
+/** Removes the collection and its contents. */
 export async function sweepAway({ collections }: Repositories, of: StoredCollection): Promise<void> {
   await collections.markDeleting(of.projectId, of.id);
   await collections.sweep(of.id, 2, never);

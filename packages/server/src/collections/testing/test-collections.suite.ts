@@ -35,14 +35,16 @@ import type { CollectionContext } from '../../service/collection-context.ts';
 import { openCollectionServices } from '../../service/collection-services.ts';
 import { collectionRoutes } from '../routes.ts';
 
-/* What the tests of this room start: the routes over the real database and the real extractor, in one process. */
+/* Tests of collections start the routes over the real database and the real extractor, in one process. */
 
 export const newId = createNewId();
 export const silent = createLogger('silent');
 
 const opened = new WeakMap<TestContext, AsyncDisposableStack>();
 
-/** Closes with the test, in the reverse order of opening; `t.after` alone would take the order of opening. */
+/**
+ * Closes the resource with the test, in the reverse order of opening. `t.after` alone would keep the order of opening.
+ */
 function closeWith(t: TestContext, close: () => Promise<void>): void {
   let resources = opened.get(t);
   if (resources === undefined) {
@@ -62,13 +64,13 @@ export interface TestCollectionsOptions {
   readonly files?: TestFiles;
   readonly alone?: boolean;
   readonly limits?: Partial<CollectionContext['limits']>;
-  /** Instead of the repository itself: the same, with a defect. */
+  /** Replaces the repository with a defective one. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
   readonly metrics?: RecordMetrics;
 }
 
-/** An empty SQLite database that goes with the test. */
+/** Opens an empty SQLite database that is deleted with the test. */
 export async function openTestDatabase(t: TestContext): Promise<Database> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-collections-'));
   const database = await openDatabase({ url: null, dataFolder, logger: silent });
@@ -79,7 +81,7 @@ export async function openTestDatabase(t: TestContext): Promise<Database> {
   return database;
 }
 
-/** An empty PostgreSQL database that goes with the test. */
+/** Opens an empty PostgreSQL database that is deleted with the test. */
 export async function openTestPostgres(t: TestContext): Promise<Database> {
   const testing = await createTestDatabase();
   const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger: silent });
@@ -95,13 +97,13 @@ export interface TestFiles extends FileAccess {
   remove(fileId: string): void;
 }
 
-/** Files as another room would give them, kept in memory. */
+/** Provides files like the files module, from memory. */
 export function createTestFiles(): TestFiles {
   const files = new Map<string, AccessibleFile & { content: Uint8Array }>();
   return {
     add(projectId, purpose, name, given) {
       const content = typeof given === 'string' ? Buffer.from(given) : given;
-      const extension = name.slice(name.lastIndexOf('.') + 1) as AccessibleFile['extension']; // tests name known ones
+      const extension = name.slice(name.lastIndexOf('.') + 1) as AccessibleFile['extension']; // tests use known ones
       const id = newId('file');
       files.set(id, {
         id,
@@ -129,7 +131,7 @@ export function createTestFiles(): TestFiles {
   };
 }
 
-/** Who a request comes from is its key: `Bearer <project id>`. */
+/** The key names the project of a request: `Bearer <project id>`. */
 const guard: Guard = {
   requires: () => async (request) => {
     if (request.headers.authorization === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'no key');
@@ -152,7 +154,7 @@ export function createRepositories(database: Database): CollectionContext['repos
   };
 }
 
-/** Everything of the room, without HTTP. `close` may be called before the test ends. */
+/** Opens the services of collections without HTTP. `close` may be called before the test ends. */
 export function openTestCollections(
   t: TestContext,
   database: Database,
@@ -189,12 +191,11 @@ export function openTestCollections(
 
 export interface Answer {
   readonly status: number;
-  // The shape of an answer is what the tests are about.
-  // biome-ignore lint/suspicious/noExplicitAny: read as a client without types would
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the body like a client without types
   readonly body: any;
 }
 
-/** The service of this room over HTTP, in process. */
+/** Serves the collections over HTTP in this process. */
 export async function openTestService(t: TestContext, wish: TestCollectionsOptions = {}) {
   const database = wish.database ?? (await openTestDatabase(t));
   const files = wish.files ?? createTestFiles();
@@ -205,7 +206,7 @@ export async function openTestService(t: TestContext, wish: TestCollectionsOptio
   await app.ready();
   closeWith(t, () => app.close());
 
-  /** As a client of the project sends it: JSON in, JSON out. */
+  /** Returns a client of the project that sends and receives JSON. */
   function createProject(projectId = newId('project')) {
     const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: unknown): Promise<Answer> => {
       const headers = { authorization: `Bearer ${projectId}`, 'content-type': 'application/json' };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createPieceFinder } from './find-pieces.ts';
 import { RedactionRefused } from './redaction-budget.ts';
 
-/** The same by a pattern: the leftmost, and of those that start at one place the longest. */
+/** Replaces with a regular expression: the leftmost match, and the longest of those that start at the same place. */
 function replacedByPattern(text: string, pieces: readonly string[]): string {
   const longestFirst = [...pieces].sort((a, b) => b.length - a.length);
   return text.replace(new RegExp(longestFirst.map((piece) => RegExp.escape(piece)).join('|'), 'g'), '#');
@@ -34,7 +34,7 @@ test('a piece that is not accepted where it stands may still be found elsewhere'
 });
 
 test('a text that resembles the pieces everywhere is refused before it is searched to its end', () => {
-  // Each place of the text begins and ends as the piece does, and differs in the middle.
+  // Every position of the text matches the beginning and the end of the piece, but not its middle.
   const finder = createPieceFinder([`${'a'.repeat(4000)}b${'a'.repeat(4000)}`]);
   assert.throws(() => finder.has('a'.repeat(1_000_000)), RedactionRefused);
   assert.throws(() => finder.replace('a'.repeat(1_000_000), '#'), RedactionRefused);

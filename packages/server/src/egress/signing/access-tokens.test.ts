@@ -31,7 +31,7 @@ function respondJson(response: ServerResponse, body: object, status = 200): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** A server that grants access tokens as RFC 6749 shows, one that wants them, and a broker between. */
+/** Starts a server that grants access tokens as in RFC 6749, an API that requires them, and a broker. */
 async function open(t: TestContext, { tokens, api, clock }: Place) {
   let granted = 0;
   const auth = await startServer(t, (request, response) => tokens(request, response, ++granted));
@@ -138,7 +138,7 @@ describe('an access token', () => {
     const first = send(clientCredentials, {}, gone.signal);
     const others = Array.from({ length: 20 }, () => send());
     while (answers.length === 0) await new Promise(setImmediate);
-    // Whoever began it may leave: the others still get their token.
+    // Other callers still get the token after the one that requested it has left.
     gone.abort();
     await assert.rejects(first);
     for (const answer of answers) answer();
@@ -168,7 +168,7 @@ describe('an access token', () => {
     refused = new Set(['Bearer token-2-0123456789', 'Bearer token-3-0123456789']);
     assert.equal(await statusOf(), 401);
     assert.deepEqual([auth.requests.length, upstream.requests.length], [3, 5]);
-    // The next call begins with the one that was refused, and gets one that is not.
+    // The next call first uses the rejected token, and then gets a valid one.
     assert.equal(await statusOf(), 200);
     assert.deepEqual([auth.requests.length, upstream.requests.length], [4, 7]);
   });

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { createAwsSigner } from './sign-aws.ts';
 
 /**
- * AWS's own examples. `suite`: the Signature Version 4 test suite; `s3`: "Signature Calculations for the Authorization
- * Header: Transferring Payload in a Single Chunk" of the S3 API reference; `iam`: "Examples of signing requests" of the
- * General Reference. Keys, times and signatures are those published there.
+ * Examples of AWS. `suite`: the Signature Version 4 test suite. `s3`: "Signature Calculations for the Authorization
+ * Header: Transferring Payload in a Single Chunk" of the S3 API reference. `iam`: "Examples of signing requests" of the
+ * General Reference. AWS published these keys, times and signatures.
  */
 const examples = {
   suite: {

@@ -91,7 +91,7 @@ describe('a request signed for AWS', () => {
     region: { credential: 'region' },
   };
 
-  /** As the other side checks it: over what came, with the key it knows. */
+  /** Computes the signature like the receiver: over the received request, with the key that it knows. */
   function signatureOver({ method, url, headers, body }: Received, region = secrets.region): string | undefined {
     const date = String(headers['x-amz-date']);
     const time = Date.parse(date.replace(/^(.{4})(..)(..T..)(..)/, '$1-$2-$3:$4:'));
@@ -136,7 +136,7 @@ describe('a request signed for AWS', () => {
     for (const given of [{ id: 'x' }, { key: 'x' }, { id: 'x', key: 'x' }, { id: 'a\nb', key: 'x', region: 'x' }]) {
       assert.equal((await send(given)).kind, 'refused');
     }
-    // Gets as far as looking up the name, which no test has.
+    // The request is signed and reaches the name lookup, which fails in tests.
     assert.equal((await send({ region: 'x' })).kind, 'unreachable');
   });
 });

@@ -6,12 +6,12 @@ import { Secret } from '../../kernel/secret.ts';
 import type { Broker, EgressPolicy } from '../broker.ts';
 import { type BrokerDeps, createBroker } from '../create-broker.ts';
 
-/** For tests: a real broker, real servers on 127.0.0.1, and a policy to vary. */
+/** A real server on 127.0.0.1 for tests with a real broker. */
 
 export interface TestServer {
   readonly origin: string;
   readonly port: number;
-  /** Connections so far: a trap counts them. */
+  /** The number of connections so far. Traps use it. */
   readonly connections: () => number;
   readonly requests: ReadonlyArray<Received>;
 }
@@ -43,7 +43,7 @@ export async function startServer(context: TestContext, answer: RequestListener)
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
-  const { port } = server.address() as AddressInfo; // listens on TCP
+  const { port } = server.address() as AddressInfo; // it listens on TCP
   return { origin: `http://127.0.0.1:${port}`, port, connections: () => connections, requests };
 }
 

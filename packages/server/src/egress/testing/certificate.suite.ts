@@ -1,4 +1,4 @@
-/** For tests only: a self-signed certificate for `secure.example.com` and its key, which guards nothing. */
+/** A self-signed certificate for `secure.example.com` and its key. Only tests use it, and it protects nothing. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBsDCCAVagAwIBAgIUbCu+NiINCyTQsEMknhzPalB6/HUwCgYIKoZIzj0EAwIw
 HTEbMBkGA1UEAwwSc2VjdXJlLmV4YW1wbGUuY29tMCAXDTI2MTEyMTA5MjYyMFoY

@@ -1,6 +1,8 @@
-/** Hosts that a request must not reach, spelled in every way we know of. */
+/** Hosts that a request must not reach, in every known spelling. */
 
-/** One or more of each block that is not the public internet (IANA's special-purpose registries, RFC 6890). */
+/**
+ * One or more addresses of each block that is not the public internet (IANA's special-purpose registries, RFC 6890).
+ */
 const addresses = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.254', '100.64.0.1', '100.127.255.254', '127.0.0.1', '127.0.0.53'],
   ...['127.255.255.254', '169.254.0.1', '169.254.169.254', '169.254.170.2', '172.16.0.1', '172.31.255.254'],
@@ -94,16 +96,16 @@ const tricks = [
 
 export interface SsrfCase {
   readonly name: string;
-  /** As it stands in a URL; may be no valid host. */
+  /** The host as written in a URL. It may be invalid. */
   readonly host: string;
 }
 
-/** Each spelling of each address once, however many ways lead to it. */
+/** Returns each spelling of each address once. */
 export function ssrfCases(): SsrfCase[] {
   const hosts = new Map<string, string>();
   const add = (host: string, name: string): void => void (hosts.has(host) || hosts.set(host, name));
   for (const address of addresses) {
-    // Four numbers, from the list above.
+    // four numbers from the list above
     const parts = address.split('.').map(Number) as [number, number, number, number];
     for (const [name, spell] of Object.entries(spellings)) add(spell(parts), `${address} ${name}`);
   }

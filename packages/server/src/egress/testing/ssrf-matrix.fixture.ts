@@ -10,8 +10,8 @@ import { type SsrfCase, ssrfCases } from './ssrf-cases.suite.ts';
 import { startNameServer } from './stub-name-server.suite.ts';
 
 /**
- * Runs in network and mount namespaces of its own, where every address belongs to this machine and a local name server resolves
- * names. Connections to any address except `publicAddress` reach a trap. Prints the results as JSON.
+ * Runs in its own network and mount namespaces, where every address belongs to this machine and a local name server
+ * resolves names. Connections to any address except `publicAddress` reach a trap. Prints the results as JSON.
  */
 const publicAddress = '93.184.216.34';
 const [port, proxyPort] = [80, 3128];

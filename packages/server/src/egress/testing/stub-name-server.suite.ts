@@ -2,10 +2,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 
-/** What a name leads to at the n-th time it is asked for, from 1: addresses, or one other name. */
+/** Returns the addresses, or the other name, that a name resolves to at its nth lookup, counted from 1. */
 export type Answers = (name: string, time: number) => readonly string[] | undefined;
 
-/** A name server on 127.0.0.1:53, for a network namespace of one's own (RFC 1035, as much as is needed). */
+/**
+ * Starts a name server on 127.0.0.1:53 of a separate network namespace. It implements the necessary parts of RFC 1035.
+ */
 export async function startNameServer(answers: Answers): Promise<{ close(): Promise<void> }> {
   const socket = createSocket('udp4');
   const times = new Map<string, number>();
@@ -16,7 +18,7 @@ export async function startNameServer(answers: Answers): Promise<{ close(): Prom
     const found = answers(name.toLowerCase(), time);
     const records = (found ?? []).flatMap((value) => record(value, type));
     const head = Buffer.from(query.subarray(0, 12));
-    // An answer, recursion available; no error, or no such name.
+    // The flags of a response with recursion available: no error, or no such name.
     head.writeUInt16BE(found === undefined ? 0x8183 : 0x8180, 2);
     for (const [offset, count] of [
       [4, 1],
@@ -49,7 +51,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
 
 const [typeA, typeName, typeAaaa] = [1, 5, 28];
 
-/** One answer for the name of the question; none when the address is of the other family. */
+/** Returns one record for the name in the question, or none when the address is of the other family. */
 function record(value: string, asked: number): Buffer[] {
   const family = isIP(value);
   if (family === 4 && asked === typeA) return [resource(typeA, Buffer.from(value.split('.').map(Number)))];
@@ -61,7 +63,7 @@ function record(value: string, asked: number): Buffer[] {
 
 function resource(type: number, data: Buffer): Buffer {
   const head = Buffer.alloc(12);
-  // The name of the question, class IN, to be kept for no time at all.
+  // The name in the question, class IN, with a TTL of 0.
   head.writeUInt16BE(0xc00c, 0);
   head.writeUInt16BE(type, 2);
   head.writeUInt16BE(1, 4);

@@ -5,7 +5,7 @@ import { prepareCall } from './declarative.ts';
 
 const { response } = prepareCall({ method: 'GET', url: 'https://api.test/' }, {});
 
-/** Longer than what the event loop parses. */
+/** Returns a response that is longer than the event loop parses. */
 function longAnswer(text: string) {
   const body = Buffer.from(`${' '.repeat(90_000)}${JSON.stringify({ text })}`);
   return { status: 200, headers: { 'content-type': 'application/json' }, body };

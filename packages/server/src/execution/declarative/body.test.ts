@@ -52,7 +52,7 @@ describe('the body of an answer', () => {
     const refused = { wrong: `the answer is nested deeper than ${maxAnswerDepth} levels` };
     assert.deepEqual(read(nested(maxAnswerDepth + 1), 'json'), refused);
     assert.deepEqual(read(`{"a":${nested(maxAnswerDepth)}}`, 'json'), refused);
-    // A parser would find the missing end first.
+    // A parser would first complain about the missing end.
     assert.deepEqual(read('['.repeat(100_000), 'json'), refused);
   });
 

@@ -27,7 +27,7 @@ function bounded(expression: string, data: JSONValue, steps?: number): Result {
   }
 }
 
-/** Expressions of the whole language, over the members `a`, `b`, `s` and `n`. */
+/** Generates expressions of the whole language over the members `a`, `b`, `s` and `n`. */
 const expressions = fc.letrec<{ expression: string; key: string }>((tie) => {
   const inner = tie('expression');
   const of = (parts: (one: string, two: string, three: string) => string) =>
@@ -179,7 +179,7 @@ const numbers = Array.from({ length: 3_000 }, (_, index) => index);
 const manyKeys = Object.fromEntries(numbers.map((number) => [`k${number}`, number]));
 const long = 'ab'.repeat(200_000);
 
-/** Expressions that hold a loop or take gigabytes when nothing bounds them. */
+/** Expressions that would run for a very long time or need gigabytes without a bound. */
 const hostile: Record<string, [expression: string, data: JSONValue]> = {
   'an array doubled, then its text': [`to_string(${doubled(27, '[@, @]')})`, { a: 1 }],
   'an array doubled, then compared': [

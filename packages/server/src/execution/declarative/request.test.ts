@@ -11,7 +11,7 @@ const template = (members: Partial<RequestTemplate>): RequestTemplate => ({
   ...members,
 });
 
-/** Read by the platform, which is not ours. */
+/** Parses the form with the parser of Node.js, so that the test does not depend on our code. */
 function readForm({ body = '', headers = {} }: EgressRequest): Promise<FormData> {
   return new Response(new Uint8Array(Buffer.from(body)), { headers }).formData();
 }
@@ -53,7 +53,7 @@ describe('a request template', () => {
         ['more.txt', 'text/plain'],
       ],
     );
-    // Nothing to send is no file; what is no base64 is nobody's.
+    // A null adds no file, and text that is not base64 is rejected.
     assert.deepEqual([...(await readForm(render(members, { file: null }))).keys()], []);
     assert.ok('rejected' in compileRequest(template(members))({ file: 'no base64!' }));
   });
@@ -142,7 +142,7 @@ describe('a request template', () => {
     const input = JSON.parse('{"__proto__":{"polluted":1},"constructor":"c"}');
     const request = render({ method: 'POST', body: { a: '{toString}', b: '{constructor}', c: '{__proto__}' } }, input);
     assert.equal(request.body, '{"b":"c","c":{"polluted":1}}');
-    assert.equal(({} as Record<string, unknown>).polluted, undefined); // asks whether any object has it
+    assert.equal(({} as Record<string, unknown>).polluted, undefined); // true for any object if the prototype was changed
     assert.equal(render({ query: { a: '{constructor}' } }).query?.length, 0);
   });
 

@@ -23,7 +23,7 @@ const read = (path: string): string => readFileSync(path, 'utf8');
 const user = process.getuid?.() === 0 ? nobody : undefined;
 const fill = 'const all = []; for (;;) all.push(Buffer.alloc(8 * 2 ** 20, 1));';
 
-/** The folders of the groups of a process that are ours, the memory's first. */
+/** Returns the folders of the process's groups that the service created, that of the memory controller first. */
 function groupsOf(pid: number): string[] {
   const { unified, byController: by } = findPlaces(read(`/proc/${pid}/cgroup`), read('/proc/self/mountinfo'));
   return [by.memory, by.pids, by.cpu, unified].flatMap((it) =>
@@ -31,7 +31,9 @@ function groupsOf(pid: number): string[] {
   );
 }
 
-/** Where there is no writing to control groups: it says so, and the other limits hold. */
+/**
+ * Asserts that the other limits hold on a machine without writable control groups, and that the sandbox reports this.
+ */
 async function assertOthersHold(state: CgroupState): Promise<void> {
   assert.ok(!state.available);
   await using bed = await openTestBed({ cgroups: 'auto' });
@@ -40,7 +42,7 @@ async function assertOthersHold(state: CgroupState): Promise<void> {
   assert.deepEqual(await bed.run('fills'), { kind: 'out_of_memory', limitMb: 256 });
 }
 
-/** `holds` where this machine gives control groups; where it does not, the limits without them. */
+/** Runs `holds` if the machine has control groups, and otherwise tests the other limits. */
 function withGroups(holds: (cgroups: Cgroups, bed: TestBed) => Promise<void>): () => Promise<void> {
   return async () => {
     const { cgroups, state } = await openCgroups({ user, logger });
@@ -54,7 +56,7 @@ function withGroups(holds: (cgroups: Cgroups, bed: TestBed) => Promise<void>): (
   };
 }
 
-/** A program of the test in a child, with a group and all other limits, but without the watch on memory. */
+/** Runs a program of the test in a child with a group and all other limits, but without the memory watch. */
 async function startIn(cgroups: Cgroups, bed: TestBed, source: string) {
   const { settings } = await probeMachine();
   await bed.addBundle('entry', { 'entry.mjs': source });
@@ -87,7 +89,7 @@ for (const isolation of ['process', 'sandbox'] as const) {
   });
 }
 
-/** 256 MiB and a tenth, less the 50 MiB of the runtime that all share. */
+/** Asserts 110 % of 256 MiB minus the 50 MiB of the runtime that all processes share. */
 function assertLimits(groups: readonly string[], { version, controllers }: CgroupState & { available: true }): void {
   const found = (file: string): string | undefined => {
     const folder = groups.find((it) => existsSync(join(it, file)));

@@ -28,14 +28,17 @@ inEachTier('a handler that logs a million lines is heard as far as the bounds go
     onProgress: () => {
       reports += 1;
     },
-    limits: { timeoutMs: 120_000 }, // it has much to say
+    limits: { timeoutMs: 120_000 }, // the handler sends many messages
   });
   assert.deepEqual(outcome, { kind: 'returned', output: 'done' });
   assert.ok(bytes > 10_000 && bytes <= 64 * 1024, `${bytes}`);
   assert.equal(reports, 200);
 });
 
-/** A handler gets hold of the child's channel by way of what standard output shares with it. The host believes nothing it reads there. */
+/**
+ * Lets a handler reach the child's channel through objects that it shares with standard output. The host trusts nothing
+ * on the channel.
+ */
 const openChannel = `const Socket = console._stdout.constructor;
   let channel;
   const write = Socket.prototype.write;

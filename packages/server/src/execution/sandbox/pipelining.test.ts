@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { SandboxOutcome } from './sandbox.ts';
 import { openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
-/** Says that it runs, then does what it is told. */
+/** Logs its name and then does what the input asks. */
 const obedient = `export const run = async ({ name, act }, context) => {
     if (name !== undefined) context.log(name);
     if (act === 'exit') process.exit(7);
@@ -16,12 +16,12 @@ const obedient = `export const run = async ({ name, act }, context) => {
 
 type Change = Parameters<TestBed['run']>[1];
 
-/** A bundle whose handler is known to be quick, so that its runs are handed over several at a time. */
+/** Opens a bundle whose handler is known to be quick, so that the pool pipelines its runs. */
 async function openQuickBed(children: number) {
   const bed = await openTestBed({ maxChildrenPerBundle: children, maxChildren: children + 1 });
   await bed.addBundle('a', { 'run.mjs': obedient });
   for (let i = 0; i < 40; i++) assert.equal((await bed.run('a')).kind, 'returned');
-  /** Names of the runs that began, in their order. */
+  /** The names of the started runs in order. */
   const begun: string[] = [];
   const run = (name: string, act?: string, change: Change = {}): Promise<SandboxOutcome> =>
     bed.run('a', { input: { name, act }, onLog: (message) => void begun.push(message), ...change });

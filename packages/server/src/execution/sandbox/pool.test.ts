@@ -9,7 +9,7 @@ import type { SandboxOutcome } from './sandbox.ts';
 import { createSlots } from './slots.ts';
 import { childrenOf, isRunning, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
-/** Ends when its request is answered. */
+/** The run ends when its request is answered. */
 const held = `globalThis.runs = 0;
   export const run = async (input, context) => {
     const count = ++globalThis.runs;
@@ -70,7 +70,7 @@ test('the queue of all bundles together is bounded too', async () => {
   const running = [hold(bed, 'a'), hold(bed, 'b')];
   await Promise.all(running.map((it) => it.begun));
   const waiting = [bed.run('a'), bed.run('b')];
-  // The places in the queue are taken once both have looked up their bundle.
+  // Both runs take their places in the queue after they have looked up their bundle.
   await new Promise(setImmediate);
   assert.equal((await bed.run('c')).kind, 'queue_full');
   for (const it of running) it.release();
@@ -226,7 +226,7 @@ test('when the system has no room for a process, those who wait are told, and no
     owner: { bundleId: 'a', projectId: 'p' },
     ...{ slots, clock: systemClock, maxChildren: 1, queueLength: 9, recycleAfterRuns: 9, memoryMb: 64 },
     leastWaitMs: 60_000,
-    // As Node does for ENOMEM.
+    // Node throws like this for ENOMEM.
     startHost: () => {
       throw new Error('spawn ENOMEM');
     },

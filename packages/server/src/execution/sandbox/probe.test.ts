@@ -11,8 +11,8 @@ import { createReadableCopy } from './testing/readable-copy.suite.ts';
 import { childrenOf, isRunning, openTestBed, until } from './testing/test-bed.suite.ts';
 
 /**
- * What the command line alone denies, without the seat belt; `false` is open, and the reason for the seat belt. When
- * this table changes, so does docs/reference/isolation.md.
+ * The effects of the command line alone, without the seat belt. `false` means open and is the reason for the seat belt.
+ * Change docs/reference/isolation.md together with this table.
  */
 const expected: Readonly<Record<string, readonly [denied: boolean, attempt: string]>> = {
   'read a file': [true, 'fs.readFileSync("/etc/passwd")'],
@@ -84,7 +84,7 @@ test('the command line of a child denies what the table says', async () => {
   const [answer, complaint] = await Promise.all([text(channel), child.stderr === null ? '' : text(child.stderr)]);
   assert.ok(answer.startsWith('{'), complaint);
   const denied = Object.fromEntries(Object.entries(expected).map(([name, [isDenied]]) => [name, isDenied]));
-  // As another user, a child cannot do these to the server either.
+  // A child that runs as another user cannot do these either.
   const other =
     settings.user === undefined ? {} : { 'signal the server': true, 'set the priority of the server': true };
   assert.deepEqual(JSON.parse(answer), { ...denied, ...other });

@@ -10,7 +10,7 @@ const threads = `const { pbkdf2 } = await import('node:crypto');
   const derive = () => new Promise((done) => pbkdf2('a', 'b', 50_000, 64, 'sha512', done));
   for (;;) await Promise.all([derive(), derive(), derive()]);`;
 
-/** Ways to take the processor until somebody puts an end to it. */
+/** Ways to use the processor until something stops them. */
 const burning = {
   'one loop': 'for (;;);',
   bursts: `${spin} ${rest} for (;;) { spin(20); await rest(20); }`,

@@ -5,7 +5,7 @@ import { createMetrics, type Registry } from '../../kernel/metrics.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import { childrenOf, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
-/** Leaves a mark wherever a handler can, and answers with those that it has found. */
+/** Leaves a mark wherever a handler can, and returns the marks that it has found. */
 const marking = `
 const places = [globalThis, Array.prototype, Object.getPrototypeOf(async () => {}), Math];
 let inModule = [];
@@ -23,7 +23,7 @@ const projects = ['proj_a', 'proj_b', 'proj_c'];
 async function runFor(bed: TestBed, projectId: string, bundleId = 'marking') {
   const outcome: SandboxOutcome = await bed.run(bundleId, { projectId, input: { project: projectId } });
   assert.equal(outcome.kind, 'returned', JSON.stringify(outcome));
-  // What the handler above returns.
+  // the output of the handler above
   return (outcome as { output: { process: string; found: string[] } }).output;
 }
 
@@ -68,7 +68,7 @@ test('more projects than processes take turns, each with processes of its own, a
     owners.set(id, projectId);
   }
   assert.ok(most <= 3, `${most} processes`);
-  // As many as it may have: another bundle's first run ends none of them.
+  // The pool already has its maximum. The first run of another bundle ends neither of them.
   await until('two processes are left', () => childrenOf(process.pid).length <= 2);
   const before = childrenOf(process.pid);
   await runFor(bed, 'proj_0', 'other');
@@ -78,7 +78,7 @@ test('more projects than processes take turns, each with processes of its own, a
   );
 });
 
-/** Ends when its request is answered. */
+/** The run ends when its request is answered. */
 const held =
   "export const run = async (input, context) => { await context.fetch({ url: 'https://a.test/' }); return {}; };";
 
@@ -130,12 +130,12 @@ test('processes that become free go to the project that has fewer, although the 
   await bed.addBundle('c', { 'run.mjs': held });
   const others = [hold(bed, 'c', 'proj_b'), hold(bed, 'c', 'proj_b')];
   await others[0]?.begun;
-  // A pool keeps its processes for this long although others wait.
+  // A pool keeps its processes for this time even when others wait.
   const patient = performance.now() + 300;
   await until('the second one has waited', () => performance.now() > patient);
   const [first, second] = begun;
   first?.release();
-  // A process is gone for the system before the sandbox knows: until then it ends no second one.
+  // The system removes a process before the sandbox notices. Until then the sandbox ends no second one.
   await untilChildren(metrics, 4);
   second?.release();
   await others[1]?.begun;
@@ -162,7 +162,7 @@ test('a full queue refuses the project that fills it, and still takes runs of an
   await new Promise(setImmediate);
   assert.equal((await hold(bed, 'c', 'proj_a').outcome).kind, 'queue_full');
   const others = [hold(bed, 'd', 'proj_b'), hold(bed, 'd', 'proj_b')];
-  // Each looks its handler up by itself: either may be the first.
+  // Each run looks up its own handler, so either may be the first.
   await Promise.race(others.map(({ begun }) => begun));
   for (const { release } of [...runs, ...others]) release();
   for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');

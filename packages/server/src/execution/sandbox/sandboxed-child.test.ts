@@ -33,7 +33,7 @@ test('a sandboxed child has its streams and its channel, and no file of the serv
   child.process.kill('SIGKILL');
   await once(child.process, 'close');
   assert.deepEqual(sockets, [1, 2, 3]);
-  // The root is the sandbox's own: it was opened by the runtime, after the start.
+  // The root is that of the sandbox. The runtime opened it after the start.
   assert.deepEqual([...new Set(files)].toSorted(), ['/', '/dev/null']);
 });
 

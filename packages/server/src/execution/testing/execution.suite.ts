@@ -23,11 +23,11 @@ import { noObserver, type ObservedRun, type RunObserver } from '../run-observer.
 import { createRunOnce, type RunOnce } from '../run-once.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 
-/** For tests: the plugins address with real bundles, broker, sandbox and database, and an upstream on 127.0.0.1. */
-/** In every secret, and in no path of a checkout, which errors and logs may name. */
+/** Tests use the plugins address with real bundles, broker, sandbox and database, and an upstream on 127.0.0.1. */
+/** A part of every secret that no path of a checkout contains. Errors and logs may contain such paths. */
 export const mark = 'cAnArY';
 export const secret = `${mark}/"secret"+0123456789ü`;
-/** Every header of an upstream in these tests can carry this one. */
+/** A secret that every header of an upstream can carry. */
 export const plainSecret = `${mark}-plain-0123456789`;
 
 const bundleYaml = `id: echo
@@ -155,7 +155,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   );
   const once = openWhenUsed(t, () => openRunOnce(logger));
   const ended: ObservedRun[] = [];
-  // As it stands then: a record is made of it at once.
+  // Copies the run, because it changes later.
   const observer: RunObserver = {
     ...noObserver,
     ended: (run) => ended.push({ ...run, trace: structuredClone(run.trace) }),
@@ -174,7 +174,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
       runOnce: async (...call) => (await once()).runOnce(...call),
       acceptOnce: async (...call) => (await once()).acceptOnce(...call),
     },
-    // Asynchronous runs have tests of their own.
+    // Other tests cover asynchronous runs.
     background: { accept: unused, get: unused },
   });
   t.after(async () => {
@@ -193,7 +193,7 @@ async function unused(): Promise<never> {
   throw new Error('these tests ask for no asynchronous run');
 }
 
-/** Processes and databases are opened by the tests that need them. */
+/** Opens a process or database when a test first uses it. */
 function openWhenUsed<T extends { close(): Promise<void> }>(t: TestContext, open: () => Promise<T>): () => Promise<T> {
   let opening: Promise<T> | undefined;
   t.after(async () => await (await opening)?.close());
@@ -215,7 +215,7 @@ async function openRunOnce(logger: Logger): Promise<RunOnce & { close(): Promise
   return { ...createRunOnce({ idempotency, keep: repository.complete, hashes: (text) => [text] }), close };
 }
 
-/** Nobody asks for them here. */
+/** These tests do not read the capabilities. */
 const capabilities = {
   ...{ permissions: true, networkDenied: true, separateUser: false },
   sandbox: { available: false, missing: 'this test needs none' },

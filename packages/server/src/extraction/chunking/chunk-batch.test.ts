@@ -36,15 +36,15 @@ function ofWords(characters: number, ordinal: number): ExtractedChunk {
   return toChunk({ question: null, content: '', words, metadata: {}, key: null }, ordinal);
 }
 
-/** As a database keeps it. */
+/** Returns the value as a database stores it. */
 function stored<Value>(value: Value): Value {
   if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed() as Value; // a string
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(stored) as Value; // of the same
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [stored(name), stored(each)])) as Value; // of the same
+  if (Array.isArray(value)) return value.map(stored) as Value; // the same type
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [stored(name), stored(each)])) as Value; // the same type
 }
 
-/** As the server reads it. */
+/** Returns the chunks as the server parses them. */
 function sent(chunks: readonly ExtractedChunk[]): unknown {
   const message = parseFromChild(Buffer.from(encodeMessage({ type: 'chunks', chunks })));
   return message.type === 'chunks' ? message.chunks : undefined;
@@ -122,9 +122,9 @@ test('a batch is refused when a field has a value that no reader sends', () => {
 });
 
 test('a name of metadata that is written with an escape comes out right after one that is a backslash', () => {
-  // V8 then takes every second name of such objects that has an escape for a backslash, unless it has met another one.
+  // V8 then reads every second name of similar objects with an escape for a backslash, unless it has met another one.
   JSON.parse(String.raw`{"first":[],"\\":0}`);
-  // Without a prototype, so that V8 does not meet its names here.
+  // An object without a prototype, so that V8 does not meet its names here.
   const metadata: Record<string, string> = Object.create(null);
   metadata.first = 'x';
   metadata['\ude00'] = 'y';

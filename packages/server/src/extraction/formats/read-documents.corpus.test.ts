@@ -10,7 +10,7 @@ import { readMarkdown } from './read-markdown.ts';
 import { readText } from './read-text.ts';
 import { readXlsx } from './xlsx/read-xlsx.ts';
 
-/** The share of the words of `expected` that `text` has too, each as often. */
+/** Returns the share of the words of `expected` that `text` also contains, counted with repetitions. */
 function wordRecall(expected: string, text: string): number {
   const counts = new Map<string, number>();
   for (const word of tokenize(text)) counts.set(word, (counts.get(word) ?? 0) + 1);

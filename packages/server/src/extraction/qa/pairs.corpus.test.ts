@@ -20,7 +20,10 @@ function pairsOf(workbook: Workbook) {
   };
 }
 
-/** Normalises for the comparison with the ground truth: composed characters, `\n`, no surrounding blanks. */
+/**
+ * Normalises for the comparison with the ground truth: composed characters, `
+ * `, no surrounding blanks.
+ */
 function plain(text: string): string {
   return text.normalize('NFC').replace(/\r\n?/g, '\n').trim();
 }

@@ -24,14 +24,14 @@ import {
   taskOf,
 } from './testing/extractor.fixture.ts';
 
-/** Takes the reader minutes: letters without a break are merged to tokens pair by pair. */
+/** A text that takes the reader minutes: letters without a break are merged to tokens pair by pair. */
 const long = file(
   'txt',
   Buffer.from(Array.from({ length: 30_000_000 }, (_, index) => 97 + (((index * index) % 8191) % 26))),
 );
 
 let extractor: Extractor | undefined;
-/** Many times what a new process takes for a short document on this machine as it is now. */
+/** Many times the time that a new process takes for a short document on this machine. */
 let timeoutMs: number;
 
 before(async () => {

@@ -58,13 +58,13 @@ for (const [extension, bytes, kind] of [
       chunks.map((_, index) => index),
     );
     const folder = `/proc/${onlyReader()}`;
-    // Bubblewrap sets the working folder.
+    // Bubblewrap sets PWD.
     assert.match(readFileSync(`${folder}/environ`, 'utf8'), /^(PWD=\/\0)?$/);
     assert.match(readFileSync(`${folder}/limits`, 'utf8'), /Max cpu time +490 /);
     const command = readFileSync(`${folder}/cmdline`, 'utf8');
     for (const flag of ['--permission', '--no-experimental-sqlite', '--disable-sigusr1'])
       assert.ok(command.includes(flag));
-    // The right to start a thread is given up before the first document: see extractor-limits.test.ts.
+    // The process drops the permission to start a thread before its first document; see extractor-limits.test.ts.
     assert.ok(!/--allow-(?!fs-read|worker)/.test(command));
   });
 }

@@ -20,7 +20,10 @@ import { spawnReader } from './spawn-reader.ts';
 import { children, never, onlyReader, open, readsOn, short, taskOf } from './testing/extractor.fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
-/** Root that gives its children no user of their own, as where others cannot read the installation. */
+/**
+ * The settings of a root that cannot give its children a separate user, for example because other users cannot read the
+ * installation.
+ */
 const withoutUser: SpawnSettings = { user: undefined, hasUtilLinux: true, isSandboxed: false };
 
 async function settingsOf(tier: 'sandbox' | 'process'): Promise<SpawnSettings> {
@@ -81,7 +84,7 @@ test('the service takes the sandbox for readers, and says so once', async () => 
   assert.match(log.join(), /"tier":"sandbox".*document reader isolation selected/);
 });
 
-/** The data folder of a service, closed to others, with what no reader may see. */
+/** Creates the data folder of a service, closed to other users, with files that no reader may see. */
 async function openWorld(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-world-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -119,12 +122,12 @@ test('in a sandbox the kernel alone keeps a reader from everything but its progr
 test('without a sandbox a user of its own keeps a reader of root from the data folder and from the server', async (t) => {
   const settings = await settingsOf('process');
   const reached = await openToUnguarded(t, settings);
-  // The kernel tells users apart, not programs of one user.
+  // The kernel separates users, not the programs of one user.
   if (settings.user === undefined) return assert.ok(reached.includes('read the database'));
   assert.deepEqual(reached, ['read a file of the system', 'connect to a server of this machine', 'start a program']);
 });
 
-/** A service of an ordinary user, as far as it reads documents. */
+/** The part of a service that reads documents, run as an ordinary user. */
 const service = (url: (path: string) => string, tier: string): string => `
   import { createLogger } from ${url('kernel/log/logger.ts')};
   import { findIsolation } from ${url('processes/isolation/find-isolation.ts')};
@@ -158,7 +161,7 @@ for (const tier of ['sandbox', 'process'] as const) {
     assert.deepEqual([kind, status], ['extracted', expected]);
   });
 }
-/** What a reader loads. */
+/** The packages that a reader loads. */
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
 test('a reader that is ended while it starts is gone, whatever it was doing', async () => {

@@ -97,7 +97,7 @@ export function describeIdempotencyRepository(
     test('a claim further in the future than a lease is void; an answer with that expiry stays', async () => {
       const ahead = { ...newClaim(), heldUntil: 1_000_000 };
       await repository.claim(ahead, 999_000);
-      // A lease within twice its length is valid, because the clocks of two processes differ a little.
+      // A lease within twice its length is valid, because the clocks of two processes may differ slightly.
       const soon = { ...ahead, heldUntil: 999_500 };
       assert.deepEqual(await repository.claim(soon, 998_500), { kind: 'running' });
       const claim = { ...ahead, heldUntil: 2000 };

@@ -19,33 +19,33 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { openCollectionServices } from '../../service/collection-services.ts';
 
 /*
- * A process that makes records and is killed at a point of the work that was chosen before: the ports of the room are
- * the real ones, watched. It first finishes what the process before it left.
+ * A process that creates records and is killed at a chosen point of the work. Its ports are real and wrapped. It first
+ * finishes the work of the process before it.
  */
 
 export interface KillPlan {
-  /** Holds the database, the sheet and the page. */
+  /** The folder with the database, the sheet and the page. */
   readonly folder: string;
   readonly projectId: string;
   readonly collectionId: string;
   readonly record: RecordCreate;
-  /** The record is made once before it is made anew, and that is when the kill comes. */
+  /** Whether the record is first completed once, and the kill happens when it is created again. */
   readonly again: boolean;
-  /** Null: nobody kills it. */
+  /** Null: the process is not killed. */
   readonly point: KillPoint | null;
 }
 
 export interface KillPoint {
-  /** A method of the ports, such as `addChunks`. */
+  /** A method of the ports, for example `addChunks`. */
   readonly call: string;
-  /** Which of its calls, from 1. */
+  /** The number of the call, from 1. */
   readonly nth: number;
   readonly when: 'before' | 'during' | 'after';
 }
 
 export const sheetId = 'file00000000000000sheet1';
 
-const plan = JSON.parse(await readFile(process.argv[2] ?? '', 'utf8')) as KillPlan; // written by the test
+const plan = JSON.parse(await readFile(process.argv[2] ?? '', 'utf8')) as KillPlan; // the test wrote it
 const { projectId, collectionId } = plan;
 let armed = false;
 let writes = 0;
@@ -55,7 +55,7 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** The same object; the chosen call of it is the last thing this process does. */
+/** Wraps the port. The process kills itself at the chosen call. */
 function watched<T extends object>(port: T): T {
   return new Proxy(port, {
     get(target, name, receiver) {
@@ -66,7 +66,7 @@ function watched<T extends object>(port: T): T {
         if (!armed || calls !== plan.point?.nth) return method.apply(target, given);
         if (plan.point.when === 'before') return die();
         const answer: unknown = method.apply(target, given);
-        // Somewhere within the statements of the call.
+        // Kills at a random moment within the statements of the call.
         if (plan.point.when === 'during') setTimeout(die, Math.random() * 3);
         else void Promise.resolve(answer).then(die);
         return answer;
@@ -75,7 +75,7 @@ function watched<T extends object>(port: T): T {
   });
 }
 
-/** The readers tell their stages to a callback: that is where the kill comes. */
+/** Wraps the callback that receives the stages of the readers, which is one of the kill points. */
 function withStages(extractor: Extractor): Extractor {
   const stages = watched({ parsing: () => undefined, chunking: () => undefined });
   return {
@@ -90,7 +90,7 @@ function withStages(extractor: Extractor): Extractor {
   };
 }
 
-/** What the room writes when the work begins, or begins anew: whatever comes behind it in the queue counts. */
+/** Arms the kill when the work begins, or begins again, so that all later calls count. */
 function arming<Given extends unknown[], Answer>(write: (...given: Given) => Answer) {
   return (...given: Given): Answer => {
     writes += 1;

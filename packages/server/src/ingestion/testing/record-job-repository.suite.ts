@@ -26,7 +26,7 @@ const remake = (content: string) => ({
   deadlineAt: start + 1_000_000,
 });
 
-/** What every repository of record jobs promises. */
+/** Tests the behaviour of every repository of record jobs. */
 export function testRecordJobRepository(open: () => OpenedRepositories): void {
   testClaims(open);
   testMaking(open);
@@ -176,7 +176,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const record = await addRecord(repositories, collection);
     const day = 24 * 3_600_000;
     const ahead = await claim(repositories, start + day);
-    // A lease within twice its length is valid, because the clocks of two processes differ a little.
+    // A lease within twice its length is valid, because the clocks of two processes may differ slightly.
     assert.equal(await jobs.claim(claimAt(start + day - 29_000)), undefined);
     assert.equal((await jobs.claim(claimAt(start)))?.id, record.id);
     assert.equal(await jobs.renew(ahead, { stage: 'parsing', percent: 1, leaseUntil: 1, workedMs: 0 }), false);

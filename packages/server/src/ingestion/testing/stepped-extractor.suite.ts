@@ -1,24 +1,24 @@
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../../extraction/extraction.ts';
 
-/** A document that is being read, as slowly as the test wants. */
+/** A document that is being read. The test controls each step. */
 export interface Reading {
   readonly task: ExtractionTask;
   readonly signal: AbortSignal;
-  /** Hands over chunks of these contents; resolves when they are stored. */
+  /** Delivers chunks with these contents. Resolves when they are stored. */
   give(...contents: string[]): Promise<void>;
-  /** All was read. */
+  /** Completes the document. */
   end(): void;
   end(outcome: ExtractionOutcome): void;
-  /** The reader itself breaks. */
+  /** Lets the reader itself fail. */
   fail(error: Error): void;
 }
 
 export interface SteppedExtractor extends Extractor {
-  /** The next document that somebody asks to read. */
+  /** Resolves with the next requested document. */
   next(): Promise<Reading>;
 }
 
-/** Reads nothing by itself: each step is the test's, so that the moments in between can be looked at. */
+/** Creates an extractor that reads nothing itself. The test controls each step and can check the states in between. */
 export function createSteppedExtractor(): SteppedExtractor {
   const started: Reading[] = [];
   const waiting: Array<(reading: Reading) => void> = [];

@@ -29,7 +29,7 @@ test('a file that cannot be written completely changes nothing and leaves no dra
   await mkdir(join(folder, 'folder'));
   await assert.rejects(replaceFile(join(folder, 'folder'), 'x'), /EISDIR/);
   await writeFile(join(folder, 'mine'), 'before');
-  // Files of at most a few KiB, as on a disk that is full.
+  // Limits files to a few KiB, like a full disk.
   const source = `import(${JSON.stringify(import.meta.resolve('./replace-file.ts'))}).then(({ replaceFile }) =>
     replaceFile(${JSON.stringify(join(folder, 'mine'))}, Buffer.alloc(2 ** 20)))`;
   const { status, stderr } = spawnSync('/bin/sh', [

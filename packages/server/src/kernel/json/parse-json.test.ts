@@ -38,7 +38,7 @@ test('every value that was written as JSON is read again, whatever its names are
   );
 });
 
-/** A dictionary of the generator may have no prototype. */
+/** Adds prototypes, because a generated dictionary may have none. */
 function asRead(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asRead(each)]));

@@ -14,13 +14,13 @@ function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-/** A file for the log; the end of the destination closes it. */
+/** Opens a file for the log. The destination closes it at its end. */
 function open(t: TestContext) {
   const path = join(temporaryFolder(t), 'log');
   return { fd: openSync(path, 'a'), read: () => readFileSync(path, 'utf8') };
 }
 
-/** A pipe that nobody reads. */
+/** Opens a pipe without a reader. */
 function openUnreadPipe(t: TestContext): number {
   const path = join(temporaryFolder(t), 'pipe');
   execFileSync('mkfifo', [path]);

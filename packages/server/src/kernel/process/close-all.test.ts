@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { closeAll } from './close-all.ts';
 
-/** Parts 1 to `count`; those of `failing` fail. */
+/** Opens the parts 1 to `count`. Those in `failing` fail to close. */
 function open(count: number, failing: readonly number[]) {
   const resources = new AsyncDisposableStack();
   const closed: number[] = [];

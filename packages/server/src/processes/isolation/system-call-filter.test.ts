@@ -5,20 +5,20 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { buildSystemCallFilter } from './system-call-filter.ts';
 
-/** Makes system calls by their number; Perl is part of every Debian. Each argument is 0 unless said otherwise. */
+/** Makes system calls by their numbers, in Perl, which every Debian has. Missing arguments are 0. */
 async function callUnderFilter(calls: readonly (readonly number[])[], program: Buffer): Promise<number[]> {
   const script = `for (@ARGV) { my ($n, @a) = map { $_ + 0 } split /,/; $! = 0; syscall($n, @a, (0) x (5 - @a)); print $! + 0, "\\n"; }`;
   const perl = ['/usr/bin/perl', '-e', script, ...calls.map((call) => call.join(','))];
   const args = ['--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--seccomp', '4', '--', ...perl];
   const child = spawn('/usr/bin/bwrap', args, { stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'pipe'] });
-  // Made as a pipe in the line above.
+  // the line above creates it as a pipe
   (child.stdio[4] as Writable).end(program);
   assert.ok(child.stdout !== null);
   const lines = (await text(child.stdout)).trim().split('\n');
   return lines.map(Number);
 }
 
-/** x64 only: the numbers here are its own, so that a slip in the table is seen. */
+/** The numbers for x64 only, written here again so that an error in the table is found. */
 const deniedOnX64 = {
   ...{ ptrace: 101, process_vm_readv: 310, process_vm_writev: 311, kcmp: 312, pidfd_open: 434, pidfd_getfd: 438 },
   ...{ execveat: 322, memfd_create: 319, socket: 41, connect: 42, bind: 49, listen: 50, accept: 43, accept4: 288 },

@@ -10,7 +10,7 @@ const newId = createNewId();
 /** Milliseconds of a lease. */
 const length = 100;
 
-/** How processes keep their runs, and how they take those of processes that have ended. */
+/** Tests how processes hold their runs, and how they recover those of ended processes. */
 export function describeOrphanedRuns(
   repository: () => RunRepository,
   executed: () => string[],
@@ -28,7 +28,7 @@ export function describeOrphanedRuns(
     return { projectId, ids: runs.map(({ id }) => id) };
   }
 
-  /** @returns the ids of the bundle's runs that the process took; it has that bundle unless `more` says otherwise */
+  /** Returns the ids of the bundle's runs that the process claimed. By default the process has that bundle. */
   async function claimOrphaned(owner: string, now: number, bundle: string, more: Partial<OrphanClaim> = {}) {
     const wanted = { now, limit: 1000, hasBundle: (id: string) => id === bundle, acceptedBefore: 0, ...more };
     const left = await repository().claimOrphaned({ owner, until: now + length }, wanted);
@@ -112,7 +112,7 @@ export function describeOrphanedRuns(
     assert.deepEqual(await claimOrphaned(other, at + length, bundle), ids.slice(1));
   });
 
-  /** A process that ends what it takes: it prepares no run. */
+  /** Recovers runs by a process that prepares none of them, and so ends them. */
   function recover(owner: string, now: number, hasBundle: (id: string) => boolean): Promise<void> {
     const bounds = { maxRunning: 1, maxAccepted: 1000, maxAcceptedOfKey: 1, maxSize: 1 };
     return createRecovery({

@@ -35,12 +35,12 @@ const me = 'me';
 
 export interface OpenedRuns {
   readonly repository: RunRepository;
-  /** The statements that were executed since the last call. */
+  /** Returns the statements executed since the last call. */
   readonly executed: () => string[];
   readonly release: () => Promise<void>;
 }
 
-/** What every repository of runs promises. */
+/** Tests the behaviour of every run repository. */
 export function describeRunRepository(name: string, open: () => Promise<OpenedRuns>): void {
   describe(`run repository: ${name}`, () => {
     let repository: RunRepository;
@@ -66,7 +66,7 @@ async function add(repository: RunRepository, runs: readonly StoredRun[]): Promi
   await repository.add(runs.map(repository.pack));
 }
 
-/** Ids of runs sort by the time they were made, so each is made a moment after the one before. */
+/** Creates runs with increasing times, because their ids sort by the time of creation. */
 function newRun(projectId: string, over: Partial<StoredRun> = {}): StoredRun {
   lastTime += 10;
   const id = `${lowestIdAt('run', lastTime)}${newId('run').slice(-12)}`;
@@ -88,7 +88,7 @@ function testKeeping(repository: () => RunRepository): void {
     ];
     await add(repository(), runs);
     for (const run of runs) {
-      // JSON keeps a half of a pair as it is; a database of UTF-8 text may not, so it is written as an escape.
+      // JSON allows an unpaired surrogate, but UTF-8 text in a database may not, so it is stored as an escape.
       assert.deepEqual(await repository().find(project, run.id), run);
       assert.equal(await repository().find(newId('project'), run.id), undefined);
       assert.deepEqual(repository().unpack(repository().pack(run)), run);
@@ -267,7 +267,7 @@ function testSweeping(repository: () => RunRepository): void {
     await add(repository(), [...old, ...runs, young]);
     const left = async (project: string) => (await repository().list(project, {}, [])).items.map((run) => run.id);
     const sweep = async (most: number) => {
-      // Other tests have left theirs; what counts is what is left of these.
+      // Other tests have left runs as well. Only the remaining ones of this test count.
       while ((await repository().sweep({ notBefore: runs[0]?.createdAt ?? 0, most }, 100)) > 0);
     };
     await sweep(runs.length);
@@ -319,7 +319,7 @@ function testSweeping(repository: () => RunRepository): void {
     assert.equal(await repository().sweepResults(0, { maxBytes: 3 * bytes - 1, limit: 100 }), 1);
     assert.deepEqual(await kept(), [false, false, true, true]);
     assert.notEqual(await repository().find(project, runs[0]?.id ?? ''), undefined);
-    // With the run goes its result.
+    // The result of a run is deleted together with the run.
     while ((await repository().sweep({ notBefore: lastTime + 10, most: 100 }, 100)) > 0);
     assert.deepEqual(await kept(), [false, false, false, false]);
   });

@@ -33,7 +33,7 @@ for (const [name, text, words] of cases) {
   test(`words are cut for ${name}`, () => assert.deepEqual(sorted(text, tokenize(text)), words));
 }
 
-/** Chinese characters come after the other words: their order means nothing. */
+/** Sorts the words of texts with Chinese characters, because those follow the other words in no particular order. */
 function sorted(text: string, words: readonly string[]): readonly string[] {
   return /\p{Script=Han}/u.test(text) ? [...words].sort() : words;
 }

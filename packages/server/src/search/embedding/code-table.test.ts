@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createCodeTable } from './code-table.ts';
 import { normalise, similarity, toCode } from './vectors.ts';
 
-/** Numbers that look random and are the same in every run. */
+/** Returns pseudo-random numbers, the same in every run. */
 function createNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -8,7 +8,7 @@ import { toCode } from './vectors.ts';
 const dimensions = 64;
 const width = dimensions / 8;
 
-/** Collections as a repository would give them: seq = change, a page a text. */
+/** Provides collections like a repository. `seq` is the number of the change, and a page has one text. */
 function createSource() {
   const texts = new Map<string, string[]>();
   const loads: string[] = [];
@@ -58,7 +58,7 @@ test('vectors of an earlier model are not among those of the present one', async
 
 test('memory is bounded: the collection asked longest ago goes, and is read again', async (t) => {
   const source = createSource();
-  // Room for two tables of the smallest size.
+  // The memory holds two tables of the smallest size.
   const index = openVectorIndex({ load: source.load, memory: 2.5 * 256 * (width + 8) });
   t.after(() => index.close());
   for (const name of ['a', 'b', 'c']) source.add(name, 'green tea');

@@ -5,7 +5,9 @@ import { Secret } from '../../kernel/secret.ts';
 import { EmbedderUnavailable } from './embedder.ts';
 import { createOpenAiEmbedder } from './openai-embedder.ts';
 
-/* Requests and answers are shaped as OpenAI's API reference shows them for "Create embeddings" and for its errors. */
+/*
+ * Requests and responses have the shape that OpenAI's API reference shows for "Create embeddings" and for its errors.
+ */
 
 interface Asked {
   readonly model: string;
@@ -19,7 +21,7 @@ interface Reply {
   readonly body?: unknown;
 }
 
-/** As the service does: a vector of two numbers a text, made of its length. */
+/** Answers like the service: a vector of two numbers for each text, computed from its length. */
 function embed({ input, model }: Asked): Reply {
   const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [text.length, 1] }));
   return { body: { object: 'list', data, model, usage: { prompt_tokens: 8, total_tokens: 8 } } };

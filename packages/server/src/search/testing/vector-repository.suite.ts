@@ -19,7 +19,7 @@ const toVector = (seq: number, values: readonly number[]): NewVector => ({
   vector: Float32Array.from(values),
 });
 
-/** What every vector repository promises. */
+/** Tests the behaviour of every vector repository. */
 export function testVectorRepository(open: () => OpenedRepositories): void {
   async function openSpace(contents: readonly string[] = ['a', 'b', 'c']) {
     const repositories = open();

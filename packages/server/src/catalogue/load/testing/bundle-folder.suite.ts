@@ -6,10 +6,10 @@ import { createLogger } from '../../../kernel/log/logger.ts';
 import type { Catalogue } from '../../catalogue.ts';
 import { loadCatalogue } from '../load-catalogue.ts';
 
-/** Files of a folder of bundles, by path such as `weather/bundle.yaml`. */
+/** Files of a folder of bundles, by path, for example `weather/bundle.yaml`. */
 export type Files = Readonly<Record<string, string | Buffer>>;
 
-/** A temporary folder with these files, gone after the test. */
+/** Creates a temporary folder with these files. It is deleted after the test. */
 export async function createFolder(t: TestContext, files: Files): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-bundles-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -96,7 +96,7 @@ handler: add.ts
 export const handlerCode = 'export const run = ({ a, b }) => ({ result: a + b });\n';
 export const iconSvg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>';
 
-/** Two bundles: one of data only, one with code. */
+/** Two bundles: one with data only, one with code. */
 export const goodFiles: Files = {
   'weather/bundle.yaml': bundleYaml,
   'weather/get_weather.yaml': pluginYaml,

@@ -1,6 +1,6 @@
 import type { Plugin } from '@quartermaster/contract';
 
-/** Plugins whose schemas hold what providers are known to refuse. Each loads: the catalogue accepts their schemas. */
+/** Plugins whose schemas contain constructs that providers are known to reject. The catalogue accepts all of them. */
 const text = (description: string) => ({ type: 'string', description });
 
 const inputs: Readonly<Record<string, Record<string, unknown>>> = {

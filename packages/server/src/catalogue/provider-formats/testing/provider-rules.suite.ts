@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 /**
- * What the providers take, as schemas of schemas: written from their documentation and from the complaints of their
- * servers, without a line of the code that makes the definitions. `check…` throws for a definition that would be refused.
+ * The schemas that the providers accept, as schemas of schemas. They follow the documentation and the error messages of
+ * the providers, and share no code with the definitions. `check…` throws for a definition that a provider would reject.
  */
 type Json = Record<string, unknown>;
 
@@ -20,7 +20,7 @@ const without = (...keywords: string[]) => ({
   properties: Object.fromEntries(keywords.map((keyword) => [keyword, false])),
 });
 
-/** Any JSON Schema, but arrays say what they hold and nothing is an extension or a dialect. */
+/** Any JSON Schema without extensions and dialects. Arrays must declare their items. */
 const loose = {
   type: 'object',
   properties: {
@@ -185,7 +185,7 @@ const rules: Readonly<Record<string, Json>> = {
 const engine = new Ajv2020({ strict: false, allErrors: false });
 const checks = Object.fromEntries(Object.entries(rules).map(([format, rule]) => [format, engine.compile(rule)]));
 
-/** Throws when the provider would refuse the definition. */
+/** Throws when the provider would reject the definition. */
 export function assertTaken(format: string, definition: unknown): void {
   const check = checks[format];
   assert.ok(check !== undefined, `no rules for ${format}`);
@@ -200,7 +200,7 @@ export function assertTaken(format: string, definition: unknown): void {
   for (const schema of schemasOf(definition)) assert.ok(new Ajv2020({ strict: false }).validateSchema(schema), format);
 }
 
-/** The JSON Schemas of a definition; Gemini's are of another dialect. */
+/** Returns the JSON Schemas of a definition. Those of Gemini use another dialect. */
 function schemasOf(definition: unknown): Json[] {
   if (!isJson(definition)) return [];
   const { input_schema, inputSchema, outputSchema, parametersJsonSchema, object } = definition;

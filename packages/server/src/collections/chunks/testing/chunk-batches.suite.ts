@@ -26,7 +26,7 @@ function pair(question: string, answer: string, ordinal: number): NewChunk {
   return newChunk('', { ordinal, content, question, answer, metadata, locator, words, rowKey: `key of ${question}` });
 }
 
-/** What every repository promises of a batch of pairs. */
+/** Tests the guarantees of every repository for batches of pairs. */
 export function testChunkBatches(open: () => OpenedRepositories): void {
   test('a batch of pairs is stored as it is given, found by its words and known by its keys', async () => {
     const repositories = open();

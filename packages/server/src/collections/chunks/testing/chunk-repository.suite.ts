@@ -17,7 +17,7 @@ import {
   sweepAway,
 } from '../../testing/fixtures.suite.ts';
 
-/** What every chunk repository promises. */
+/** Tests the behaviour of every chunk repository. */
 export function testChunkRepository(open: () => OpenedRepositories): void {
   test('a chunk made directly comes back as it went in, to its project and collection only', async () => {
     const { chunks } = open();

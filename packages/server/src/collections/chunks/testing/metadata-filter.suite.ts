@@ -32,7 +32,7 @@ const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   five: {},
 };
 
-/** A filter, and the chunks that meet it. */
+/** Filters, each with the names of the matching chunks. */
 const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
   [{ type: 'eq', key: 'lang', value: 'en' }, ['one']],
   [{ type: 'ne', key: 'lang', value: 'en' }, ['two', 'three', 'four', 'five']],
@@ -96,7 +96,7 @@ const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
   ],
 ];
 
-/** What every chunk repository promises of conditions on metadata. */
+/** Tests the behaviour of every chunk repository for conditions on metadata. */
 export function testMetadataFilter(open: () => OpenedRepositories): void {
   test('conditions choose chunks by their metadata, and a key or a value is never more than that', async () => {
     const repositories = open();

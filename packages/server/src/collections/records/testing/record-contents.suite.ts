@@ -8,7 +8,7 @@ interface RecordRow {
   readonly report: string | null;
 }
 
-/** All that was made of a record, as it is in the database, without what differs each time: ids, places, times. */
+/** Returns everything stored for a record, without the parts that differ each time: ids, places, times. */
 export async function contentOf({ read }: Database, { id, status, generation, num_chunks, report }: RecordRow) {
   const chunks = await read
     .selectFrom('chunk')
@@ -23,16 +23,16 @@ export async function contentOf({ read }: Database, { id, status, generation, nu
     .where('record_id', '=', id)
     .orderBy('id')
     .execute();
-  const { milliseconds: _, peak_memory_bytes: __, ...read_ } = JSON.parse(report ?? '{}') as Record<string, unknown>; // ours
+  const { milliseconds: _, peak_memory_bytes: __, ...read_ } = JSON.parse(report ?? '{}') as Record<string, unknown>; // the service wrote it
   return { status, num_chunks, report: read_, chunks, refused };
 }
 
 export interface Stored {
-  /** Visible or not. */
+  /** The number of visible and hidden chunks. */
   readonly chunks: number;
-  /** What the indexes say there are. */
+  /** The number of chunks according to the indexes. */
   readonly indexed: number;
-  /** Pairs without an entry, and entries without a pair. */
+  /** The number of pairs without an entry and of entries without a pair. */
   readonly wrongKeys: number;
 }
 

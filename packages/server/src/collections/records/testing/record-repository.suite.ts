@@ -17,7 +17,7 @@ import type { RecordSource } from '../record-repository.ts';
 
 const splitter: TextSplitter = { type: 'separator', separators: ['\n'] };
 
-/** What every record repository promises. */
+/** Tests the behaviour of every record repository. */
 export function testRecordRepository(open: () => OpenedRepositories): void {
   test('a record comes back as it went in, under its own project and collection only', async () => {
     const repositories = open();

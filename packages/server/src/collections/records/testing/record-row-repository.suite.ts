@@ -26,10 +26,10 @@ function newRow(row: number, code: NewRow['code'] = 'empty_answer'): NewRow {
   return { id: newId('row'), sheet: 'S', row, column: 'B', code, excerpt: `q${row}`, fields };
 }
 
-/** Chunks whose content and key are the same. */
+/** Returns chunks whose content equals their key. */
 const keyed = (...keys: string[]) => keys.map((key, ordinal) => newChunk(key, { ordinal, rowKey: key }));
 
-/** What every repository of rows, and of the keys of pairs, promises. */
+/** Tests the behaviour of every repository of rows and of the keys of pairs. */
 export function testRecordRowRepository(open: () => OpenedRepositories): void {
   testRows(open);
   testKeys(open);
@@ -155,7 +155,7 @@ function testKeys(open: () => OpenedRepositories): void {
     const sweeping = await claim(open(), start + 10, { kind: 'sweep', token: newId('run') });
     assert.equal(sweeping.id, old.id);
     assert.equal(await jobs.sweep(sweeping, { limit: 10, leaseUntil: start + 20 }), 'done');
-    // The collection, two records and three chunks.
+    // One row for the collection, two for the records and three for the chunks.
     assert.equal(await open().countRows(collection.id), 6);
     await sweepAway(open(), collection);
   });
@@ -177,7 +177,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
   const all = ['a', 'b', 'c', 'd', 'e'];
   const takenOf = async (job: RecordJob) =>
     [...(await open().jobs.findExistingKeys({ collectionId: job.collectionId, id: null }, all))].sort().join();
-  /** Beyond it the keys of a record that is being made are entered. */
+  /** The ordinal from which on the keys of a record that is being created are inserted. */
   const farOrdinal = 50_000;
 
   test('the keys of a record of many pairs are known from its switch on, not before', async () => {
@@ -208,7 +208,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     await add(again, 1, 'd');
     await jobs.publish(again, made(2));
     assert.equal(await takenOf(again), 'c,d');
-    // The collection, the record and two chunks.
+    // One row for the collection, one for the record and two for the chunks.
     assert.equal(await open().countRows(collection.id), 4);
     await sweepAway(open(), collection);
   });

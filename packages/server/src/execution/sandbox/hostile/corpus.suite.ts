@@ -6,7 +6,7 @@ import { protocol } from './protocol.suite.ts';
 import { realm } from './realm.suite.ts';
 import { resources } from './resources.suite.ts';
 
-/** Attempts to get out: measured as a whole, and with all that Node does taken away. */
+/** Attempts to escape. They are measured with all barriers, and without those of Node. */
 export const attempts: Readonly<Record<string, readonly HostileCase[]>> = {
   Files: files,
   Network: network,
@@ -14,7 +14,7 @@ export const attempts: Readonly<Record<string, readonly HostileCase[]>> = {
   'The realm of the handler': realm,
 };
 
-/** Attempts to do harm from within: measured by how the run ends, and that others go on. */
+/** Attempts to do harm from within. The measurement checks how the run ends and that other runs continue. */
 export const harm: Readonly<Record<string, readonly HostileCase[]>> = {
   'The channel and the answer': protocol,
   'Time, memory and the process': resources,

@@ -2,7 +2,7 @@ import type { HostileCase } from './hostile-case.suite.ts';
 
 const fs = `const fs = await need('fs');`;
 
-/** Reading and writing where it must not. */
+/** Attempts to read and write forbidden files. */
 export const files: readonly HostileCase[] = [
   { does: 'read a file of the system', body: `${fs} fs.readFileSync('/etc/passwd');` },
   { does: 'read the passwords of the system', body: `${fs} fs.readFileSync('/etc/shadow');` },

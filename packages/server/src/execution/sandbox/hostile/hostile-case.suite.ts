@@ -1,35 +1,35 @@
 import type { SandboxLimits, SandboxOutcome } from '../sandbox.ts';
 
-/** A handler that tries one thing it must not. */
+/** A handler that attempts one forbidden thing. */
 export interface HostileCase {
-  /** What it does, for the table of docs/reference/isolation.md. */
+  /** Describes the attempt in the table of docs/reference/isolation.md. */
   readonly does: string;
-  /** The body of `run(input, context)`. It comes to its end only when the attempt has got through. */
+  /** The body of `run(input, context)`. It returns only when the attempt has succeeded. */
   readonly body: string;
   /**
-   * How its run may end, for what is no attempt to get out but one to do harm: it must end in one of these, and
-   * everything else go on. Absent: an attempt to get out.
+   * The allowed outcomes of an attempt to do harm. The run must end with one of them, and other runs must continue.
+   * Absent for an attempt to escape.
    */
   readonly ends?: readonly SandboxOutcome['kind'][];
   readonly limits?: Partial<SandboxLimits>;
-  /** Changes what later handlers of its process would meet. */
+  /** Whether it changes state that later handlers of the same process see. */
   readonly isLasting?: true;
-  /** Declarations beside `run`. */
+  /** Declarations outside of `run`. */
   readonly head?: string;
 }
 
-/** What the handlers are told, so that an attempt is a real one. */
+/** Real targets for the attempts. */
 export interface HostileInput {
-  /** A file that every user may read, of another bundle, and one beside the bundles. */
+  /** A file of another bundle, and one beside the bundles. Every user may read both. */
   readonly neighbourFile: string;
   readonly canaryFile: string;
-  /** A folder where every user may write. */
+  /** A folder in which every user may write. */
   readonly commons: string;
   readonly serverFile: string;
   readonly runtimeFile: string;
   readonly nodeFile: string;
   readonly serverPid: number;
-  /** Listeners on 127.0.0.1, in the abstract name space, in a folder. */
+  /** Listeners on 127.0.0.1, in the abstract namespace and in a folder. */
   readonly tcp: number;
   readonly udp: number;
   readonly abstract: string;
@@ -37,8 +37,8 @@ export interface HostileInput {
 }
 
 /**
- * `need` gets a module of Node by whatever way is open. `reach` takes what may be Node's `process` or its `require` and
- * reads a file of another bundle with it.
+ * `need` loads a module of Node in any available way. `reach` receives a candidate for Node's `process` or `require`
+ * and uses it to read a file of another bundle.
  */
 const prelude = `
 const need = async (name) => globalThis.process?.getBuiltinModule?.('node:' + name) ?? import('node:' + name);

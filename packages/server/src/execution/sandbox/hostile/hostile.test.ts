@@ -20,8 +20,8 @@ before(async () => {
 });
 
 /**
- * What is not contained, with what happened instead. What reached nothing before its time was over, many times its usual
- * time, is contained; it is no more than a few, or else the machine measures nothing.
+ * Returns the cases that are not contained, with their verdicts. A case that reached nothing within many times its
+ * usual time counts as contained. There must be few of them; otherwise the machine is too slow for the measurement.
  */
 function notContained(verdicts: Verdicts): Record<string, string> {
   const slow = [...verdicts].filter(([, verdict]) => verdict === 'slow').map(([{ does }]) => does);

@@ -2,7 +2,7 @@ import { attempts, harm } from './corpus.suite.ts';
 import { measure } from './measure.suite.ts';
 import type { Measured } from './render-page.suite.ts';
 
-/** Every handler in every way: about a minute on two cores. */
+/** Measures every handler in every way. It takes about a minute on two cores. */
 export async function measureAll(): Promise<Measured> {
   const [attempting, harming] = [Object.values(attempts).flat(), Object.values(harm).flat()];
   const inTier = async (isolation: 'process' | 'sandbox') => {

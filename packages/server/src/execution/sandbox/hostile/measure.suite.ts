@@ -12,32 +12,32 @@ import { type HostileCase, sourceOf, through } from './hostile-case.suite.ts';
 import { openWorld, type World } from './world.suite.ts';
 
 /**
- * What a case met: `contained`, `open`, or what else happened, which is neither. `slow`: its time was over before it had
- * come to an end, however often and how long it was tried; nothing was reached.
+ * The result of a case: `contained`, `open`, `slow`, or a description of another outcome. `slow`: every attempt reached
+ * its time limit, and nothing was reached.
  */
 export type Verdict = string;
 export type Verdicts = ReadonlyMap<HostileCase, Verdict>;
 
-/** `whole`: as the product runs a handler. `kernel`: without Node's permission model and the seat belt. */
+/** `whole`: with all barriers of the product. `kernel`: without Node's permission model and the seat belt. */
 export interface Measurement {
   readonly isolation: 'process' | 'sandbox';
   readonly barriers: 'whole' | 'kernel';
-  /** Who starts the child, where the server may choose. Default: as the product does. */
+  /** The user of the child; default: that of the product. */
   readonly user?: number;
 }
 
 interface Runner {
-  /** @param patience how many times its usual limit a run may take */
+  /** @param patience the factor on the usual time limit of the run */
   run(hostile: HostileCase, input: Record<string, unknown>, patience: number): Promise<SandboxOutcome>;
   close(): Promise<void>;
 }
 
-/** A busy machine gets more time, so that the clock decides about no attempt that would come to an end. */
+/** Factors of the time limit. A busy machine gets more time, so that the limit ends no attempt that would finish. */
 const patience = [1, 4, 12] as const;
 const limits = { timeoutMs: 5_000, memoryMb: 512, cpuMs: 600_000, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 const helpers = { 'fork.mjs': 'process.exit(0)', 'common.cjs': 'module.exports = require;' };
 
-/** Runs every case for real, one after the other, with traps around it. */
+/** Runs every case in a real child, one after the other, with traps around it. */
 export async function measure(cases: readonly HostileCase[], measurement: Measurement): Promise<Verdicts> {
   await using bed = await openTestBed({ isolation: measurement.isolation, leastWaitMs: 60_000 });
   await using world = await openWorld(bed.folder);
@@ -76,18 +76,21 @@ async function judgeOnce(hostile: HostileCase, { runner, world, bed }: Surroundi
   return verdictOn(hostile, outcome, traces);
 }
 
-/** @param traces how many traps were reached */
+/**
+ * Returns the verdict on an outcome.
+ * @param traces the number of traps that were reached
+ */
 export function verdictOn(hostile: HostileCase, outcome: SandboxOutcome, traces: number): Verdict {
   if (JSON.stringify(outcome).length > 5_000) return 'its words are not bounded';
   if (hostile.ends?.includes(outcome.kind)) return 'contained';
   if (traces > 0 || (outcome.kind === 'returned' && outcome.output === through)) return 'open';
-  // No child could be had in time, or the run's own time was over.
+  // No child was available in time, or the run reached its time limit.
   if (outcome.kind === 'queue_full' || outcome.kind === 'timed_out') return 'slow';
   if (outcome.kind === 'cancelled') return 'did not run';
   return hostile.ends === undefined ? 'contained' : `ended ${JSON.stringify(outcome)}`;
 }
 
-/** Cases that change nothing for others share a bundle and so a process; each of the others has its own. */
+/** Cases without a lasting effect share a bundle and so a process. Each of the others has its own. */
 async function useSandbox(bed: TestBed, cases: readonly HostileCase[]): Promise<Runner> {
   const shared = cases.filter((it) => it.isLasting === undefined);
   await bed.addBundle('hostile', {

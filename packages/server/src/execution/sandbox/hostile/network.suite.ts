@@ -4,7 +4,7 @@ const net = `const net = await need('net');`;
 const listening = (at: string): string =>
   `await new Promise((yes, no) => { const it = net.createServer().on('error', no).listen(${at}, () => it.close(yes)); });`;
 
-/** Talking to anybody but the host. */
+/** Attempts to communicate with anything except the host. */
 export const network: readonly HostileCase[] = [
   {
     does: 'connect to a server of this machine',

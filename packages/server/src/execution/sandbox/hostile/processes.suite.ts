@@ -5,7 +5,7 @@ const fs = `const fs = await need('fs');`;
 const shell = (command: string): string =>
   `${cp} await exited(cp.spawn('/bin/sh', ['-c', ${command}], { stdio: 'ignore' }));`;
 
-/** Other processes, other programs, other rights. */
+/** Attempts on other processes, programs and permissions. */
 export const processes: readonly HostileCase[] = [
   { does: 'start a program', body: shell(`'exit 0'`) },
   { does: 'start a program and wait', body: `${cp} must(cp.spawnSync('/bin/true').status === 0);` },
@@ -84,12 +84,12 @@ export const processes: readonly HostileCase[] = [
   },
   {
     does: 'raise its own priority',
-    // Above the lowest, which anybody may take: the tests themselves may run with a higher one than any number here.
+    // Raises the priority from the lowest, which any process may set. The tests themselves may run with a higher one.
     body: `const os = await need('os'); os.setPriority(0, 19); os.setPriority(0, 18);`,
   },
   {
     does: 'lower its own priority',
-    // The lowest, which is lower than or as low as what the tests run with.
+    // Sets the lowest priority, which is never above that of the tests.
     body: `const os = await need('os'); os.setPriority(0, 19); must(os.getPriority(0) === 19);`,
   },
   { does: 'become root', body: `process.setuid(0);` },

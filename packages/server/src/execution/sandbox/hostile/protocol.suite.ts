@@ -1,8 +1,8 @@
 import type { HostileCase } from './hostile-case.suite.ts';
 
 /**
- * Gets hold of the child's channel by way of what standard output shares with it, and speaks as the child does. The
- * host believes nothing it reads there.
+ * Reaches the child's channel through objects that it shares with standard output, and imitates the child. The host
+ * trusts nothing on the channel.
  */
 const open = `const Socket = console._stdout.constructor; let channel;
   const write = Socket.prototype.write;
@@ -20,7 +20,7 @@ function says(does: string, lines: string, ends: HostileCase['ends'] = ['returne
   return { does, body: `${open} ${lines} return 'honest';`, ends, isLasting: true };
 }
 
-/** Lies on the channel, and outputs that are no JSON. */
+/** Forged messages on the channel, and outputs that are not JSON. */
 export const protocol: readonly HostileCase[] = [
   says('answer for another run', `await say('{"type":"returned","run":"${other}","ms":0,"output":"forged"}');`),
   says('fail another run', `await say('{"type":"failed","run":"${other}","ms":0,"message":"forged"}');`),

@@ -1,6 +1,6 @@
 import type { HostileCase } from './hostile-case.suite.ts';
 
-/** Ways of getting back at what was taken from the handler's realm; each then reads a file of another bundle. */
+/** Ways to recover objects that the handler's realm lacks. Each of them then reads a file of another bundle. */
 export const realm: readonly HostileCase[] = [
   {
     does: 'find the environment of the server',

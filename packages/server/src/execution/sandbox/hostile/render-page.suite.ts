@@ -1,18 +1,18 @@
 import type { HostileCase } from './hostile-case.suite.ts';
 import type { Verdict, Verdicts } from './measure.suite.ts';
 
-/** What was measured, for docs/reference/isolation.md. */
+/** The measurements for docs/reference/isolation.md. */
 export interface Measured {
   readonly attempts: Readonly<Record<string, readonly HostileCase[]>>;
   readonly harm: Readonly<Record<string, readonly HostileCase[]>>;
   readonly whole: { readonly process: Verdicts; readonly sandbox: Verdicts };
-  /** … with all that Node does taken away. */
+  /** The verdicts without the barriers of Node. */
   readonly kernel: { readonly process: Verdicts; readonly sandbox: Verdicts };
 }
 
 export const pageMarks = ['<!-- measured: begin -->', '<!-- measured: end -->'] as const;
 
-/** The part of the page between its marks. */
+/** Renders the part of the page between its marks. */
 export function renderMeasured({ attempts, harm, whole, kernel }: Measured): string {
   const row = (name: string, cases: readonly HostileCase[], columns: readonly (Verdicts | null)[]): string => {
     const cells = columns.map((verdicts) => (verdicts === null ? '–' : String(contained(cases, verdicts).length)));
@@ -58,10 +58,7 @@ function beginning(name: string, what: string): string {
   return `**${name}: ${what}** `;
 }
 
-/**
- * What was measured, with what the page says wherever the clock kept an attempt from its end: it says nothing against
- * the page.
- */
+/** Replaces each verdict `slow` by that of the page. A time limit is no evidence against the page. */
 export function settleSlow(measured: Measured, page: string): Measured {
   const settled = columns.map(([what, of]) => {
     const saidOpen = new Set(

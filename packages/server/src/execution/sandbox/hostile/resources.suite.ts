@@ -14,7 +14,7 @@ function lasts(does: string, body: string): HostileCase {
   return { does, body, ends: ['timed_out'], limits: short, isLasting: true };
 }
 
-/** VisibleQuery more than its share, and dying in the way of others. */
+/** Attempts to use too many resources, or to end in a way that disturbs others. */
 export const resources: readonly HostileCase[] = [
   lasts('loop for ever', `for (;;);`),
   lasts('loop in microtasks', `const go = () => Promise.resolve().then(go); await go();`),

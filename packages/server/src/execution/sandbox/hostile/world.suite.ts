@@ -7,16 +7,16 @@ import { createServer as createSocketServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { HostileInput } from './hostile-case.suite.ts';
 
-/** What stands around the sandbox: things that a handler must not reach, and that notice when one does. */
+/** Traps around the sandbox. A handler must not reach them, and they record every access. */
 export interface World extends AsyncDisposable {
   readonly input: HostileInput;
-  /** Connections, datagrams and files that have come since it was asked last. */
+  /** Returns the number of connections, datagrams and files since the last call. */
   takeTraces(): number;
 }
 
 const room = join(import.meta.dirname, '..');
 
-/** `folder` is readable by every user, as the bundles in it are. */
+/** Every user can read `folder`, like the bundles in it. */
 export async function openWorld(folder: string): Promise<World> {
   const commons = join(folder, 'commons');
   await mkdir(commons);

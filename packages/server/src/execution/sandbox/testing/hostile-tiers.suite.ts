@@ -5,13 +5,13 @@ import { after, before, type TestContext, test } from 'node:test';
 import type { SandboxOutcome } from '../sandbox.ts';
 import { childrenOf, openTestBed, type TestBed } from './test-bed.suite.ts';
 
-/** Stands for a secret: in the environment of the server, in its files, in another bundle. */
+/** A secret in the environment of the server, in its files and in another bundle. */
 export const planted = 'planted-7f3a9c';
 
-/** What a tier does to a handler, both tiers must. */
+/** A tier of isolation. Both tiers must give the same guarantees. */
 export interface Tier {
   readonly bed: TestBed;
-  /** Runs it, and shows that a run of another bundle works afterwards. */
+  /** Runs the handler, and asserts that a run of another bundle works afterwards. */
   readonly runHostile: (source: string, change?: Change) => Promise<SandboxOutcome>;
 }
 export type Change = Parameters<TestBed['run']>[1];
@@ -47,7 +47,7 @@ async function openTier(isolation: (typeof isolations)[number]): Promise<Tier> {
   return { bed, runHostile };
 }
 
-/** One test for each tier: what is promised of one holds for the other. */
+/** Registers one test for each tier, because both give the same guarantee. */
 export function inEachTier(name: string, hold: (tier: Tier, context: TestContext) => Promise<void>): void {
   for (const isolation of isolations) {
     test(`${isolation}: ${name}`, async (context) => {

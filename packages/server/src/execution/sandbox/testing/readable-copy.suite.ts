@@ -5,10 +5,13 @@ import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { isReadableByAll } from '../../../processes/isolation/probe.ts';
 
-/** What runs handlers, where every user can read it: a checkout in a closed folder is none of an ordinary user. */
+/**
+ * Files that run handlers, in a place that every user can read. An ordinary user cannot read a checkout in a closed
+ * folder.
+ */
 export interface ReadableCopy {
   readonly node: string;
-  /** The URL of a module of the server, as a literal of JavaScript. `path` is within its `src`. */
+  /** Returns the URL of a module of the server as a JavaScript literal. `path` is relative to its `src`. */
   url(path: string): string;
 }
 
@@ -18,12 +21,15 @@ interface More {
   readonly packages: readonly string[];
 }
 
-/** Of the server's own code: what the sandbox imports. */
+/** The folders of the server that the sandbox imports. */
 const sources = ['kernel', 'execution/sandbox', 'processes'];
-/** … and of others. */
+/** The packages that the sandbox imports. */
 const packages = ['pino', 'prom-client'];
 
-/** The copy is removed when the test is over. @param more folders of the server's own code and packages, besides */
+/**
+ * Creates a copy that is removed after the test.
+ * @param more additional folders of the server and packages
+ */
 export async function createReadableCopy(t: TestContext, more?: More): Promise<ReadableCopy> {
   if ((await isReadableByAll(import.meta.dirname)) && (await isReadableByAll(process.execPath))) return original;
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-copy-')));
@@ -38,13 +44,13 @@ export async function createReadableCopy(t: TestContext, more?: More): Promise<R
     await cp(join(root, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
   }
   const node = join(folder, basename(process.execPath));
-  // A hundred megabytes: another name for them, where the file system can.
+  // Links the file where the file system can, because it has a hundred megabytes.
   await link(process.execPath, node).catch(() => copyFile(process.execPath, node));
   await chmod(folder, 0o755);
   return { node, url: (path) => JSON.stringify(pathToFileURL(join(server, 'src', path)).href) };
 }
 
-/** The checkout itself, where every user can read it. */
+/** The checkout itself, if every user can read it. */
 const original: ReadableCopy = {
   node: process.execPath,
   url: (path) => JSON.stringify(pathToFileURL(join(root, 'packages/server/src', path)).href),

@@ -8,13 +8,13 @@ import { createMetrics } from '../../../kernel/metrics.ts';
 import { openSandbox, type SandboxOptions } from '../open-sandbox.ts';
 import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxTask } from '../sandbox.ts';
 
-/** For the tests of this folder: a sandbox and bundles in a temporary folder that every user may read. */
+/** A sandbox for tests, with bundles in a temporary folder that every user may read. */
 export interface TestBed extends AsyncDisposable {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  /** What the sandbox wrote into the log. */
+  /** The log lines of the sandbox. */
   readonly log: readonly string[];
-  /** Writes a bundle: file names and sources. The handler is `run.mjs` unless the task says otherwise. */
+  /** Writes a bundle from file names and sources. The handler is `run.mjs` unless the task names another file. */
   addBundle(bundleId: string, files: Readonly<Record<string, string>>): Promise<void>;
   run(bundleId: string, change?: Change): Promise<SandboxOutcome>;
 }
@@ -30,7 +30,7 @@ const limits: SandboxLimits = {
 };
 
 export interface TestBedOptions extends Partial<SandboxOptions> {
-  /** Of all runs that do not say otherwise. */
+  /** The default for all runs. */
   readonly isolation?: 'process' | 'sandbox';
 }
 
@@ -46,7 +46,7 @@ export async function openTestBed({ isolation = 'process', ...options }: TestBed
     metrics: createMetrics(),
     ...options,
   });
-  // ChunkCounts last: opening a sandbox may be refused, and then no folder is left.
+  // Opens the sandbox first: when that is refused, no folder is left.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-sandbox-')));
   await chmod(folder, 0o755);
 
@@ -75,13 +75,13 @@ export async function openTestBed({ isolation = 'process', ...options }: TestBed
   };
 }
 
-/** Process ids of the living children of a process. */
+/** Returns the process ids of the living children of a process. */
 export function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
-/** False for a zombie that nobody has waited for yet. */
+/** Returns whether the process is alive. A zombie is not. */
 export function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -90,7 +90,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Looks again and again until it holds. */
+/** Polls until the condition holds. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
   for (const end = Date.now() + 15_000; !holds(); await pause(5)) {
     if (Date.now() > end) throw new Error(`never came true: ${what}`);

@@ -8,7 +8,7 @@ import { openPdf } from './open-pdf.ts';
 import { readPdf } from './read-pdf.ts';
 import { createSegmentReader } from './read-segments.ts';
 
-/** Pages that differ, with fonts of their own, so that the same addresses stand for different ones. */
+/** Returns pages that differ and have separate fonts, so that the same addresses stand for different fonts. */
 function pageOf(page: number): Placed[] {
   const font = (['Helvetica', 'Helvetica-Bold', 'Courier'] as const)[page % 3];
   const line = (at: number) => ({
@@ -20,7 +20,7 @@ function pageOf(page: number): Placed[] {
 }
 const made = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 1)));
 
-/** The same without the table of its objects, which has to be built again. */
+/** The same document without its cross-reference table, which the reader has to rebuild. */
 const withoutIndex = Buffer.from(made.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
 
 test('a page gives the same whatever pages were read before it', async () => {

@@ -5,7 +5,7 @@ import { layOut } from '../../document.ts';
 import { type Placed, pdfOf } from '../testing/documents.fixture.ts';
 import { readPdf } from './read-pdf.ts';
 
-/** Lines below each other from a height on. */
+/** Returns lines below each other, starting at a height. */
 function lines(x: number, from: number, texts: readonly string[]): Placed[] {
   return texts.map((text, index) => ({ x, y: from - index * 14, text }));
 }

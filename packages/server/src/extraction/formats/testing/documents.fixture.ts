@@ -3,7 +3,10 @@ import { zipSync } from 'fflate';
 const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006';
 
-/** A Word document of these parts: the content of the body, and others by the end of their relationship's type. */
+/**
+ * Builds a Word document from the content of its body and other parts. The key of a part is the end of its relationship
+ * type.
+ */
 export function docxOf(body: string, parts: Readonly<Record<string, string>> = {}, namespace = word): Uint8Array {
   const names = Object.keys(parts);
   const prefixes = `xmlns:w="${namespace}" xmlns:r="${office}/relationships" xmlns:m="${office}/math"
@@ -25,17 +28,17 @@ export function docxOf(body: string, parts: Readonly<Record<string, string>> = {
 export const paragraph = (text: string, properties = '') =>
   `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 
-/** Text at a place, in points from the lower left corner. */
+/** Text at a position, in points from the lower left corner. */
 export interface Placed {
   readonly x: number;
   readonly y: number;
   readonly text: string;
-  /** 11 when absent. */
+  /** The font size; default: 11. */
   readonly size?: number;
   readonly font?: 'Helvetica' | 'Helvetica-Bold' | 'Courier';
 }
 
-/** A PDF of pages of 600 by 800 points, the texts written in the order given. */
+/** Builds a PDF with pages of 600 by 800 points. It writes the texts in the given order. */
 export function pdfOf(pages: readonly (readonly Placed[])[]): Buffer {
   const fonts = ['Helvetica', 'Helvetica-Bold', 'Courier'] as const;
   const objects = [

@@ -10,7 +10,7 @@ test('every workbook of the corpus that can be read is read', () => {
   }
 });
 
-/** Words and numbers as they are compared: no case, no midnight, no decimals that are zero. */
+/** Normalises words and numbers for the comparison: no case, no midnight, no zero decimals. */
 function plain(value: unknown): string {
   if (value === null) return '';
   const text = String(value).replace(/[ T]00:00:00$/, '');
@@ -32,7 +32,7 @@ for (const { path, truth } of corpusTruths('xlsx', /openpyxl/)) {
       left.set(cell, count - 1);
       return count <= 0 && !/^\d{4}-\d\d-\d\d/.test(cell);
     });
-    // Numbers are read as they are shown, which may be rounded.
+    // The reader returns numbers as displayed, which may be rounded.
     assert.ok(
       missing.length <= expected.length / 50,
       `${missing.length} of ${expected.length}: ${missing.slice(0, 5)}`,

@@ -12,7 +12,7 @@ interface Wish {
   readonly prefix?: string;
 }
 
-/** A workbook of one sheet with these contents of `sheetData` and behind it. */
+/** Builds a workbook with one sheet. `sheet` is the content of `sheetData` and the text after it. */
 function workbookOf(sheet: string, { strings = '', styles = '', workbook = '', prefix = '' }: Wish = {}): Uint8Array {
   const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const relation = (id: string, kind: string, target: string) =>

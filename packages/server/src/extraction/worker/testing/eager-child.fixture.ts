@@ -2,14 +2,16 @@ import { frameKinds } from '../../../processes/frames.ts';
 import { openParentChannel } from '../../../processes/parent-channel.ts';
 import { encodeMessage, type FromChild, type ToChild } from '../protocol.ts';
 
-/** A reader that sends as many batches as its document says, and waits for none to be taken; or one that is forged. */
+/**
+ * A reader that sends as many batches as its document says without waiting for acknowledgements, or one forged batch.
+ */
 const send = (message: FromChild) => channel.send(frameKinds.message, encodeMessage(message));
 const chunk = { content: 'x', question: null, answer: null, numTokens: 1, locator: null, metadata: {}, words: 'x' };
 let text = '';
 let taken = 0;
 
 function work(): void {
-  // A value of metadata is a text.
+  // A value of metadata must be a text.
   if (text === 'forged') send({ type: 'chunks', chunks: [{ ...chunk, ordinal: 0, metadata: { a: 1 as never } }] });
   for (let ordinal = 0; ordinal < Number(text); ordinal += 1) {
     send({ type: 'chunks', chunks: [{ ...chunk, ordinal }] });
@@ -27,7 +29,7 @@ function receive(message: ToChild): void {
 
 const channel = openParentChannel((kind, content) => {
   if (kind === frameKinds.message)
-    receive(JSON.parse(content.toString()) as ToChild); // written by our own host
+    receive(JSON.parse(content.toString()) as ToChild); // the host wrote it
   else if (content.length > 0) text += content.toString();
   else work();
 });

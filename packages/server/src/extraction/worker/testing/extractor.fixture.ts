@@ -9,7 +9,7 @@ export function open(options: Partial<ExtractorOptions> = {}): Extractor {
   return openExtractor({ logger: createLogger('silent'), ...options });
 }
 
-/** The processes that a process started and that still are. */
+/** Returns the living child processes of a process. */
 export function children(pid: number = process.pid): number[] {
   const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return list === '' ? [] : list.split(' ').map(Number);
@@ -21,13 +21,13 @@ export function onlyChild(): number {
   return pid;
 }
 
-/** The process that reads: within bubblewrap a child of the only one that was started. */
+/** Returns the process that reads. Within bubblewrap it is a child of the only child. */
 export function onlyReader(): number {
   const [inner] = children(onlyChild());
   return inner ?? onlyChild();
 }
 
-/** A process that ended but that nobody has waited for yet runs no more. */
+/** Returns whether the process is alive. A zombie is not. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -50,7 +50,7 @@ export function file(
   };
 }
 
-/** A task that keeps what it is given. */
+/** Returns a task that collects its chunks. */
 export function taskOf(source: ExtractionSource, more: Partial<ExtractionTask> = {}) {
   const chunks: ExtractedChunk[] = [];
   const rows: ReportedRow[] = [];
@@ -71,7 +71,7 @@ export function taskOf(source: ExtractionSource, more: Partial<ExtractionTask> =
 
 export const short: ExtractionSource = { kind: 'text', text: 'A short text.' };
 
-/** Throws unless the pool reads another document. */
+/** Asserts that the pool reads another document. */
 export async function readsOn(pool: Extractor): Promise<void> {
   const { task, chunks } = taskOf(short);
   const outcome = await pool.extract(task, never);

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-/** What a document that took over its reader would try. */
+/** Attempts of a document that has taken over its reader. */
 const attempts: Record<string, () => unknown> = {
   'read a file': () => readFileSync('/etc/hostname'),
   'read the server': () => readFileSync(`/proc/${process.ppid}/environ`),
@@ -20,7 +20,7 @@ const attempts: Record<string, () => unknown> = {
   'make code of a text': () => new Function('return 1')(),
 };
 
-/** Says for each attempt whether it was denied. */
+/** Returns for each attempt whether it was denied. */
 export async function tryAll(): Promise<Record<string, string>> {
   const said: Record<string, string> = {};
   for (const [name, attempt] of Object.entries(attempts)) {
@@ -28,7 +28,7 @@ export async function tryAll(): Promise<Record<string, string>> {
       await attempt();
       said[name] = 'allowed';
     } catch (cause) {
-      const { code = '', message = '' } = cause as NodeJS.ErrnoException; // whatever it is, it is only printed
+      const { code = '', message = '' } = cause as NodeJS.ErrnoException; // it is only printed, whatever it is
       said[name] = /ERR_ACCESS_DENIED|EvalError|ERR_UNKNOWN_BUILTIN|permission|Code generation/i.test(
         `${code} ${cause} ${message}`,
       )

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-/** A reader that a document has taken over and that has got past Node's permissions: it tries what the kernel lets it. */
+/** A compromised reader that has bypassed Node's permissions. It attempts everything that the kernel might allow. */
 interface Targets {
-  /** By what they are. */
+  /** Paths of the files, by their description. */
   readonly files: Readonly<Record<string, string>>;
   /** The data folder. */
   readonly folder: string;
@@ -22,7 +22,7 @@ async function dial(): Promise<void> {
   socket.destroy();
 }
 
-/** Its limit of file sizes refuses the byte, not the empty file before it. */
+/** The limit of file sizes refuses the byte, but not the empty file. */
 function writeByte(): void {
   const path = `/tmp/quartermaster-reader-${process.pid}`;
   try {
@@ -55,7 +55,7 @@ for (const [what, attempt] of Object.entries(attempts)) {
     await attempt();
     open.push(what);
   } catch {
-    // It is contained.
+    // The attempt was contained.
   }
 }
 process.stdout.write(JSON.stringify(open), () => process.exit());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPlaces } from './find-places.ts';
 
-/** As the kernel writes them: a unit of systemd, containers, an older machine. */
+/** Files as the kernel writes them: in a unit of systemd, in containers, on an older machine. */
 const unifiedMount =
   '30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate';
 

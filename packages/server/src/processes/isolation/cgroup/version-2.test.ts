@@ -7,8 +7,8 @@ import type { CgroupRefusal } from './cgroups.ts';
 import { layoutOfVersion2 } from './version-2.ts';
 
 /**
- * Ordinary files in place of the kernel's, for what is refused before anything is moved. What the kernel makes of the
- * rest `cgroup.test.ts` shows where it has version 2; ADR 0055 says where that was.
+ * Ordinary files in place of those of the kernel, for requests that are refused before anything moves. `cgroup.test.ts`
+ * tests the real kernel where it has version 2; ADR 0055 describes those machines.
  */
 const usual = {
   'cgroup.controllers': 'cpuset cpu io memory pids\n',
@@ -25,7 +25,7 @@ async function tryGroup(files: Partial<typeof usual>): Promise<{ refusal: string
     try {
       layoutOfVersion2({ unified: { folder, isHighest: false }, byController: {} });
     } catch (cause) {
-      refusal = (cause as CgroupRefusal).message; // all that it throws
+      refusal = (cause as CgroupRefusal).message; // it throws nothing else
     }
     return { refusal, written: await readFile(join(folder, 'cgroup.subtree_control'), 'utf8') };
   } finally {
@@ -60,7 +60,7 @@ test('a group of threads is left alone', async () => {
 });
 
 test('what could not be moved is moved back, and the controllers stay', async () => {
-  // There is no cgroup.procs in a folder that the kernel has not made.
+  // A folder that the kernel did not create has no cgroup.procs.
   const { refusal, written } = await tryGroup({});
   assert.equal(refusal, 'the processes of the server cannot be moved');
   assert.equal(written, '');

@@ -11,7 +11,7 @@ import { EmbedderUnavailable } from '../embedder.ts';
 import { type OnnxEmbedderOptions, openOnnxEmbedder } from './onnx-embedder.ts';
 
 const never = new AbortController().signal;
-/** Meaning in the first two dimensions, the third one marks a frame, the fourth a prefix. */
+/** The first two dimensions encode the meaning, the third marks a frame, and the fourth a prefix. */
 const vectors = {
   car: [1, 0, 0, 0],
   automobile: [1, 0.1, 0, 0],
@@ -62,7 +62,7 @@ test('a text is the mean of its tokens, of unit length, in the order of the text
   assertNear(made[0], unit(0, 1, 2, 0));
   assertNear(made[1], unit(2, 1, 2, 0));
   assertNear(made[2], unit(1, 0.1, 2, 0));
-  // 512 tokens, the frame among them.
+  // 512 tokens including the frame.
   assertNear(made[3], unit(0, 510, 2, 0));
   assertNear(made[4], unit(1, 0, 2, 0));
   assertNear(await embedder.embedQuestion('car', never), unit(1, 0, 2, 0));
@@ -146,7 +146,7 @@ test('files of the model that change are not taken for the ones vectors were mad
   await writeTinyModel(folder, { vectors: { ...vectors, car: [0, 0, 0, 1] } });
   process.kill(pids[0] ?? -1, 'SIGKILL');
   let outcome: Error | undefined;
-  // Until its end is noticed the old one may still answer, and after that the embedder rests.
+  // The old process may still answer until its end is noticed. After that the embedder pauses.
   const deadline = AbortSignal.timeout(60_000);
   while (!/files of the local model changed/.test(outcome?.message ?? '')) {
     deadline.throwIfAborted();
