@@ -99,7 +99,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
   http: { uses: [], entries: ['app', 'guard'] },
   idempotency: { uses: ['jobs'], entries: ['idempotency-repository', 'idempotency'] },
   ingestion: { uses: ['collections', 'extraction', 'files', 'jobs', 'search'], entries: [] },
-  jobs: { uses: [], entries: ['heartbeat', 'job', 'retry-policy', 'worker'] },
+  jobs: { uses: [], entries: ['heartbeat', 'job', 'retry-until-stored', 'worker'] },
   limits: {
     uses: [
       'access',

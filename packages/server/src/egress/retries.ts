@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { type RetryPolicy, retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import { readRetryAfter } from '../kernel/retry-after.ts';
 import type { EgressPolicy, EgressResult } from './broker.ts';
 import type { Call } from './call.ts';
@@ -7,7 +8,7 @@ import { timeWait } from './call-timings.ts';
 /** Statuses of an upstream that is overloaded or unavailable and has not processed the request. */
 const passing = new Set([429, 502, 503, 504]);
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
-const firstPauseMs = 500;
+const retryPolicy: RetryPolicy = { firstMs: 500 };
 /** A longer requested delay is returned to the caller as the answer, without a retry. */
 const longestPauseMs = 10_000;
 
@@ -35,7 +36,7 @@ export async function withRetries(
     const result = await send();
     if (retries >= most || result.kind !== 'response' || !passing.has(result.status)) return result;
     const asked = readRetryAfter(result.headers['retry-after'], clock.now());
-    const pauseMs = asked ?? firstPauseMs * 2 ** retries;
+    const pauseMs = asked ?? retryDelayMs(retryPolicy, retries + 1);
     if (pauseMs > longestPauseMs || performance.now() + pauseMs >= latest) return result;
     if (!(await timeWait(policy.trace, () => pause(call, pauseMs)))) return result;
   }

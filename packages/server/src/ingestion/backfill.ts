@@ -1,7 +1,7 @@
 import { type Lease, WorkerStopping } from '../jobs/job.ts';
-import { retryDelayMs } from '../jobs/retry-policy.ts';
 import { type JobHandler, openWorker, type Worker } from '../jobs/worker.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';

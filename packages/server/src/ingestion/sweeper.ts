@@ -1,8 +1,8 @@
 import type { CollectionRepository } from '../collections/collection-repository.ts';
 import { type Job, type Lease, WorkerStopping } from '../jobs/job.ts';
-import { type RetryPolicy, retryDelayMs } from '../jobs/retry-policy.ts';
 import { type JobControl, type JobHandler, openWorker, type Worker } from '../jobs/worker.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { type RetryPolicy, retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { RecordJobRepository } from './record-job-repository.ts';

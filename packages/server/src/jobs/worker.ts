@@ -5,7 +5,7 @@ import type { Logger } from '../kernel/log/logger.ts';
 import { isTemporary } from '../kernel/problem.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';
-import { retryUntilStored } from './retry-policy.ts';
+import { retryUntilStored } from './retry-until-stored.ts';
 
 /** What the worker provides to a handler. */
 export interface JobControl {

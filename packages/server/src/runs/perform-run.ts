@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { resultOf } from '../execution/answers.ts';
 import type { Execution } from '../execution/outcome.ts';
-import { type RetryPolicy, retryUntilStored } from '../jobs/retry-policy.ts';
+import { retryUntilStored } from '../jobs/retry-until-stored.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
+import type { RetryPolicy } from '../kernel/concurrency/retry-delay.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { type AsyncRun, isRequeueable } from './async-run.ts';
 import { interruptedEnd, toRunEnd } from './run-outcome.ts';

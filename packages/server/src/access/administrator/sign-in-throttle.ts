@@ -1,3 +1,4 @@
+import { retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import type { AdministratorRepository, AttemptCounter } from './administrator-repository.ts';
 import { tooManySignIns } from './problems.ts';
 
@@ -38,7 +39,7 @@ type Delay = (failures: number, leftOfWindow: number) => number;
 
 /** Returns 1, 2, 4, … seconds from the tenth failure on. */
 const accountDelay: Delay = (failures, left) =>
-  failures < freeForAccount ? 0 : Math.min(left, second * 2 ** (failures - freeForAccount));
+  failures < freeForAccount ? 0 : retryDelayMs({ firstMs: second, longestMs: left }, failures - freeForAccount + 1);
 const addressDelay: Delay = (failures, left) => (failures < freeForAddress ? 0 : left);
 
 /** Stores the counts in the database, so that processes share them and a restart keeps them. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { refreshFailed } from './problems.ts';
@@ -42,10 +43,12 @@ function joinSuperseded(credentials: Record<string, unknown>, superseded: readon
 
 /** Longer than the timeout of a token request. */
 const claimMs = 30_000;
-const retryMs = 200;
+/** The pause of a refresh that waits for another process. */
+const waitMs = 200;
 /** The number of times that a refresh waits for another process. */
 const maxWaits = 75;
 const maxStoreTries = 4;
+const storeRetries: RetryPolicy = { firstMs: 400 };
 
 /** Rotates the refresh token of one profile: claim, newest token, provider, encrypted new token, release. */
 export function createStoredRefreshToken(
@@ -62,7 +65,7 @@ export function createStoredRefreshToken(
       const found = await repository.claimRefresh(id, name, claimMs);
       if (found === 'expired') logger.warn(fields, 'token refresh in doubt: an earlier refresh did not finish');
       if (found !== 'busy') return;
-      await pause(retryMs);
+      await pause(waitMs);
     }
     throw refreshFailed('another process has been refreshing this credential profile for too long');
   }
@@ -99,7 +102,7 @@ export function createStoredRefreshToken(
           logger.error({ ...fields, err: error }, 'token refresh in doubt: the new refresh token was not stored');
           throw refreshFailed('the new refresh token could not be stored', error);
         }
-        await pause(retryMs * 2 ** tries);
+        await pause(retryDelayMs(storeRetries, tries));
       }
     }
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 
 /** Refuses the runs of a bundle after several crashes in a row. Each further crash doubles the time that the circuit stays open. */
@@ -12,8 +13,7 @@ export interface CircuitBreaker {
 }
 
 const crashesAllowed = 5;
-const firstOpenMs = 1_000;
-const longestOpenMs = 60_000;
+const openTimes: RetryPolicy = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   let crashes = 0;
@@ -23,7 +23,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
     crashes += 1;
     // Crashes of runs that began before the circuit opened do not prolong it.
     if (crashes < crashesAllowed || clock.now() < openUntil) return;
-    openUntil = clock.now() + Math.min(longestOpenMs, firstOpenMs * 2 ** (crashes - crashesAllowed));
+    openUntil = clock.now() + retryDelayMs(openTimes, crashes - crashesAllowed + 1);
   }
 
   return {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import { EmbedderUnavailable } from './embedder.ts';
 
 /** A temporary refusal. `retryAfterMs` is the delay that the service requests, or null. */
@@ -37,7 +38,7 @@ export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; 
         const answer = await ask();
         if (!('retryAfterMs' in answer)) return answer;
         if (attempt === attempts) throw new EmbedderUnavailable(answer.reason);
-        const wait = answer.retryAfterMs ?? backoffMs * 2 ** (attempt - 1);
+        const wait = answer.retryAfterMs ?? retryDelayMs({ firstMs: backoffMs }, attempt);
         if (wait > longestPauseMs) throw new EmbedderUnavailable(answer.reason);
         quietUntil = Math.max(quietUntil, performance.now() + wait);
       }

@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { type RetryPolicy, retryDelayMs } from '../../../kernel/concurrency/retry-delay.ts';
 import type { Logger } from '../../../kernel/log/logger.ts';
 import { findIsolation } from '../../../processes/isolation/find-isolation.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedder.ts';
@@ -26,8 +27,7 @@ export interface OnnxEmbedderOptions {
 /** With two calls, the process has its next batch before the current one is finished. */
 const lanes = 2;
 const startTimeoutMs = 120_000;
-const shortestRestMs = 1_000;
-const longestRestMs = 60_000;
+const restarts: RetryPolicy = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
  * A model of a local folder, in a process that is started anew when it ends, and rests longer each time it ends without
@@ -95,7 +95,7 @@ interface Keeping {
 
 function keepRunning({ first, start, fingerprint, logger }: Keeping) {
   let current = first;
-  let restMs = 0;
+  let failures = 0;
   let restUntil = 0;
   let closed = false;
 
@@ -104,7 +104,8 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
     if (closed) throw new EmbedderUnavailable('the embedder was closed');
     if (!current.isAlive()) {
       if (performance.now() < restUntil) throw new EmbedderUnavailable('the local model rests after it failed');
-      restMs = Math.min(Math.max(2 * restMs, shortestRestMs), longestRestMs);
+      failures += 1;
+      const restMs = retryDelayMs(restarts, failures);
       restUntil = performance.now() + restMs;
       logger.warn({ rest_ms: restMs }, 'embedding model process restarted');
       current = start();
@@ -126,7 +127,7 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
         if (!(error instanceof EmbedderUnavailable) || wish.urgent || current.isAlive()) throw error;
         return once(wish, signal);
       });
-      restMs = 0;
+      failures = 0;
       return vectors;
     },
     async close() {

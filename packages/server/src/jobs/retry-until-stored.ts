@@ -1,15 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-
-/** Pauses between attempts in milliseconds. Each pause is twice as long as the one before, up to `longestMs`. */
-export interface RetryPolicy {
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
-
-/** @param attempt the number of the failed attempt, from 1 */
-export function retryDelayMs({ firstMs, longestMs }: RetryPolicy, attempt: number): number {
-  return Math.min(longestMs, firstMs * 2 ** Math.min(Math.max(0, attempt - 1), 30));
-}
+import { type RetryPolicy, retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 
 export interface RetryOptions {
   readonly policy: RetryPolicy;

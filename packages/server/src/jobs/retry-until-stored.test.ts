@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryDelayMs, retryUntilStored } from './retry-policy.ts';
-
-test('each pause is twice as long as the one before, up to the longest', () => {
-  const policy = { firstMs: 10, longestMs: 60 };
-  assert.deepEqual(
-    [1, 2, 3, 4, 5, 1_000].map((attempt) => retryDelayMs(policy, attempt)),
-    [10, 20, 40, 60, 60, 60],
-  );
-});
+import { retryUntilStored } from './retry-until-stored.ts';
 
 const policy = { firstMs: 1, longestMs: 2 };
 const never = new AbortController().signal;
