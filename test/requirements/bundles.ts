@@ -7,7 +7,7 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Catalogue"; docs/contract.md "Bundles and plugins"',
     tests: [
       'GET /v1/bundles lists all bundles by id in the list envelope',
-      'both forms of listing the plugins of a bundle give the same records, and one plugin is one of them',
+      'both ways of listing the plugins of a bundle return the same records, and that of one plugin is among them',
       '[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential',
     ],
   },
@@ -22,14 +22,14 @@ export const bundlesRequirements: Requirements = {
       'the same files give the same archive, whenever and in whatever order they were written; the id holds their digest',
       'an archive with ${what} is refused',
       'a signature of other contents or by another key is refused, whatever is allowed',
-      'a version with mistakes leaves the one before in force, says so, and is replaced by one without',
+      'an invalid version is reported and the one before stays in force, until a valid version replaces it',
     ],
   },
   'bundles.checked': {
     promise: 'A bad bundle is told by file, line and field, and never hides another.',
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
-      '${name} is told by file, line and field, and hides nothing else',
+      '${name} is reported with file, line and field, and hides no other bundle',
       'every bundle loads without a single complaint',
     ],
   },
@@ -47,7 +47,7 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Isolation"; ADR 0045',
     tests: [
       'examples are recorded from the upstream without a credential, and played back without it',
-      'a request that was not recorded is not answered, nor is a recorded one that is not made any more',
+      'a request without a recording gets no response, and an unused recording fails the example',
     ],
   },
   'import.mcp': {

@@ -13,7 +13,7 @@ export const filesRequirements: Requirements = {
     tests: [
       '[story] a PDF is uploaded, made into a record, asked, and gives the passage with its page',
       '[story] a question–answer sheet answers a question',
-      'what does not fit is refused and names what was found and what is needed',
+      'an invalid field is refused with the value found and the value required',
     ],
   },
   'upload.formats': {

@@ -53,7 +53,7 @@ export const operationsRequirements: Requirements = {
     source: 'docs/contract.md "Modules"',
     tests: [
       '[settings] a setting that is wrong or does not exist stops the start, and all are named at once',
-      'a secret setting is printed neither in the configuration nor in a complaint',
+      'a secret setting appears neither in the printed configuration nor in an error',
     ],
   },
   'operations.no-debugger': {
@@ -71,7 +71,7 @@ export const operationsRequirements: Requirements = {
     tests: [
       'verify names a changed handler, console file and package, and what was added or removed',
       'verify compares a product without a repository with the list of its release',
-      'verify does not take an installation without a list for a good one',
+      'verify does not accept an installation without a list of hashes',
       'an installed bundle differs from its archive when ${what}: the file is named',
       '[install] a bundle that was changed after its installation is not offered: the log, the metric and bundle list name the file',
       'a file of the console that was changed after the build is refused and named, in each of its forms',

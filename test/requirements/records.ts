@@ -7,7 +7,7 @@ export const recordsRequirements: Requirements = {
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       'kept and reported rows are the rows that were written, whatever the policy',
-      'the rows come as a sheet that computes nothing, and its corrected upload completes the import, once',
+      'the rows are exported as a sheet without formulas, and its corrected upload completes the import, once',
       '[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent',
     ],
   },
@@ -17,15 +17,15 @@ export const recordsRequirements: Requirements = {
     tests: [
       '[client] the official client: files, collections, records and chunk query work unmodified',
       '[client] the official client: a question–answer sheet becomes a record of a qa collection',
-      'the life of a collection, with the bodies the official client sends',
+      'a collection is created, changed and deleted with the bodies of the official client',
     ],
   },
   'records.asynchronous': {
     promise: 'Create and update answer creating, then ready, partial or error with code and message.',
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
-      'a file record: its content tells the file, the size last, and the file serves again',
-      'a sheet record: one chunk a pair, refused rows make it partial',
+      'a file record names its file in its content, with the size last, and another record can use the same file',
+      'a sheet record has one chunk for each pair, and refused rows make it partial',
       'a document that cannot be read ends in error with its reason, and its record can be deleted',
       'the stream sends the current state and each change, and ends with the record',
     ],
@@ -94,12 +94,12 @@ export const recordsRequirements: Requirements = {
     promise: 'Retry and cancel work in every status.',
     source: 'docs/contract.md "Collections, records, chunks"; ADR 0032',
     tests: [
-      'cancelling a record in progress ends it in error, stops the work and keeps none of its new chunks',
+      'cancelling a record in progress ends it in error, stops the work and discards its new chunks',
       'a waiting record can be cancelled and is never read',
       'cancelling a finished record changes nothing',
-      'a retry makes a record anew from its source, in error and when it is ready; the old chunks stay until then',
-      'a retry of a record that is being read lets it go on, and of one that waits for its next try begins that now',
-      'retry and cancel of a record that is deleted, or is of somebody else, find nothing',
+      'a retry creates the chunks of a record again, in error and when it is ready; the old chunks stay until then',
+      'a retry does not disturb a record that is being read, and starts a waiting attempt immediately',
+      'retry and cancel of a deleted record, or of one of another project, result in not found',
     ],
   },
   'records.total-delete': {
@@ -108,7 +108,7 @@ export const recordsRequirements: Requirements = {
     tests: [
       'a deleted collection leaves no row behind',
       'a deleted record is swept whole, its unfinished chunks too',
-      'a removed chunk is gone from list, search and count',
+      'a deleted chunk disappears from list, search and count',
     ],
   },
   'records.killable': {

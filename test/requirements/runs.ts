@@ -7,7 +7,7 @@ export const runsRequirements: Requirements = {
     source: 'docs/contract.md "Isolation"',
     tests: [
       '[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs',
-      'a run tells every outbound call by host, status, bytes and time, and nothing of its address',
+      'the timings of a run contain every outbound call with host, status, bytes and time, but no path',
       'the phases of ${plugin_id} add up to its duration',
     ],
   },
@@ -67,8 +67,8 @@ export const runsRequirements: Requirements = {
     promise: 'What waits is bounded for a bundle, a key and in all; what is too much is answered 429 with Retry-After.',
     source: 'ADR 0044',
     tests: [
-      'answers 429 with Retry-After while as many runs as allowed are running',
-      'a key has so many runs at once; others are not kept from theirs, and what has ended makes room',
+      'answers 429 with Retry-After while the maximum number of runs is running',
+      'a key has a limited number of concurrent runs, other keys are not affected, and an ended run frees its place',
       '[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks',
     ],
   },

@@ -14,8 +14,8 @@ export const searchRequirements: Requirements = {
     promise: 'Metadata filters choose chunks alike on both databases, and their keys and values are never SQL.',
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
-      'conditions choose chunks by their metadata, and a key or a value is never more than that',
-      'what a chunk does not say its record says',
+      'conditions select chunks by their metadata, and keys and values are never interpreted as SQL',
+      'a chunk inherits missing metadata from its record',
     ],
   },
   'vectors.never-in-the-way': {
@@ -47,7 +47,7 @@ export const searchRequirements: Requirements = {
       'scores with BM25 as a share of the highest possible score of the query',
       'collections share no words and no counts, need no new tables, and leave nothing behind',
       "a migration moves every word of a collection's own index to the shared index",
-      'max_tokens passes over a chunk that does not fit and takes a smaller one after it',
+      'max_tokens skips a chunk that does not fit and uses a smaller one after it',
     ],
   },
 };

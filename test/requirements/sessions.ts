@@ -25,7 +25,7 @@ export const sessionsRequirements: Requirements = {
     source: 'ADR 0038',
     tests: [
       'accepts ${JSON.stringify(password.slice(0, 40))} of ${password.length} characters as a password',
-      'refuses as a password ${what}, without repeating it',
+      'refuses ${what} as a password, without repeating it',
     ],
   },
   'session.attempts': {

@@ -19,7 +19,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
   return path;
 }
 
-test('a new bundle loads, its test fails until it is written, and its types are those of its schemas', async (t) => {
+test('a new bundle loads, its test fails until it is written, and its types match its schemas', async (t) => {
   const out = await temporaryFolder(t);
   const folder = join(out, 'mine');
   assert.equal(run('new', 'mine', '--out', out).stdout.trim(), folder);
@@ -61,7 +61,7 @@ test('the bundles of the guide pass check and test as they are printed', async (
   }
 });
 
-test('check refuses what is no bundle', async (t) => {
+test('check refuses a folder that is not a bundle', async (t) => {
   const out = await temporaryFolder(t);
   for (const folder of [join(out, 'nowhere'), out]) {
     const { status, stderr } = run('check', folder);
@@ -70,7 +70,7 @@ test('check refuses what is no bundle', async (t) => {
   }
 });
 
-test('check names file, line and field of a mistake', async (t) => {
+test('check names file, line and field of an error', async (t) => {
   const out = await temporaryFolder(t);
   run('new', 'mine', '--out', out);
   const path = join(out, 'mine', 'greet.yaml');
@@ -91,7 +91,7 @@ test('the examples of our own bundles pass, with and without recordings', () => 
   assert.equal(stdout.match(/examples pass/g)?.length, 3);
 });
 
-test('an OpenAPI document is imported, with a report of what was not', async (t) => {
+test('an OpenAPI document is imported, and the report lists everything that was left out', async (t) => {
   const out = await temporaryFolder(t);
   const document = resolve(import.meta.dirname, '../../../test/bundles/every-style.openapi.yaml');
   const { status, stdout, stderr } = run(

@@ -44,7 +44,7 @@ async function answering(t: TestContext, data: unknown): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-test('a command repeats no secret that it cannot use', async (t) => {
+test('a command does not repeat a secret that it cannot use', async (t) => {
   for (const content of ['qmk_first\nqmk_second\n', 'qmk_\u00e9t\u00e9', 'qmk_\u{1f600}', ' \n']) {
     const file = await temporaryFile(t, content);
     await assert.rejects(readKeyFile(file), new Error(`--key-file: ${file} must hold one API key, alone on its line.`));
@@ -59,7 +59,7 @@ test('a command repeats no secret that it cannot use', async (t) => {
   assert.equal(pluginsAddress('https://example.com/base/'), 'https://example.com/base');
 });
 
-test('text of others steers no terminal, and is JSON as before', async (t) => {
+test('control characters in foreign text do not reach the terminal, and JSON output is unchanged', async (t) => {
   const said = { message: 'a\u009b31mb\u202ec\u2028d\u007f \u{1f600}' };
   const { code, output } = await run(['run', 'show', 'x', '--url', await answering(t, said)]);
   assert.equal(code, 0);
@@ -67,7 +67,7 @@ test('text of others steers no terminal, and is JSON as before', async (t) => {
   assert.match(output, /a\\u009b31mb\\u202ec\\u2028d\\u007f \u{1f600}/u);
 });
 
-test('a command whose reader has gone ends in silence, and a service goes on', async (t) => {
+test('a command whose reader has gone ends silently, and a service continues', async (t) => {
   const api = await answering(
     t,
     Array.from({ length: 5_000 }, (_, at) => ({ run_id: `run${at}`, bundle_id: 'b' })),

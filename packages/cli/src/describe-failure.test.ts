@@ -30,7 +30,7 @@ test('a command that no service answers names the address that it tried', async 
   assert.equal(describeFailure(new Error('--since must be a time.')), '--since must be a time.');
 });
 
-test('a command names a file that does not exist, and what to do', async () => {
+test('an error about a missing file names the file and the remedy', async () => {
   const missing = join(import.meta.dirname, 'missing', 'key');
   const error = await readFile(missing).catch((failure: unknown) => failure);
   assert.equal(describeFailure(error), `${missing} does not exist. Check the path.`);

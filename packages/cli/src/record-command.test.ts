@@ -159,7 +159,7 @@ test('examples are recorded from the upstream without a credential, and played b
   assert.equal(requests.length, asked);
 });
 
-test('outputs are written into the examples, and an upstream that has changed is told', async (t) => {
+test('outputs are written into the examples, and a changed upstream is reported', async (t) => {
   const folder = await makeBundle(t);
   const { origin } = await startUpstream(t);
   const record = (...more: string[]) =>
@@ -179,7 +179,7 @@ test('outputs are written into the examples, and an upstream that has changed is
   );
 });
 
-test('a request that was not recorded is not answered, nor is a recorded one that is not made any more', async (t) => {
+test('a request without a recording gets no response, and an unused recording fails the example', async (t) => {
   const folder = await makeBundle(t);
   const { origin } = await startUpstream(t);
   await run(['record', folder, '--credentials', '-'], { origin, input: credentials });
@@ -197,7 +197,7 @@ test('a request that was not recorded is not answered, nor is a recorded one tha
   assert.match(stderr, /get_both example 1: 1 of the recorded calls were not made/);
 });
 
-test('an example that fails upstream is not recorded, and what is said of it holds no credential', async (t) => {
+test('an example that fails upstream is not recorded, and its error contains no credential', async (t) => {
   const folder = await makeBundle(t, { 'get_now.yaml': String(files['get_now.yaml']).replaceAll('/now', '/refused') });
   const { origin } = await startUpstream(t);
   const arguments_ = ['record', folder, '--credentials', '-', '--plugins', 'get_now'];
@@ -212,7 +212,7 @@ test('an example that fails upstream is not recorded, and what is said of it hol
   assert.match((await run(arguments_, { origin, input: secret })).stderr, /The credentials must be JSON\.$/m);
 });
 
-test('what somebody else prepared in a folder leads no recording out of it', async (t) => {
+test('links that another user prepared in a folder do not redirect a recording', async (t) => {
   const asked = (upstream: string) => `  - {input: {place: Oslo}, upstream: ${upstream}.cassette.json}\n`;
   const examples = `examples:\n${asked('../stolen')}${asked('linked/stolen')}${asked('fixtures/link')}`;
   const folder = await makeBundle(t, { 'get_now.yaml': plugin('get_now', `effects: read\n${ask('/now')}${examples}`) });

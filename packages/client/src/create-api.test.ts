@@ -47,7 +47,7 @@ test('a call fills the path, the query and the headers, and sends its body as JS
   ]);
 });
 
-test('a form is sent as it is, without a content type of ours', async () => {
+test('a form is sent without a content type set by the client', async () => {
   const { sent, api } = fakeApi([]);
   const body = new FormData();
   await api.send('POST /v1/files', { body });
@@ -55,14 +55,14 @@ test('a form is sent as it is, without a content type of ours', async () => {
   assert.deepEqual(sent[0]?.headers, {});
 });
 
-test('json gives the whole body, data its data', async () => {
+test('json returns the whole body, and data returns its member data', async () => {
   const page = { status: 'success', data: [], fetched_count: 0, has_more: false };
   const { api } = fakeApi([200, 200].map((status) => [status, page] as const));
   assert.deepEqual(await api.json('GET /v1/files'), page);
   assert.deepEqual(await api.data('GET /v1/files'), []);
 });
 
-test('a refusal is an ApiError, also when the body is no error of the service', async () => {
+test('a refusal is an ApiError, even when the body is not an error of the service', async () => {
   const { api } = fakeApi([
     [404, refusal],
     [502, '<html>Bad Gateway</html>'],
@@ -81,7 +81,7 @@ test('a refusal is an ApiError, also when the body is no error of the service', 
   );
 });
 
-test('a refused call is sent again only as often as shouldRetry says, each time with fresh headers', async () => {
+test('a refused call is repeated only as often as shouldRetry allows, each time with fresh headers', async () => {
   let attempts = 0;
   const { sent, api } = fakeApi(
     [
@@ -107,7 +107,7 @@ test('a refused call is sent again only as often as shouldRetry says, each time 
   assert.equal(once.length, 1);
 });
 
-test('a call that has nothing to wait for reads its headers at once', async () => {
+test('a call that does not wait reads its headers immediately', async () => {
   let token = 'first';
   const { sent, api } = fakeApi([], { headers: () => ({ 'X-Token': token }), beforeAttempt: () => undefined });
   const call = api.send('GET /v1/version');

@@ -41,7 +41,7 @@ test('every bad variable is reported at once, by name', () => {
   );
 });
 
-test('a secret setting is printed neither in the configuration nor in a complaint', () => {
+test('a secret setting appears neither in the printed configuration nor in an error', () => {
   const config = parseConfig({ QUARTERMASTER_DATABASE_URL: 'postgres://u:hunter2@127.0.0.1/db' });
   assert.equal(config.databaseUrl?.reveal(), 'postgres://u:hunter2@127.0.0.1/db');
   assert.ok(!(inspect(config) + JSON.stringify(config)).includes('hunter2'));
@@ -51,7 +51,7 @@ test('a secret setting is printed neither in the configuration nor in a complain
   );
 });
 
-test('lists and maps are read; an empty value counts as unset', () => {
+test('lists and maps are parsed; an empty value counts as unset', () => {
   const config = parseConfig({
     QUARTERMASTER_EGRESS_OVERRIDES: '{"https://api.example.com":"http://127.0.0.1:9000"}',
     QUARTERMASTER_EGRESS_ALLOW: '127.0.0.1, 10.0.0.0/8',
@@ -62,7 +62,7 @@ test('lists and maps are read; an empty value counts as unset', () => {
   assert.equal(config.filesPort, 8080);
 });
 
-test('the address of the database comes from its setting or from a file, not from both, and no complaint repeats it', async (t) => {
+test('the URL of the database comes from its setting or from a file, not from both, and no error repeats it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'url');

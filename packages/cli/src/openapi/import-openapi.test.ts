@@ -41,7 +41,7 @@ async function assertLoads(t: TestContext, made: ReturnType<typeof importOpenApi
   return out;
 }
 
-test('an operation becomes a plugin that says what it takes, gives and does', async (t) => {
+test('an operation becomes a plugin that describes its input, its output and its effect', async (t) => {
   const made = importOne(documentOf({ summary: 'List things', parameters: [inQuery('page', { type: 'integer' })] }));
   await assertLoads(t, made);
   assert.equal(made.id, 'list_things');
@@ -56,7 +56,7 @@ test('an operation becomes a plugin that says what it takes, gives and does', as
   assert.equal(made.bundle.version, '1.2.0');
 });
 
-test('names that differ only in what a name may hold stay apart, and are sent as they are', async (t) => {
+test('names that become equal after replacing characters stay distinct, and are sent unchanged', async (t) => {
   const parameters = [
     inQuery('filter[name]', { type: 'string' }),
     inQuery('filter_name', { type: 'string' }),
@@ -81,7 +81,7 @@ test('operations are chosen and renamed by either name; the others are in the re
   assert.equal(report.operations, 2);
 });
 
-test('a relative server needs an address to start at, and a document without one an address', () => {
+test('a relative server needs a base address, and a document without a server needs an address', () => {
   const relative = documentOf({}, { servers: [{ url: '/api/v2/' }] });
   assert.throws(() => importOpenApi(relative), /no absolute server address; name one with --server/);
   const url = (text: string, server: string) => importOne(text, { server }).plugin.request.url;
@@ -155,7 +155,7 @@ test('each security scheme becomes credentials and the place where they are sent
   assert.match(mutual.report.notes.join(), /"mutual" cannot be sent/);
 });
 
-test('credentials that are optional, or of some operations only, are neither required nor sent by the others', () => {
+test('credentials that are optional, or needed by some operations only, are neither required nor sent by the others', () => {
   const paths = {
     '/a': { get: { operationId: 'a', security: [{ key: [] }, {}], responses: done } },
     '/b': { get: { operationId: 'b', security: [], responses: done } },
@@ -167,7 +167,7 @@ test('credentials that are optional, or of some operations only, are neither req
   assert.deepEqual([inject('a'), inject('b')], [[{ in: 'query', name: 'key', credential: 'KEY' }], undefined]);
 });
 
-test('a secret that a document takes for a parameter is a credential, in header, query and form', async (t) => {
+test('a secret that a document declares as a parameter becomes a credential, in header, query and form', async (t) => {
   const token = { name: 'token', required: true, description: 'Authentication token.', schema: { type: 'string' } };
   for (const place of ['header', 'query']) {
     const made = importOne(documentOf({ parameters: [{ ...token, in: place }] }));
@@ -201,7 +201,7 @@ test('a secret that a document takes for a parameter is a credential, in header,
   assert.match(made.report.notes.join(), /is called by https:/);
 });
 
-test('schemas with references in circles, references to nothing and broken keywords still load', async (t) => {
+test('schemas with circular references, dangling references and broken keywords still load', async (t) => {
   const node = { type: 'object', properties: { next: { $ref: '#/components/schemas/node' }, id: { type: 'string' } } };
   const odd = {
     type: 'object',
@@ -239,7 +239,7 @@ test('schemas with references in circles, references to nothing and broken keywo
     assert.match(notes, told);
 });
 
-test('an answer that is too much to describe is described from the top, stated', async (t) => {
+test('an output schema that is too large is described in its upper levels only, and the report mentions this', async (t) => {
   const deep = (level: number): object =>
     level === 0
       ? { type: 'string' }
@@ -250,7 +250,7 @@ test('an answer that is too much to describe is described from the top, stated',
   assert.match(made.report.imported[0]?.notes.join() ?? '', /output: Described down to level \d only/);
 });
 
-test('what is not an object is the member "result"; no content is the status', () => {
+test('an output that is not an object is the member "result"; without content the output is the status', () => {
   const output = (responses: object) => {
     const { plugin } = importOne(documentOf({ responses }));
     return [plugin.response, Object.keys(plugin.output_schema.properties)];
@@ -272,7 +272,7 @@ test('what is not an object is the member "result"; no content is the status', (
   assert.deepEqual(output({ 204: { description: 'x' } }), [{ format: 'text', output: '{status: status}' }, ['status']]);
 });
 
-test('what is no OpenAPI is refused with the reason', () => {
+test('a document that is not OpenAPI is refused with the reason', () => {
   assert.throws(() => importOpenApi('[]'), /must be a JSON or YAML object/);
   assert.throws(() => importOpenApi('{"a": 1}'), /must be OpenAPI 2\.0, 3\.0 or 3\.1/);
   assert.throws(() => importOpenApi('openapi: 4.0.0'), /must be OpenAPI/);

@@ -65,7 +65,7 @@ test('verify compares a product without a repository with the list of its releas
   assert.match(verify(clone).stderr, /has neither hashes\.json nor a git repository/);
 });
 
-test('verify does not take an installation without a list for a good one', (t) => {
+test('verify does not accept an installation without a list of hashes', (t) => {
   const clone = createInstallation(t);
   rmSync(join(clone, installedList));
   const { status, stderr } = verify(clone);

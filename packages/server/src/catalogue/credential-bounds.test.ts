@@ -25,7 +25,7 @@ const tooLarge: Record<string, [credentials: Record<string, unknown>, found: Reg
   'a name that is too long': [{ ['n'.repeat(totalBytes)]: 'x' }, /received 32769 bytes/],
 };
 
-test('credentials at the bounds are taken', () => {
+test('credentials at the bounds are accepted', () => {
   checkCredentialBounds(many(members, 'x'.repeat(totalBytes / members - 3)));
   checkCredentialBounds({ api_key: 'x'.repeat(valueBytes), other: { a: [1, null] } });
 });
@@ -54,7 +54,7 @@ for (const [name, [credentials, found]] of Object.entries(tooLarge)) {
   });
 }
 
-test('a member that the bundle does not declare is neither checked nor sent nor searched for', async (t) => {
+test('a credential that the bundle does not declare is neither checked, nor sent, nor redacted', async (t) => {
   const { execute, server } = await openBench(t, (_request, response) =>
     response.end('{"said":"undeclared-0123456789"}'),
   );
@@ -74,7 +74,7 @@ test('a member that the bundle does not declare is neither checked nor sent nor 
   );
 });
 
-test('an answer that holds a credential of too many notations fails the run, and nothing of it is passed on', async (t) => {
+test('a response with a credential that has too many encodings fails the run, and none of it is returned', async (t) => {
   // At most 8 KiB, and almost every encoding writes each of these characters differently.
   const hostile = '"&中%/\'+ '.repeat(600);
   const { execute } = await openBench(t, (_request, response) => response.end(JSON.stringify({ said: hostile })));
@@ -88,7 +88,7 @@ test('an answer that holds a credential of too many notations fails the run, and
   assert.ok(!text.includes('中'));
 });
 
-test('what a handler logs, reports and prints is withheld when it cannot be searched for the credentials', async (t) => {
+test('log lines, progress and output of a handler are withheld when they cannot be searched for the credentials', async (t) => {
   const { execute, log, ended } = await openBench(t, (_request, response) => response.end('{}'));
   const { status, body } = await execute({
     bundle_id: 'wide',

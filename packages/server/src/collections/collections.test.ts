@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId, openTestService } from './testing/test-collections.suite.ts';
 
-test('the life of a collection, with the bodies the official client sends', async (t) => {
+test('a collection is created, changed and deleted with the bodies of the official client', async (t) => {
   const { call } = (await openTestService(t)).createProject();
   const sent = {
     name: 'Docs',
@@ -81,7 +81,7 @@ test('every field has a default, and an explicit null means absent', async (t) =
   }
 });
 
-test('metadata comes back as it was sent, whatever its names and values', async (t) => {
+test('metadata are returned unchanged, whatever their names and values', async (t) => {
   const { call } = (await openTestService(t)).createProject();
   const metadata = { 'a\nb': 1, '': null, Ω: [{ deep: true }], nul: '\0', constructor: 'x' };
   const { data } = (await call('POST', '/v1/collections', { metadata })).body;
@@ -89,7 +89,7 @@ test('metadata comes back as it was sent, whatever its names and values', async 
   assert.deepEqual((await call('GET', `/v1/collections/${data.collection_id}`)).body.data.metadata, metadata);
 });
 
-test('a field out of bounds is refused by name', async (t) => {
+test('a field that exceeds its limits is refused by name', async (t) => {
   const { call } = (await openTestService(t)).createProject();
   const many = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, n]));
   const cases: Array<[object, string]> = [
@@ -114,7 +114,7 @@ test('a field out of bounds is refused by name', async (t) => {
   }
 });
 
-test('collections are paged both ways, and a cursor that is none is not found', async (t) => {
+test('collections are paged in both directions, and an unknown cursor is not found', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const ids: string[] = [];
   for (let n = 0; n < 5; n++) ids.push(await collection());
@@ -139,7 +139,7 @@ test('collections are paged both ways, and a cursor that is none is not found', 
   }
 });
 
-test('an object of another project is not found, on every path and by every method', async (t) => {
+test('an object of another project is not found, on any path and with any method', async (t) => {
   const service = await openTestService(t);
   const owner = service.createProject();
   const stranger = service.createProject();
@@ -180,7 +180,7 @@ test('an object of another project is not found, on every path and by every meth
   assert.equal((await owner.call('GET', `${base}/records/${record.record_id}`)).body.data.title, '');
 });
 
-test('a path id without the shape of an id gives not found', async (t) => {
+test('a path id without the form of an id is not found', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   for (const id of ['x', '%00', '..%2f..', "'%20or%201=1", newId('record'), 'é', 'x'.repeat(200)]) {

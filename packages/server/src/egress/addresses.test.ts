@@ -171,14 +171,14 @@ describe('literalAddress', () => {
     'https://256/',
     'http://4294967295/',
   ];
-  it('sees every spelling of a forbidden literal address in a URL', () => {
+  it('detects every spelling of a forbidden literal address in a URL', () => {
     const missed = spellings.filter((spelling) => {
       const literal = literalAddress(new URL(spelling).hostname);
       return literal === null || isPublicAddress(literal);
     });
     assert.deepEqual(missed, []);
   });
-  it('leaves names alone', () => {
+  it('ignores names', () => {
     assert.equal(literalAddress('example.com'), null);
     assert.equal(literalAddress('localhost'), null);
     assert.equal(literalAddress('1.2.3.4.example.com'), null);
@@ -186,7 +186,7 @@ describe('literalAddress', () => {
 });
 
 describe('createAddressCheck', () => {
-  it('lets through what the operator allows, by address or block, and nothing beside it', () => {
+  it('allows what the operator allows, by address or block, and nothing else', () => {
     const isAllowed = createAddressCheck(['10.0.5.12', '192.168.7.0/24', 'fd00:1::/32', '127.0.0.1']);
     for (const address of ['10.0.5.12', '192.168.7.200', 'fd00:1::5', '127.0.0.1', '::ffff:10.0.5.12', '8.8.8.8']) {
       assert.equal(isAllowed(address), true, address);
@@ -195,7 +195,7 @@ describe('createAddressCheck', () => {
       assert.equal(isAllowed(address), false, address);
     }
   });
-  it('names an entry that is neither an address nor a block', () => {
+  it('reports an entry that is neither an address nor a block', () => {
     for (const entry of ['localhost', '10.0.0.0/33', '10.0.0', '', 'fe80::1%eth0']) {
       assert.throws(
         () => createAddressCheck([entry]),

@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { apiHost, apiOrigin, never, policyFor, startBroker, startServer } from './testing/broker.suite.ts';
 
 describe('the broker', () => {
-  it('sends method, path, query, headers and body as they are, and names itself', async (t) => {
+  it('sends method, path, query, headers and body unchanged, with its own user agent', async (t) => {
     const upstream = await startServer(t, (_request, response) => response.end('ok'));
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
     const query = [
@@ -25,7 +25,7 @@ describe('the broker', () => {
     assert.equal(received?.body, 'hé');
   });
 
-  it('keeps connections alive and uses them again', async (t) => {
+  it('keeps connections alive and reuses them', async (t) => {
     const upstream = await startServer(t, (_request, response) => response.end('ok'));
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
     for (let i = 0; i < 20; i += 1) await broker.send({ method: 'GET', url: `${apiOrigin}/` }, policyFor(), never);
@@ -33,7 +33,7 @@ describe('the broker', () => {
     assert.ok(upstream.connections() <= 2, String(upstream.connections()));
   });
 
-  it('sends a read once more when a kept-alive connection was closed, but never a write', async (t) => {
+  it('repeats a read once when a kept-alive connection was closed, but never a write', async (t) => {
     // Each connection serves one request. The server closes it at the second request, before any response.
     const upstream = await startServer(t, (request, response) => {
       const socket = request.socket as typeof request.socket & { served?: boolean }; // a mark of this test
@@ -56,7 +56,7 @@ describe('the broker', () => {
 
   const packings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, 'bare deflate': deflateRawSync };
   for (const [name, pack] of Object.entries(packings)) {
-    it(`unpacks ${name}, and gives up when it grows beyond the limit`, async (t) => {
+    it(`decompresses ${name}, and stops when the result exceeds the limit`, async (t) => {
       // Compresses in advance, because on a busy machine that takes longer than the time limit of a call.
       const [small, bomb] = [50_000, 64 * 1024 * 1024].map((size) => pack(Buffer.alloc(size, 'a')));
       const upstream = await startServer(t, (request, response) => {
@@ -72,7 +72,7 @@ describe('the broker', () => {
     });
   }
 
-  it('refuses an answer whose packing cannot be undone', async (t) => {
+  it('refuses a response that cannot be decompressed', async (t) => {
     const upstream = await startServer(t, (request, response) => {
       response.writeHead(200, { 'Content-Encoding': request.url === '/odd' ? 'zstd' : 'gzip' }).end('not packed');
     });
@@ -112,7 +112,7 @@ describe('the broker', () => {
     }
   });
 
-  it('reports headers that are too large and connections that fail, in words of its own', async (t) => {
+  it('reports oversized headers and failed connections without repeating text of the upstream', async (t) => {
     const upstream = await startServer(t, (request, response) => {
       if (request.url === '/cut') request.socket.destroy();
       else response.writeHead(200, { 'X-Big': 'a'.repeat(70_000) }).end();
@@ -135,7 +135,7 @@ describe('the broker', () => {
     assert.equal(gone.connections(), 0);
   });
 
-  it('rejects and closes the connection when the caller has gone', async (t) => {
+  it('rejects and closes the connection when the caller disconnects', async (t) => {
     const arrived = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
     const upstream = await startServer(t, (request) => {
@@ -172,7 +172,7 @@ describe('the broker', () => {
     assert.equal(upstream.connections(), 0);
   });
 
-  it('checks certificates, whatever the environment says', async (t) => {
+  it('verifies certificates, whatever the environment contains', async (t) => {
     const { createServer } = await import('node:https');
     const { certificate, key } = await import('./testing/certificate.suite.ts');
     const server = createServer({ cert: certificate, key }, (_request, response) => response.end('secure'));
@@ -200,7 +200,7 @@ describe('the broker', () => {
     assert.equal(await get('secure.example.com', { ca: certificate }), 'secure');
   });
 
-  it('counts calls by how they ended', async (t) => {
+  it('counts calls by their outcome', async (t) => {
     const { createMetrics } = await import('../kernel/metrics.ts');
     const metrics = createMetrics();
     const upstream = await startServer(t, (_request, response) => response.end());

@@ -25,7 +25,7 @@ const encoders: Readonly<Record<string, (text: string) => Buffer>> = {
 };
 
 describe('a credential', () => {
-  it('goes into a header, by its template, over what the request says there', async (t) => {
+  it('is put into a header by its template, and replaces that of the request', async (t) => {
     const inject: Injection[] = [
       { in: 'header', name: 'Authorization', credential: 'api_key', template: 'Bearer {credential}' },
     ];
@@ -33,7 +33,7 @@ describe('a credential', () => {
     assert.equal(received?.headers.authorization, 'Bearer abc$&$1');
   });
 
-  it('goes into the query, encoded, over what the request says there', async (t) => {
+  it('is put into the query, encoded, and replaces that of the request', async (t) => {
     const inject: Injection[] = [{ in: 'query', name: 'app key', credential: 'api_key' }];
     const { received } = await sendWith(t, inject, {
       url: `${apiOrigin}/v1?a=1&app+key=mine`,
@@ -50,7 +50,7 @@ describe('a credential', () => {
     ]);
   });
 
-  it('goes into a form, over what the request says there, and into no other body', async (t) => {
+  it('is put into a form, and replaces that of the request, but into no other body', async (t) => {
     const inject: Injection[] = [{ in: 'form', name: 'token', credential: 'api_key' }];
     const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
     const { received } = await sendWith(t, inject, { ...form, body: 'a=1+2&token=mine' });
@@ -65,24 +65,24 @@ describe('a credential', () => {
     assert.equal((await sendWith(t, inject, json)).received?.body, '{"a":1}');
   });
 
-  it('goes into the path, encoded', async (t) => {
+  it('is put into the path, encoded', async (t) => {
     const inject: Injection[] = [{ in: 'path', credential: 'api_key' }];
     const { received } = await sendWith(t, inject, { url: `${apiOrigin}/bot{credential:api_key}/send` }, 'a/../b?c#d');
     assert.equal(received?.url, '/bota%2F..%2Fb%3Fc%23d/send');
   });
 
-  it('goes into basic authentication', async (t) => {
+  it('is put into basic authentication', async (t) => {
     const inject: Injection[] = [{ in: 'basic', username: 'user', password: 'api_key' }];
     const { received } = await sendWith(t, inject);
     assert.equal(received?.headers.authorization, `Basic ${Buffer.from(`me:${key}`).toString('base64')}`);
   });
 
-  it('is left out where it was not given', async (t) => {
+  it('is omitted when the caller did not send it', async (t) => {
     const { received } = await sendWith(t, [{ in: 'header', name: 'X-Other', credential: 'other' }]);
     assert.equal(received?.headers['x-other'], undefined);
   });
 
-  it('is refused, unsent and unsaid, where it cannot be carried', async (t) => {
+  it('that cannot be encoded is refused, without sending or repeating it', async (t) => {
     const header: Injection = { in: 'header', name: 'X-Key', credential: 'api_key' };
     const path: Injection = { in: 'path', credential: 'api_key' };
     const cases: [Injection, string][] = [
@@ -157,7 +157,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('within the first origin carries them again, once', async (t) => {
+  it('back to the first origin carries them again, once', async (t) => {
     const { first } = await follow(t, { location: '/next?key=old&b=2' });
     assert.equal(first.requests[1]?.url, '/next?b=2&key=canary-0123456789');
     assert.equal(first.requests[1]?.headers['x-key'], 'canary-0123456789');
@@ -171,13 +171,13 @@ describe('a redirect', () => {
     }
   });
 
-  it('is followed at most as often as the policy says', async (t) => {
+  it('is followed only as often as the policy allows', async (t) => {
     const { result, first } = await follow(t, { location: '/start' });
     assert.equal(result.kind, 'unreachable');
     assert.equal(first.requests.length, 4);
   });
 
-  it('turns a POST into a GET as browsers do, and keeps it for 307 and 308', async (t) => {
+  it('turns a POST into a GET as browsers do, but not for 307 and 308', async (t) => {
     for (const [status, method] of [
       [301, 'GET'],
       [302, 'GET'],
@@ -191,8 +191,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('an answer', () => {
-  it('that repeats the credential in its body or headers comes back without it', async (t) => {
+describe('a response', () => {
+  it('that repeats the credential in its body or headers is returned without it', async (t) => {
     const secret = 'canary "quoted"/0123456789+x';
     const echoes = [
       secret,
@@ -220,7 +220,7 @@ describe('an answer', () => {
   });
 
   for (const [charset, encode] of Object.entries(encoders)) {
-    it(`that repeats the credential in ${charset} comes back without it, in UTF-8`, async (t) => {
+    it(`that repeats the credential in ${charset} is returned without it, in UTF-8`, async (t) => {
       const secret = charset === 'iso-2022-jp' ? 'canary-word-0123456789' : 'canary-wörd-0123456789';
       const upstream = await startServer(t, (_request, response) => {
         response.writeHead(200, { 'Content-Type': `application/json; charset="${charset}"; a=b` });
@@ -238,7 +238,7 @@ describe('an answer', () => {
     });
   }
 
-  it('in a charset of its own comes back as it is, where it holds no secret', async (t) => {
+  it('in another charset is returned unchanged if it contains no secret', async (t) => {
     const body = Buffer.from('Tokyo', 'utf16le');
     const upstream = await startServer(t, (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-16le' }).end(body);

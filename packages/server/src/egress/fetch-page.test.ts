@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 describe('fetching a page', () => {
-  it('gives the bytes, the format and the charset of what can become a record', async (t) => {
+  it('returns the bytes, the format and the charset of a supported page', async (t) => {
     const server = await startServer(t, (request, response) => {
       response.writeHead(200, { 'Content-Type': types[request.url ?? ''] ?? 'image/png' }).end('hello');
     });
@@ -32,7 +32,7 @@ describe('fetching a page', () => {
     assert.equal(await get('/image'), 'unsupported_content');
   });
 
-  it('says why a page cannot be had', async (t) => {
+  it('returns the reason when a page cannot be fetched', async (t) => {
     const server = await startServer(t, (request, response) => {
       if (request.url === '/silent') return;
       if (request.url === '/large') response.end(Buffer.alloc(3000));
@@ -66,7 +66,7 @@ describe('fetching a page', () => {
     assert.equal(await code('not a url'), 'page_refused');
   });
 
-  it('gives one answer for a name that does not exist and for one of the internal network', async (t) => {
+  it('returns the same error for a name that does not exist and for one of the internal network', async (t) => {
     const resolve = async (name: string) => {
       if (name === 'inside.example.com') return [{ address: '10.0.0.7', family: 4 }];
       throw Object.assign(new Error('no such name'), { code: name.startsWith('slow') ? 'EAI_AGAIN' : 'ENOTFOUND' });

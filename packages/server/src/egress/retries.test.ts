@@ -28,7 +28,7 @@ async function openBroker(t: TestContext, answers: readonly Answer[]) {
   return { server, send };
 }
 
-test('a read that the third party is too busy for is sent again, as late as it asks for', async (t) => {
+test('a read that a busy third party refuses is repeated after the requested wait', async (t) => {
   const { server, send } = await openBroker(t, [busy(503), busy(429, '1'), well]);
   const trace = createRunTimings();
   assert.equal(await send('GET', { timeoutMs: 60_000, trace }), 200);
@@ -41,7 +41,7 @@ test('a read that the third party is too busy for is sent again, as late as it a
   assert.ok(phasesOf(trace).upstream >= 1000);
 });
 
-test('it is given up after two more tries, and at once where the wait would be too long', async (t) => {
+test('a read is repeated at most twice, and not at all when the wait would be too long', async (t) => {
   const always = await openBroker(t, [busy(502, '0')]);
   assert.equal(await always.send('GET', { timeoutMs: 60_000 }), 502);
   assert.equal(always.server.requests.length, 3);
@@ -56,7 +56,7 @@ test('it is given up after two more tries, and at once where the wait would be t
   }
 });
 
-test('what writes is sent once, unless its plugin says that twice is as good; other answers are answers', async (t) => {
+test('a write is sent once, unless its plugin is idempotent, and other statuses are not retried', async (t) => {
   const write = await openBroker(t, [busy(503, '0'), well]);
   assert.equal(await write.send('POST'), 503);
   assert.equal(await write.send('DELETE', { maxRetries: 0 }), 200);
@@ -69,7 +69,7 @@ test('what writes is sent once, unless its plugin says that twice is as good; ot
   }
 });
 
-test('a caller who goes does not wait for another try', async (t) => {
+test('a caller that disconnects does not wait for another attempt', async (t) => {
   const { server, send } = await openBroker(t, [busy(503, '9'), well]);
   const gone = new AbortController();
   const sending = send('GET', { timeoutMs: 60_000 }, gone.signal);

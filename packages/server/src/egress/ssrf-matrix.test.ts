@@ -23,7 +23,7 @@ interface Report {
 /** A proxy named in the environment would bypass every check. */
 const trapProxy = 'http://10.9.9.9:3128';
 
-test('of every spelling of a forbidden address, dialled, redirected to or named by DNS, none reaches a trap', async (t) => {
+test('no spelling of a forbidden address reaches a trap, whether dialled, redirected to or resolved by DNS', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-names-'));
   t.after(() => rm(folder, { recursive: true }));
   const resolver = join(folder, 'resolv.conf');

@@ -100,7 +100,7 @@ describe('the egress policy', () => {
     'no address': [],
   };
   for (const [name, addresses] of Object.entries(answers)) {
-    it(`refuses a name that leads to ${name}, directly and behind a redirect`, async (t) => {
+    it(`refuses a name that resolves to ${name}, directly and behind a redirect`, async (t) => {
       const trap = await startTrap(t);
       const url = `http://evil.example.com:${trap.port}/`;
       const redirector = await startServer(t, (_request, response) => response.writeHead(307, { location: url }).end());
@@ -118,7 +118,7 @@ describe('the egress policy', () => {
     });
   }
 
-  it('looks a name up once a connection and dials what was checked, so that a second answer changes nothing', async (t) => {
+  it('resolves a name once for each connection and dials the checked address, so that a second lookup changes nothing', async (t) => {
     const trap = await startTrap(t);
     let lookups = 0;
     // The first address is allowed and has no server. A second lookup would lead to the trap.
@@ -136,7 +136,7 @@ describe('the egress policy', () => {
     assert.equal(trap.connections(), 0);
   });
 
-  it('does not open to others what an override opened', async (t) => {
+  it('does not allow other requests to use the address of an override', async (t) => {
     const trap = await startTrap(t);
     const inside = `http://inside.example.com:${trap.port}`;
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, inside]]), resolve: async () => [loopback] });
@@ -195,7 +195,7 @@ describe('the egress policy', () => {
     assert.equal(lookups, 0);
   });
 
-  it('keeps web pages to https, the default port and public addresses', async (t) => {
+  it('allows web pages only over https, on the default port and at public addresses', async (t) => {
     const trap = await startTrap(t);
     const broker = startBroker(t, { resolve: async () => [loopback] });
     const policy = policyFor({ hosts: 'any' });

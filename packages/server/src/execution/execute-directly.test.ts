@@ -6,7 +6,7 @@ const path = '/v1/bundles/echo/plugins/say/execute';
 const header = (credentials: unknown) => Buffer.from(JSON.stringify(credentials)).toString('base64url');
 const withKey = { 'x-plugin-credentials': header({ api_key: secret }) };
 
-test('the body is the input, the header the credentials, the answer the output itself', async (t) => {
+test('the body is the input, the header has the credentials, and the response is the output itself', async (t) => {
   const { app, server } = await openBench(t, (_q, response) => response.end('{"said":"hi"}'));
   const answer = await app.inject({ method: 'POST', url: path, payload: { q: 'hello' }, headers: withKey });
   assert.equal(answer.statusCode, 200, answer.body);
@@ -17,13 +17,13 @@ test('the body is the input, the header the credentials, the answer the output i
   assert.deepEqual([sent.get('q'), sent.get('key')], ['hello', secret]);
 });
 
-test('an output that breaks its schema is answered, and the header counts how often', async (t) => {
+test('an output that does not match its schema is returned, and the header counts the errors', async (t) => {
   const { app } = await openBench(t, (_q, response) => response.end('{"said":5}'));
   const answer = await app.inject({ method: 'POST', url: path, payload: {}, headers: withKey });
   assert.deepEqual([answer.statusCode, answer.json(), answer.headers['x-output-violations']], [200, { said: 5 }, '1']);
 });
 
-test('errors are in the envelope and name the place where the caller put the value', async (t) => {
+test('errors are in the envelope and name the place in which the caller sent the value', async (t) => {
   const { app } = await openBench(t, (_q, response) => response.writeHead(500).end('no'));
   const post = async (payload: object, headers: Record<string, string>, url = path) => {
     const answer = await app.inject({ method: 'POST', url, payload, headers });
@@ -39,7 +39,7 @@ test('errors are in the envelope and name the place where the caller put the val
   assert.equal((await post({}, withKey, path.replace('say', 'nope'))).code, 'OBJECT_NOT_FOUND');
 });
 
-test('an unreadable header is refused without quoting it', async (t) => {
+test('an invalid header is refused without repeating it', async (t) => {
   const { app, log } = await openBench(t, (_q, response) => response.end('{}'));
   const bad = [plainSecret, header([plainSecret]), header(plainSecret), `{"api_key":"${plainSecret}"}`, ''];
   for (const value of bad) {
@@ -50,7 +50,7 @@ test('an unreadable header is refused without quoting it', async (t) => {
   }
 });
 
-test('an Idempotency-Key runs once, in this form and the other', async (t) => {
+test('an Idempotency-Key runs a plugin once, in this form and in the other', async (t) => {
   const { app, execute, server } = await openBench(t, (_q, response) => response.end('{"said":"hi"}'));
   const headers = { ...withKey, 'idempotency-key': 'k1' };
   const first = await app.inject({ method: 'POST', url: path, payload: { q: 'a' }, headers });
@@ -61,7 +61,7 @@ test('an Idempotency-Key runs once, in this form and the other', async (t) => {
   assert.equal(other.body.data.run_id, first.headers['x-run-id']);
 });
 
-test('a request may send credentials in its own way, and they are taken out of what comes back', async (t) => {
+test('a request may send its own credentials, and they are removed from the response', async (t) => {
   const { execute, server } = await openBench(t, (request, response) => {
     response.end(JSON.stringify({ said: `${request.headers.authorization} ${secret}` }));
   });

@@ -11,7 +11,7 @@ const json =
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
 describe('POST /v1/execute', () => {
-  it('answers the output in the nesting the clients read, and sends defaults and the credential', async (t) => {
+  it('returns the output in the nesting that the clients read, and sends defaults and the credential', async (t) => {
     const { execute, server } = await openBench(t, json(200, { said: 'hi' }));
     const { status, body } = await execute({ plugin_id: 'say', input_params: { q: 'a&b' }, project_id: 'ignored' });
     assert.equal(status, 200);
@@ -38,7 +38,7 @@ describe('POST /v1/execute', () => {
     assert.equal(new URL(server.requests[0]?.url ?? '', server.origin).searchParams.get('key'), secret);
   });
 
-  it('answers 404 for a bundle or plugin that is not there, naming which', async (t) => {
+  it('answers 404 for an unknown bundle or plugin, and names it', async (t) => {
     const { execute } = await openBench(t, json(200, {}));
     const noBundle = await execute({ bundle_id: 'nope', plugin_id: 'say' });
     assert.deepEqual([noBundle.status, noBundle.body.error.code], [404, 'OBJECT_NOT_FOUND']);
@@ -48,7 +48,7 @@ describe('POST /v1/execute', () => {
     assert.match(noPlugin.body.error.message, /"echo" has no plugin .*"constructor"/);
   });
 
-  it('needs all four members, and says 404 before it looks into them', async (t) => {
+  it('needs all four members, and answers 404 before it checks them', async (t) => {
     const { execute, server } = await openBench(t, json(200, {}));
     for (const name of ['bundle_id', 'plugin_id', 'input_params', 'credentials']) {
       const { status, body } = await execute({ plugin_id: 'say', [name]: undefined });
@@ -59,7 +59,7 @@ describe('POST /v1/execute', () => {
     assert.equal(server.connections(), 0);
   });
 
-  it('answers 422 with paths for credentials and then input that break their schemas, without coercion', async (t) => {
+  it('answers 422 with paths for credentials and then input that do not match their schemas, without coercion', async (t) => {
     const { execute, server } = await openBench(t, json(200, {}));
     const paths = async (body: Record<string, unknown>) => {
       const answer = await execute({ plugin_id: 'say', ...body });
@@ -90,7 +90,7 @@ describe('POST /v1/execute', () => {
     assert.equal(server.connections(), 0);
   });
 
-  it('answers 400 for pollution and depth, and stays clean', async (t) => {
+  it('answers 400 for prototype pollution and depth, and changes no prototype', async (t) => {
     const { app, server } = await openBench(t, json(200, {}));
     const send = (input: string) =>
       app.inject({
@@ -113,7 +113,7 @@ describe('POST /v1/execute', () => {
     assert.equal(server.connections(), 0);
   });
 
-  it('answers an output that breaks its schema, says how, and counts it', async (t) => {
+  it('returns an output that does not match its schema, reports the errors, and counts them', async (t) => {
     const { execute, metrics } = await openBench(t, json(200, { said: 5 }));
     const { status, body } = await execute({ plugin_id: 'say' });
     assert.equal(status, 200);
@@ -168,7 +168,7 @@ describe('POST /v1/execute', () => {
     });
   }
 
-  it('tells the status and the beginning of what the upstream said', async (t) => {
+  it('returns the status and the beginning of the response of the upstream', async (t) => {
     const { execute } = await openBench(t, (_q, response) => response.writeHead(503).end(`closed ${'x'.repeat(5000)}`));
     const [detail] = (await execute({ plugin_id: 'say' })).body.error.details;
     assert.equal(detail.upstream_status, 503);
@@ -185,7 +185,7 @@ describe('POST /v1/execute', () => {
     assert.match(elsewhere.body.error.message, /evil\.example\.com/);
   });
 
-  it('answers for each way in which a handler fails', async (t) => {
+  it('reports each way in which a handler fails', async (t) => {
     const { execute } = await openBench(t, json(200, { said: 'hi' }));
     const run = async (q: string) => {
       const { status, body } = await execute({ plugin_id: 'handle', input_params: { q } });
@@ -198,20 +198,20 @@ describe('POST /v1/execute', () => {
     assert.equal((await execute({ plugin_id: 'handle', input_params: { q: 'fine' } })).status, 200);
   });
 
-  it('ends a handler that spins', async (t) => {
+  it('ends a handler with an endless loop', async (t) => {
     const { execute } = await openBench(t, json(200, {}), { timeoutMs: 1000 });
     const { status, body } = await execute({ plugin_id: 'handle', input_params: { q: 'spin' } });
     assert.deepEqual([status, body.error.code], [504, 'PLUGIN_TIMEOUT']);
   });
 
-  it('ends a handler that takes more processor time than it may', async (t) => {
+  it('ends a handler that exceeds its processor time', async (t) => {
     const { execute } = await openBench(t, json(200, {}), { timeoutMs: 120_000, cpuMs: 300 });
     const { status, body } = await execute({ plugin_id: 'handle', input_params: { q: 'spin' } });
     assert.deepEqual([status, body.error.code], [504, 'PLUGIN_TIMEOUT']);
     assert.equal(body.error.message, 'The plugin used more than 300 ms of processor time.');
   });
 
-  it('answers 429 with Retry-After while as many runs as allowed are running', async (t) => {
+  it('answers 429 with Retry-After while the maximum number of runs is running', async (t) => {
     const arrived = Promise.withResolvers<() => void>();
     const bench = await openBench(t, (_q, response) => arrived.resolve(() => response.end('{"said":"late"}')), {
       maxConcurrentRuns: 1,
@@ -227,7 +227,7 @@ describe('POST /v1/execute', () => {
     assert.equal((await first).status, 200);
   });
 
-  it('cancels the run and its upstream call when the client goes', async (t) => {
+  it('cancels the run and its upstream call when the client disconnects', async (t) => {
     const arrived = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
     const { app, metrics } = await openBench(t, (request) => {
@@ -270,7 +270,7 @@ describe('a credential', () => {
   };
   const plugins = ['say', 'plain', 'sum', 'handle'];
 
-  it('that the upstream repeats is nowhere: not in a result, an error, the log, the metrics', async (t) => {
+  it('that the upstream repeats appears nowhere: not in a result, an error, the log or the metrics', async (t) => {
     const { execute, app, log, metrics } = await openBench(t, echo);
     const seen: string[] = [];
     for (const api_key of [secret, plainSecret]) {
@@ -308,7 +308,7 @@ describe('a credential', () => {
     assert.ok(!all.includes(mark), all);
   });
 
-  it('that its schema does not mark as secret is left alone', async (t) => {
+  it('that its schema does not mark as secret is not redacted', async (t) => {
     const { execute } = await openBench(t, json(200, { said: 'hi' }));
     const { status, text } = await execute({ plugin_id: 'say', credentials: { api_key: `${mark}-123`, region: 'hi' } });
     assert.equal(status, 200);
@@ -342,7 +342,7 @@ describe('POST /v1/verify_credentials', () => {
     );
   });
 
-  it('says when a bundle cannot be asked, does not exist, needs no credentials or other ones', async (t) => {
+  it('reports a bundle that cannot be verified, does not exist, or needs no or other credentials', async (t) => {
     const bench = await openBench(t, json(200, {}));
     const unasked = await verify(bench, 'unasked', { api_key: 'some-key' });
     assert.equal(unasked.status, 422);
@@ -357,7 +357,7 @@ describe('POST /v1/verify_credentials', () => {
 describe('an Idempotency-Key', () => {
   const write = { plugin_id: 'write', input_params: { q: 'once' } };
 
-  it('gives the same answer for the same arguments, and runs once', async (t) => {
+  it('returns the same response for the same arguments, and runs once', async (t) => {
     const { execute, server } = await openBench(t, json(200, { said: 'done' }));
     const first = await execute(write, { 'idempotency-key': 'k1' });
     const again = await execute({ ...write, input_params: { q: 'once' } }, { 'idempotency-key': 'k1' });
@@ -382,7 +382,7 @@ describe('an Idempotency-Key', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('answers 409 while the first run is on its way', async (t) => {
+  it('answers 409 while the first run is running', async (t) => {
     const arrived = Promise.withResolvers<() => void>();
     const { execute } = await openBench(t, (_q, response) => arrived.resolve(() => response.end('{"said":"done"}')));
     const first = execute(write, { 'idempotency-key': 'k1' });
@@ -393,7 +393,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await first).status, 200);
   });
 
-  it('keeps a failure after which nobody knows what was done, and forgets one that did nothing', async (t) => {
+  it('stores a failure with an unknown effect, and forgets one without effect', async (t) => {
     let status = 500;
     const { execute, server } = await openBench(t, (_q, response) => response.writeHead(status).end('{"said":"x"}'));
     const unknown = await execute(write, { 'idempotency-key': 'k1' });

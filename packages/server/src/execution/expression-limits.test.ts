@@ -10,7 +10,7 @@ const costly: Record<string, RegExp> = {
 };
 
 for (const [plugin_id, reason] of Object.entries(costly)) {
-  test(`an answer that ${plugin_id} cannot map within bounds fails that run, and others go on`, async (t) => {
+  test(`a response that ${plugin_id} cannot map within the limits fails that run, and other runs continue`, async (t) => {
     const { execute } = await openBench(t, (_request, response) => response.end('{"said":"hi"}'));
     const [failed, other] = await Promise.all([execute({ plugin_id }), execute({ plugin_id: 'say' })]);
     assert.deepEqual([failed.status, failed.body.error.code], [500, 'PLUGIN_FAILED'], failed.text);

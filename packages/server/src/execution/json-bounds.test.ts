@@ -26,7 +26,7 @@ test('values and names of members are counted, at every depth', () => {
   assert.equal(hasFewParts(1, 1), true);
 });
 
-test('of a value with too many parts only the first are visited', () => {
+test('only the first parts of a value with too many parts are visited', () => {
   let visited = 0;
   const member = {
     enumerable: true,

@@ -5,7 +5,7 @@ import { openBench } from './testing/execution.suite.ts';
 /** The longest text that the event loop parses itself. */
 const longest = 64 * 1024;
 
-test('a long answer of an upstream is not parsed on the event loop, and gives the same output', async (t) => {
+test('a long response of an upstream is not parsed on the event loop, and gives the same output', async (t) => {
   const rest = `"rest":[${'{"a":1},'.repeat(11_000)}{}]`;
   const { execute } = await openBench(t, (_request, response) => response.end(`{"said":"hi",${rest}}`));
   const parse = t.mock.method(JSON, 'parse');
@@ -18,7 +18,7 @@ test('a long answer of an upstream is not parsed on the event loop, and gives th
   );
 });
 
-test('long answers that cannot be read or mapped fail their run only, for the reason of short ones', async (t) => {
+test('long responses that cannot be read or mapped fail their run only, with the same reason as short ones', async (t) => {
   const blanks = ' '.repeat(90_000);
   const said = { wrong: `<${blanks}`, sum: `${blanks}{"said":"no numbers"}`, say: `${blanks}{"error":"no luck"}` };
   for (const [plugin_id, message] of [
@@ -33,7 +33,7 @@ test('long answers that cannot be read or mapped fail their run only, for the re
   assert.match((await execute({ plugin_id: 'say' })).body.error.message, /the answer is not JSON/);
 });
 
-test('concurrent long answers are read sequentially', async (t) => {
+test('concurrent long responses are read sequentially', async (t) => {
   const { execute } = await openBench(t, (request, response) => {
     const number = new URL(request.url ?? '', 'http://localhost').searchParams.get('q');
     response.end(`${' '.repeat(90_000)}{"said":"${number}"}`);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Problem } from '../kernel/problem.ts';
 import { createRunAdmission } from './run-admission.ts';
 
-test('a key has so many runs at once; others are not kept from theirs, and what has ended makes room', async () => {
+test('a key has a limited number of concurrent runs, other keys are not affected, and an ended run frees its place', async () => {
   const admission = createRunAdmission(2);
   const ends: Array<() => void> = [];
   const endless = () => new Promise<void>((resolve) => ends.push(resolve));

@@ -101,7 +101,7 @@ test('an answer above the bytes of its project is given once; a repetition is 40
 const other = { ...request, credentials: { KEY: 'of another caller' } };
 const runsAgain = async () => assert.fail('it ran again');
 
-test('no hash without the key of the store is that of a kept answer', async (t) => {
+test('the hash of a stored answer depends on the key of the store', async (t) => {
   const encrypter = sealerOf();
   const { once, rows } = await open(t, encrypter.hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
@@ -114,7 +114,7 @@ test('no hash without the key of the store is that of a kept answer', async (t) 
   assert.notEqual(createHash('sha256').update(text).digest('hex').slice(0, 32), tag);
 });
 
-test('ten requests with other credentials are 422; then the key is closed, also for the right ones', async (t) => {
+test('ten requests with other credentials result in 422; then the key is closed, also for the right ones', async (t) => {
   const { once } = await open(t);
   await once.runOnce(place, request, async () => execution({ private: true }));
   for (let n = 0; n < 10; n++) {
@@ -141,7 +141,7 @@ test('wrong requests of another API key do not close an idempotency key for the 
   assert.deepEqual((await once.runOnce(mine, request, runsAgain)).data, { private: true });
 });
 
-test('after a change of the encryption key an answer is given to its caller and to nobody else', async (t) => {
+test('after a change of the encryption key, an answer is returned to its caller only', async (t) => {
   const [before, now] = [newKey(), newKey()];
   const { once, database } = await open(t, createEncrypter(before).hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
@@ -156,7 +156,7 @@ test('after a change of the encryption key an answer is given to its caller and 
   });
 });
 
-test('an answer that the first version kept is given to its caller, and closed after ten other requests', async (t) => {
+test('an answer that the first version stored is returned to its caller, and closed after ten other requests', async (t) => {
   const { once, database } = await open(t);
   await once.runOnce(place, request, async () => execution({ private: true }));
   const args = createHash('sha256').update('["echo","echo",{"q":1}]').digest('hex');

@@ -5,7 +5,7 @@ import { openBench, secret } from './testing/execution.suite.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-test('a run tells every outbound call by host, status, bytes and time, and nothing of its address', async (t) => {
+test('the timings of a run contain every outbound call with host, status, bytes and time, but no path', async (t) => {
   const { execute, ended, server } = await openBench(t, (request, response) => {
     if (request.url?.startsWith('/say') === true) response.writeHead(302, { location: '/moved?secret=1' }).end('gone');
     else response.end('{"said":"hello"}');
@@ -25,7 +25,7 @@ test('a run tells every outbound call by host, status, bytes and time, and nothi
   assert.ok(!told.includes('canary') && !told.includes('moved') && !told.includes(secret), told);
 });
 
-test('a call that the policy forbids is recorded as refused, and one without an answer as failed', async (t) => {
+test('a call that the policy forbids is recorded as refused, and one without a response as failed', async (t) => {
   const { execute, ended } = await openBench(t, (_request, response) => response.destroy());
   await execute({ plugin_id: 'handle', input_params: { q: 'elsewhere' } });
   await execute({ plugin_id: 'write', input_params: {} });

@@ -91,7 +91,7 @@ const bad = [
   ].map((password, i) => [`a known one (${i + 1})`, password] as const),
 ] as ReadonlyArray<readonly [what: string, password: string, name?: string]>;
 for (const [what, password, name = 'Ada'] of bad) {
-  test(`refuses as a password ${what}, without repeating it`, async () => {
+  test(`refuses ${what} as a password, without repeating it`, async () => {
     await assert.rejects(
       checkPassword(password, name),
       (error) =>

@@ -79,7 +79,7 @@ test('GET /v1/bundles lists all bundles by id in the list envelope', async (t) =
   assert.deepEqual({ bundle_id, isolation, icon_url }, { bundle_id: 'sums', isolation: 'process', icon_url: null });
 });
 
-test('both forms of listing the plugins of a bundle give the same records, and one plugin is one of them', async (t) => {
+test('both ways of listing the plugins of a bundle return the same records, and that of one plugin is among them', async (t) => {
   const { get } = await openApp(t);
   const byPath = (await get('/v1/bundles/weather')).json();
   const byQuery = (await get('/v1/plugins?bundle_id=weather')).json();
@@ -104,7 +104,7 @@ test('GET /v1/plugins without a bundle id lists the plugins of all bundles', asy
   );
 });
 
-test('an unknown bundle or plugin is 404 with its id', async (t) => {
+test('an unknown bundle or plugin results in 404 with its id', async (t) => {
   const { get } = await openApp(t);
   const list = 'GET /v1/bundles/{bundle_id} lists its plugins.';
   const missing: Readonly<Record<string, string>> = {
@@ -124,7 +124,7 @@ test('an unknown bundle or plugin is 404 with its id', async (t) => {
   }
 });
 
-test('each answer has a strong ETag, and a client that has it gets 304 without a body', async (t) => {
+test('each response has a strong ETag, and a client that sends it gets 304 without a body', async (t) => {
   const { get } = await openApp(t);
   for (const path of paths) {
     const etag = String((await get(path)).headers.etag);
@@ -150,7 +150,7 @@ test('the ETag differs by language, and equal bytes have equal tags', async (t) 
   assert.equal(unknown.body, english.body);
 });
 
-test('HEAD answers as GET does, without the body', async (t) => {
+test('HEAD returns the same headers as GET, without the body', async (t) => {
   const { app, get } = await openApp(t);
   const head = await app.inject({ method: 'HEAD', url: '/v1/bundles', headers });
   const full = await get('/v1/bundles');
@@ -159,7 +159,7 @@ test('HEAD answers as GET does, without the body', async (t) => {
   assert.equal(head.headers['content-length'], full.headers['content-length']);
 });
 
-test('a format that is not served is 422 and lists those that are', async (t) => {
+test('an unsupported format results in 422 with a list of the supported ones', async (t) => {
   const { get } = await openApp(t);
   assert.equal((await get('/v1/plugins?format=json_schema')).statusCode, 200);
   const answer = await get('/v1/plugins?format=soap');
@@ -170,7 +170,7 @@ test('a format that is not served is 422 and lists those that are', async (t) =>
   );
 });
 
-test('an icon cannot do anything in the name of the address', async (t) => {
+test('an icon cannot run scripts with the origin of the address', async (t) => {
   const { get } = await openApp(t);
   const answer = await get('/v1/bundles/weather/icon');
   assert.equal(answer.body, iconSvg);
@@ -179,7 +179,7 @@ test('an icon cannot do anything in the name of the address', async (t) => {
   assert.match(String(answer.headers['content-security-policy']), /^sandbox; default-src 'none'/);
 });
 
-test('each address asks for the key it is told to ask for', async (t) => {
+test('each address requires a key if it is configured to', async (t) => {
   const { app } = await openApp(t);
   for (const url of paths) {
     const answer = await app.inject({ method: 'GET', url });
@@ -188,12 +188,12 @@ test('each address asks for the key it is told to ask for', async (t) => {
   }
 });
 
-test('a metric counts what could not be loaded', async (t) => {
+test('a metric counts bundles and plugins that could not be loaded', async (t) => {
   const { registry } = await openApp(t, { ...goodFiles, 'broken/bundle.yaml': 'id: [' });
   assert.match(await registry.metrics(), /^quartermaster_bundle_failures 1$/m);
 });
 
-test('each format of the plugins is a list with an ETag, in the language asked for, with what it could not say', async (t) => {
+test('each format of the plugins is a list with an ETag, in the requested language, and reports what the format cannot express', async (t) => {
   const { get } = await openApp(t);
   for (const format of ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp']) {
     const answer = await get(`/v1/plugins?bundle_id=weather&format=${format}&lang=zh-CN`);

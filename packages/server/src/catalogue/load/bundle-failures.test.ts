@@ -606,7 +606,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
 };
 
 for (const [name, mistake] of Object.entries(mistakes)) {
-  test(`${name} is told by file, line and field, and hides nothing else`, async (t) => {
+  test(`${name} is reported with file, line and field, and hides no other bundle`, async (t) => {
     const catalogue = await load(await createFolder(t, withMistake(mistake)));
     assert.deepEqual(told(catalogue), [mistake.says].flat());
     // The other bundle still loads, and so does this one when only a plugin is wrong, because each file is checked
@@ -623,7 +623,7 @@ test('a folder without errors has no failures', async (t) => {
   assert.deepEqual(pluginNames(catalogue), ['sums/add', 'weather/get_weather']);
 });
 
-test('a wrong plugin leaves the other plugins of its bundle', async (t) => {
+test('an invalid plugin does not hide the other plugins of its bundle', async (t) => {
   const files = {
     ...goodFiles,
     'sums/add_more.yaml': handlerYaml.replace('id: add', 'id: add_more').replace('a,', 'c,'),
@@ -635,7 +635,7 @@ test('a wrong plugin leaves the other plugins of its bundle', async (t) => {
   assert.equal(catalogue.findBundle('sums')?.plugins.size, 1);
 });
 
-test('a handler or an icon that is a link is refused, wherever it leads', async (t) => {
+test('a handler or an icon that is a link is refused, wherever the link leads', async (t) => {
   const { 'sums/add.ts': code, 'weather/icon.svg': icon, ...files } = goodFiles;
   assert.ok(code && icon);
   const folder = await createFolder(t, { ...files, 'elsewhere.ts': code, 'elsewhere.svg': icon });
@@ -647,7 +647,7 @@ test('a handler or an icon that is a link is refused, wherever it leads', async 
   ]);
 });
 
-test('a bundle id in two folders: the first folder wins, the second is a failure', async (t) => {
+test('when two folders contain the same bundle id, the first folder wins and the second is a failure', async (t) => {
   const first = await createFolder(t, goodFiles);
   const second = await createFolder(t, { ...goodFiles, 'sums/bundle.yaml': 'id: sums' });
   const catalogue = await load(first, second);
@@ -658,7 +658,7 @@ test('a bundle id in two folders: the first folder wins, the second is a failure
   assert.equal(catalogue.findBundle('weather')?.folder, join(first, 'weather'));
 });
 
-test('a folder that is not there is a failure, and the others are read', async (t) => {
+test('a missing folder is a failure, and the others are read', async (t) => {
   const folder = await createFolder(t, goodFiles);
   const catalogue = await load(join(folder, 'missing'), folder);
   assert.deepEqual(told(catalogue), [`.:- (file): The folder of bundles ${folder}/missing cannot be read (ENOENT).`]);
@@ -714,7 +714,7 @@ test('at most one hundred errors of a file are reported', async (t) => {
   assert.equal(failures[100]?.message, 'There are more mistakes, which are not listed.');
 });
 
-test('a wrong icon costs the picture, not the bundle', async (t) => {
+test('an invalid icon is left out, and the bundle loads', async (t) => {
   const { 'weather/icon.svg': _, ...files } = goodFiles;
   const catalogue = await load(await createFolder(t, files));
   assert.equal(catalogue.failures.length, 1);
@@ -722,7 +722,7 @@ test('a wrong icon costs the picture, not the bundle', async (t) => {
   assert.equal(catalogue.findIcon('weather'), undefined);
 });
 
-test('the mistakes of a bundle and of its plugins are told together', async (t) => {
+test('the errors of a bundle and of its plugins are reported together', async (t) => {
   const files = {
     ...goodFiles,
     [bundle]: bundleYaml.replace('id: weather', 'id: clouds'),

@@ -45,7 +45,7 @@ async function open(t: TestContext, folder: string, options: Partial<OpenCatalog
   return { live, lines, until };
 }
 
-test('bundles that a start cannot read at once are read in a thread while the service runs, and are reported as loading', async (t) => {
+test('bundles that take too long at a start are read in a thread while the service runs, and are reported as loading', async (t) => {
   const folder = await createFolder(t, importedBundles(9, 3));
   const { live, lines, until } = await open(t, folder, { firstReadBytes: 15_000 });
   const first = live.current();
@@ -64,7 +64,7 @@ test('bundles that a start cannot read at once are read in a thread while the se
   assert.equal(last.findBundle('imported_0'), first.findBundle('imported_0'));
 });
 
-test('a mistake in a bundle that the thread reads is reported with its line, and hides no other', async (t) => {
+test('an error in a bundle that the thread reads is reported with its line, and hides no other bundle', async (t) => {
   const wrong = pluginYaml.replace('id: get_weather', 'id: plugin_0').replace('effects: read', 'effects: reads');
   const folder = await createFolder(t, { ...importedBundles(3, 2), 'imported_1/plugin_0.yaml': wrong });
   const { until } = await open(t, folder, { firstReadBytes: 0 });
@@ -79,7 +79,7 @@ test('a mistake in a bundle that the thread reads is reported with its line, and
   );
 });
 
-test('closing a catalogue while its thread reads ends the thread and logs nothing as wrong', async (t) => {
+test('closing a catalogue while its thread reads ends the thread and logs no error', async (t) => {
   const folder = await createFolder(t, importedBundles(6, 30));
   const { live, lines } = await open(t, folder, { firstReadBytes: 0 });
   await pause(50);
@@ -90,7 +90,7 @@ test('closing a catalogue while its thread reads ends the thread and logs nothin
   );
 });
 
-test('manifests are read when a plugin is used, and only those used last stay in memory', async (t) => {
+test('a manifest is read when its plugin is used, and only recently used manifests stay in memory', async (t) => {
   const folder = await createFolder(t, importedBundles(2, 20));
   const read: PackedManifest[] = [];
   const keep = createManifestReader(30_000);
@@ -114,7 +114,7 @@ test('manifests are read when a plugin is used, and only those used last stay in
   assert.deepEqual(first?.manifest, before);
 });
 
-test('a bundle that changes while the service runs is read in the thread too', async (t) => {
+test('a bundle that changes while the service runs is also read in the thread', async (t) => {
   const folder = await createFolder(t, importedBundles(1, 1));
   const { until } = await open(t, folder);
   const path = join(folder, 'imported_0', 'plugin_0.yaml');

@@ -13,7 +13,7 @@ import {
   pluginYaml,
 } from './testing/bundle-folder.suite.ts';
 
-test('two loads of the same folders give the same bytes and tags', async (t) => {
+test('loading the same folders twice gives the same bytes and tags', async (t) => {
   const folder = await createFolder(t, goodFiles);
   const other = await createFolder(t, Object.fromEntries(Object.entries(goodFiles).reverse()));
   const [first, second] = [await load(folder), await load(other)];
@@ -25,7 +25,7 @@ test('two loads of the same folders give the same bytes and tags', async (t) => 
   assert.deepEqual([...first.bundles.keys()], ['sums', 'weather']);
 });
 
-test('an answer is serialised once for each language that occurs, whatever is asked for', async (t) => {
+test('a response is serialised once for each existing language, whatever clients request', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
   const english = await catalogue.bundleList('en');
   for (const asked of ['', 'xx', 'fr-FR', 'EN', 'en-US', '__proto__', '../../..', 'z'.repeat(10_000), '----']) {
@@ -37,14 +37,14 @@ test('an answer is serialised once for each language that occurs, whatever is as
     assert.equal(await catalogue.bundleList(asked), chinese, asked);
 });
 
-test('a text without the language asked for is English', async (t) => {
+test('a text that lacks the requested language is returned in English', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
   const list = await catalogue.bundleList('zh');
   const names = JSON.parse(String(list.body)).data.map(({ name }: { name: string }) => name);
   assert.deepEqual(names, ['Sums', '天气']);
 });
 
-test('a bundle without code needs no isolation; one with code gets what the machine has', async (t) => {
+test('a bundle without code needs no isolation; one with code gets the isolation of the machine', async (t) => {
   const folder = await createFolder(t, goodFiles);
   const options = { folders: [folder], publicUrl: 'http://127.0.0.1:8081', logger: createLogger('silent') };
   const catalogue = await loadCatalogue({ ...options, capabilities: { handlers: 'sandbox' } });
@@ -52,7 +52,7 @@ test('a bundle without code needs no isolation; one with code gets what the mach
   assert.equal(catalogue.findBundle('sums')?.isolation, 'sandbox');
 });
 
-test('a compiled plugin knows its handler, its defaults and its method', async (t) => {
+test('a compiled plugin has its handler, its defaults and its method', async (t) => {
   const folder = await createFolder(t, goodFiles);
   const catalogue = await load(folder);
   const add = catalogue.findPlugin('sums', 'add');
@@ -71,14 +71,14 @@ test('a compiled plugin knows its handler, its defaults and its method', async (
   assert.deepEqual(weather?.bundle.secretNames, new Set(['WEATHER_KEY']));
 });
 
-test('a bundle without a credentials schema takes any credentials, but an object they are', async (t) => {
+test('a bundle without a credentials schema accepts any object of credentials', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
   const check = catalogue.findBundle('sums')?.checkCredentials;
   assert.deepEqual(check?.({}), []);
   assert.deepEqual(check?.([]), [{ path: '', found: 'an array', expected: 'an object' }]);
 });
 
-test('recordings in fixtures, hidden folders and files beside the bundles are none of its business', async (t) => {
+test('recordings in fixtures, hidden folders and files beside the bundles are ignored', async (t) => {
   const files: Files = {
     ...goodFiles,
     'README.md': 'Bundles.',
@@ -92,7 +92,7 @@ test('recordings in fixtures, hidden folders and files beside the bundles are no
   assert.equal(catalogue.bundles.size, 2);
 });
 
-test('the log has one line a failure and one for the whole', async (t) => {
+test('the log has one line for each failure and one summary', async (t) => {
   const folder = await createFolder(t, { ...goodFiles, 'broken/bundle.yaml': 'id: broken\n' });
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });

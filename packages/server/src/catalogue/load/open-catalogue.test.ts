@@ -29,7 +29,7 @@ async function open(t: TestContext, files: Files) {
   return { folder, live, changes, lines, next };
 }
 
-test('a bundle that is added, changed or removed is so in the next catalogue; the others are the same objects', async (t) => {
+test('the next catalogue reflects added, changed and removed bundles; the other bundles are the same objects', async (t) => {
   const { folder, live, changes, next } = await open(t, goodFiles);
   const first = live.current();
   await mkdir(join(folder, 'again'));
@@ -54,7 +54,7 @@ test('a bundle that is added, changed or removed is so in the next catalogue; th
   assert.deepEqual(changes.at(-1), [fourth, third]);
 });
 
-test('a version with mistakes leaves the one before in force, says so, and is replaced by one without', async (t) => {
+test('an invalid version is reported and the one before stays in force, until a valid version replaces it', async (t) => {
   const { folder, live, lines, next } = await open(t, goodFiles);
   const first = live.current();
   const path = join(folder, 'weather', 'get_weather.yaml');
@@ -79,7 +79,7 @@ test('a version with mistakes leaves the one before in force, says so, and is re
   assert.deepEqual(last.failures, []);
 });
 
-test('a bundle that never loaded is reported, and loads once it is corrected', async (t) => {
+test('a bundle that never loaded is reported, and loads after it is corrected', async (t) => {
   const { folder, live, next } = await open(t, { ...goodFiles, 'late/bundle.yaml': 'id: late' });
   const first = live.current();
   assert.deepEqual([first.findBundle('late'), first.kept], [undefined, []]);
@@ -92,7 +92,7 @@ test('a bundle that never loaded is reported, and loads once it is corrected', a
   assert.equal(last.findBundle('late')?.plugins.size, 1);
 });
 
-test('a link that leads to another version of a bundle is noticed', async (t) => {
+test('a link that is changed to another version of a bundle is noticed', async (t) => {
   const { folder, live, next } = await open(t, goodFiles);
   for (const version of ['1.0.0', '3.0.0']) {
     const place = join(folder, '.versions', version, 'sky');

@@ -16,7 +16,7 @@ const examples = Object.fromEntries(
   ]),
 );
 
-test('the examples of the guide load as they are printed', async (t) => {
+test('the examples of the guide load as printed', async (t) => {
   assert.equal(Object.keys(examples).length, 6);
   const catalogue = await load(await createFolder(t, examples));
   assert.deepEqual(catalogue.failures, []);
@@ -24,7 +24,7 @@ test('the examples of the guide load as they are printed', async (t) => {
   assert.equal(catalogue.findBundle('statistics')?.isolation, 'process');
 });
 
-test('the worked calls of the examples keep to their schemas, and the handler does what they say', async (t) => {
+test('the example calls match their schemas, and the handler returns the documented output', async (t) => {
   const folder = await createFolder(t, examples);
   const catalogue = await load(folder);
   for (const plugin of [...catalogue.bundles.values()].flatMap(({ plugins }) => [...plugins.values()])) {
@@ -40,7 +40,7 @@ test('the worked calls of the examples keep to their schemas, and the handler do
   for (const { input, output } of plugin?.manifest.examples ?? []) assert.deepEqual(run(input), output);
 });
 
-test('the injections of the guide load as they are printed', async (t) => {
+test('the injections of the guide load as printed', async (t) => {
   const printed = [...guide.matchAll(/^```yaml\n((?:hosts: [^\n]*\n)?inject:\n.*?)^```$/gms)].map(
     ([, text = '']) => text,
   );

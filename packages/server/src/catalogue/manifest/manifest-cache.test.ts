@@ -71,7 +71,7 @@ test('a second start reads no file of a bundle, unpacks no manifest, and lists t
   assert.deepEqual(second.catalogue.findIcon('weather'), first.catalogue.findIcon('weather'));
 });
 
-test('a bundle with a changed byte is read again, even when size and modification time of the file are the same', async (t) => {
+test('a bundle with a changed byte is read again, even when size and modification time of the file are unchanged', async (t) => {
   const place = await createPlace(t);
   await start(place);
   const path = join(place.bundles, 'weather', 'get_weather.yaml');
@@ -87,7 +87,7 @@ for (const [mistake, line] of [
   [pluginYaml.replace('effects: read', 'effects: reads'), 4],
   [pluginYaml.replace("'{lon}'", "'{long}'"), 21],
 ] as const) {
-  test(`a bundle with a mistake in line ${line} is never cached: each start reports it`, async (t) => {
+  test(`a bundle with an error in line ${line} is never cached, so each start reports it`, async (t) => {
     const place = await createPlace(t, { ...goodFiles, 'weather/get_weather.yaml': mistake });
     const [first, second] = [failuresOf(await start(place)), failuresOf(await start(place))];
     assert.deepEqual(second, first);
@@ -102,7 +102,7 @@ for (const [mistake, line] of [
   });
 }
 
-test('a plugin that was valid beside one bundle.yaml is checked again beside another', async (t) => {
+test('a cached plugin is checked again when its bundle.yaml changes', async (t) => {
   const place = await createPlace(t);
   await start(place);
   const other = bundleYaml.replaceAll('api.example.com', 'api.example.org');
@@ -113,7 +113,7 @@ test('a plugin that was valid beside one bundle.yaml is checked again beside ano
   );
 });
 
-test('a bundle that was valid under one name is checked again under another', async (t) => {
+test('a cached bundle is checked again when its folder is renamed', async (t) => {
   const place = await createPlace(t);
   await start(place);
   const folder = join(place.bundles, 'weather');
@@ -123,7 +123,7 @@ test('a bundle that was valid under one name is checked again under another', as
   assert.match(failuresOf(await start(place)).join(), /^climate\/bundle\.yaml:1 id: Must be "climate"/);
 });
 
-test('a handler or an icon that is gone or wrong is noticed, with its line', async (t) => {
+test('a missing or invalid handler or icon is reported with its line', async (t) => {
   const place = await createPlace(t);
   await start(place);
   await rm(join(place.bundles, 'sums', 'add.ts'));
@@ -186,7 +186,7 @@ async function copyInPlace(folder: string): Promise<void> {
   await rm(`${folder}.old`, { recursive: true });
 }
 
-test('what the installation cached is used and not written again; entries of bundles that are gone are removed', async (t) => {
+test('the cache of the installation is used and not written again, and entries of removed bundles are deleted', async (t) => {
   const place = await createInstalledPlace(t);
   assert.equal((await start(place)).read, 0);
   await assert.rejects(stat(place.folder), { code: 'ENOENT' });
@@ -199,14 +199,14 @@ test('what the installation cached is used and not written again; entries of bun
   assert.equal((await readdir(place.folder)).length, 0);
 });
 
-test('what the installation cached counts for a copy of the same files in the same place', async (t) => {
+test('the cache of the installation is valid for a copy of the same files in the same place', async (t) => {
   const place = await createInstalledPlace(t);
   await copyInPlace(place.bundles);
   const first = await start(place);
   assert.deepEqual([first.read, effectsOf(first)], [0, 'read']);
 });
 
-test('what the installation cached does not count for other contents with the same sizes and times, nor for another version', async (t) => {
+test('the cache of the installation is invalid for other contents with the same sizes and times, and for another version', async (t) => {
   const place = await createInstalledPlace(t);
   const path = join(place.bundles, 'weather', 'get_weather.yaml');
   const { atime, mtime } = await stat(path);
@@ -217,7 +217,7 @@ test('what the installation cached does not count for other contents with the sa
   assert.equal((await start({ ...place, version: '1.0.1' })).read, 2);
 });
 
-test('the installation caches no bundle with a mistake', async (t) => {
+test('the installation caches no bundle with an error', async (t) => {
   const place = await createPlace(t, { ...goodFiles, 'weather/get_weather.yaml': 'id: 5' });
   const installed = join(await createFolder(t, {}), 'installed');
   await writeInstalledManifests(place.bundles, { folder: installed, version: '1.0.0' });

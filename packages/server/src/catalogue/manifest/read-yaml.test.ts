@@ -7,7 +7,7 @@ function mistakesIn(text: string): readonly string[] {
   return 'mistakes' in read ? read.mistakes.map(({ line, message }) => `${line}: ${message}`) : [];
 }
 
-test('a name that comes twice is a mistake where it comes again, whatever type its text would have', () => {
+test('a duplicate name is reported at its second place, whatever the type of its text', () => {
   assert.deepEqual(mistakesIn('a: 1\nb: {c: 1,\n c: 2}\na: 2\n'), [
     '4: Map keys must be unique',
     '3: Map keys must be unique',
@@ -16,7 +16,7 @@ test('a name that comes twice is a mistake where it comes again, whatever type i
   assert.deepEqual(mistakesIn('1: a\n2: b\n'), []);
 });
 
-test('what JSON cannot have as a name is refused', () => {
+test('a key that JSON does not allow is refused', () => {
   for (const text of ['? [a, b]\n: 1\n', '? {a: b}\n: 1\n', 'a: &x b\n? *x\n: 1\n', '~: 1\n', ': 1\n']) {
     assert.deepEqual(
       mistakesIn(text).map((line) => line.slice(3)),
@@ -34,7 +34,7 @@ function processorTimeOf(read: () => unknown): number {
   return user + system;
 }
 
-test('many names and many mistakes cost what many items do, not their square', () => {
+test('the cost of many names and errors grows linearly with their number', () => {
   const count = 25_000;
   const items = Array.from({ length: count }, (_, at) => `- a${at}\n`).join('');
   const hostile = {

@@ -38,7 +38,7 @@ const fallback = (format: string, losses: readonly { kind: string }[]) =>
 const toLines = (list: unknown) => (Array.isArray(list) ? list.map((item) => JSON.stringify(item)).join('\n') : '');
 
 for (const format of definitionFormats) {
-  test(`${format} of every plugin is as recorded`, (t) => {
+  test(`the definitions of every plugin in ${format} match the recorded ones`, (t) => {
     const made = [...recorded, ...nasty].map(({ plugin, reachesOut }) => ({
       plugin: `${plugin.bundle_id}/${plugin.plugin_id}`,
       ...functionFormats[format]({ plugin, reachesOut }),
@@ -48,7 +48,7 @@ for (const format of definitionFormats) {
     });
   });
 
-  test(`${format} of every plugin is taken by the provider's own rules, or says that it is not`, () => {
+  test(`the definition of every plugin in ${format} follows the rules of the provider, or is marked as unsupported`, () => {
     let taken = 0;
     for (const { plugin, reachesOut } of [...own, ...nasty]) {
       const { definition, losses } = functionFormats[format]({ plugin, reachesOut });
@@ -59,7 +59,7 @@ for (const format of definitionFormats) {
     assert.ok(taken >= own.length, `${taken} were taken`);
   });
 
-  test(`${format} says of every plugin of ours all that matters: none is unsupported`, () => {
+  test(`${format} supports every plugin of ours`, () => {
     for (const { plugin } of own) {
       const unsupported = define(format, plugin).losses.filter(({ kind }) => kind === 'unsupported');
       assert.deepEqual(unsupported, [], `${plugin.bundle_id}/${plugin.plugin_id}`);
@@ -67,7 +67,7 @@ for (const format of definitionFormats) {
   });
 }
 
-test('every keyword of an input that a format does not carry is a loss', () => {
+test('every keyword of an input that a format does not support is reported as a loss', () => {
   for (const format of definitionFormats) {
     const { losses, definition } = define(format, findNasty('bounds'));
     const said = JSON.stringify(definition);
@@ -79,7 +79,7 @@ test('every keyword of an input that a format does not carry is a loss', () => {
   }
 });
 
-test('a strict definition takes every input of the plugin, with null for what is left out', () => {
+test('a strict definition accepts every input of the plugin, with null for omitted members', () => {
   const compiler = createSchemaCompiler();
   for (const { plugin } of own) {
     const { definition } = define('openai-strict', plugin);
@@ -95,7 +95,7 @@ test('a strict definition takes every input of the plugin, with null for what is
   }
 });
 
-test('references are followed, and what refers to itself stays a definition', () => {
+test('references are resolved, and a recursive schema stays a definition', () => {
   const flat = JSON.stringify(define('anthropic', findNasty('references')).definition);
   assert.ok(!flat.includes('$ref'), flat);
   const { definition } = define('anthropic', findNasty('recursive'));
@@ -103,7 +103,7 @@ test('references are followed, and what refers to itself stays a definition', ()
   new Ajv2020({ strict: false }).compile(definition.input_schema as object); // throws for a reference to nothing
 });
 
-test('references that multiply do not: the result stays small', () => {
+test('nested references do not multiply: the result stays small', () => {
   const levels = Array.from({ length: 25 }, (_, at) => {
     const next = at === 24 ? { type: 'string' } : { $ref: `#/$defs/l${at + 1}` };
     return [`l${at}`, { type: 'object', properties: { a: next, b: next } }];
@@ -115,7 +115,7 @@ test('references that multiply do not: the result stays small', () => {
   }
 });
 
-test('names are unique among bundles and short enough for everyone', () => {
+test('names are unique among bundles and within the length limit of every provider', () => {
   const ids = [
     ['a', 'b__c'],
     ['a__b', 'c'],

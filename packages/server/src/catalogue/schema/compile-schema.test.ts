@@ -29,7 +29,7 @@ test('all errors are listed, each with its path', () => {
   ]);
 });
 
-test('nothing is coerced: a text is no number, a boolean is no number, 5.0 is an integer', () => {
+test('values are not coerced: neither a text nor a boolean is a number, and 5.0 is an integer', () => {
   const schema = object({ a: { type: 'integer' } });
   assert.equal(complaints(schema, { a: '5' }).length, 1);
   assert.equal(complaints(schema, { a: true }).length, 1);
@@ -37,7 +37,7 @@ test('nothing is coerced: a text is no number, a boolean is no number, 5.0 is an
   assert.deepEqual(complaints(schema, { a: JSON.parse('5.0') }), []);
 });
 
-test('null where the schema knows no null means left out, at every depth; elsewhere it stays', () => {
+test('a null that the schema does not allow means absent, at every depth; other nulls stay', () => {
   const schema = object({
     units: { type: 'string', default: 'metric' },
     limit: { type: 'integer', enum: [1, 2] },
@@ -51,7 +51,7 @@ test('null where the schema knows no null means left out, at every depth; elsewh
   assert.deepEqual(complaints(schema, { limit: null, list: 1 }).length, 3);
 });
 
-test('defaults are added to a copy; the value that was sent stays as it was', () => {
+test('defaults are added to a copy, and the original value does not change', () => {
   const schema = object({
     units: { type: 'string', default: 'metric' },
     page: object({ size: { type: 'integer', default: 20 } }, { default: {} }),
@@ -67,7 +67,7 @@ test('defaults are added to a copy; the value that was sent stays as it was', ()
   assert.deepEqual(readInput({}).input, { units: 'metric', page: { size: 20 } });
 });
 
-test('an output is checked as it is, without defaults', () => {
+test('an output is checked unchanged, without defaults', () => {
   const check = compiler.compileOutput(() => object({ a: { type: 'number', default: 1 } }, { required: ['a'] }));
   const output = {};
   assert.deepEqual(check(output), [{ path: '/a', found: 'nothing', expected: 'this field' }]);
@@ -75,7 +75,7 @@ test('an output is checked as it is, without defaults', () => {
   assert.deepEqual(check('text'), [{ path: '', found: 'a string ("text")', expected: 'an object' }]);
 });
 
-test('no message about credentials repeats a value or a name that is not declared', () => {
+test('messages about credentials contain no value and no undeclared name', () => {
   const properties = {
     KEY: { type: 'string', pattern: '^sk-', maxLength: 8 },
     REGION: { type: 'string', enum: ['eu', 'us'] },
@@ -90,7 +90,7 @@ test('no message about credentials repeats a value or a name that is not declare
   ]);
 });
 
-test('a pattern that holds a backtracking engine for hours is answered at once', () => {
+test('a pattern that blocks a backtracking engine for hours is checked quickly', () => {
   const text = `${'a'.repeat(50_000)}!`;
   for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(.*a){20}$']) {
     assert.equal(complaints(object({ a: { type: 'string', pattern } }), { a: text }).length, 1);
@@ -99,14 +99,14 @@ test('a pattern that holds a backtracking engine for hours is answered at once',
   assert.deepEqual(complaints(byName, { [text]: 'x' }), []);
 });
 
-test('two patterns of one schema are two patterns', () => {
+test('two patterns of one schema are compiled separately', () => {
   const schema = object({ a: { pattern: '^a$' }, b: { pattern: '^b$' } });
   assert.deepEqual(complaints(schema, { a: 'a', b: 'b' }), []);
   assert.equal(complaints(schema, { a: 'b', b: 'a' }).length, 2);
   assert.equal(complaints(schema, { a: 'a\n' }).length, 1);
 });
 
-test('formats tell right from wrong, and long text does not slow them', () => {
+test('formats accept valid and refuse invalid texts, and long texts do not slow them', () => {
   const formats: Readonly<Record<string, readonly [string, string]>> = {
     'date-time': ['2024-02-29T12:00:00Z', '2024-02-30T12:00:00Z'],
     email: ['a.b@example.com', 'a.b@'],
@@ -149,12 +149,12 @@ test('__proto__ never passes, whatever the schema allows', () => {
   assert.equal(Reflect.get({}, 'admin'), undefined);
 });
 
-test('a name every object inherits is not a member of the data', () => {
+test('a name that every object inherits is not a member of the data', () => {
   const schema = object({ toString: { type: 'string' } }, { required: ['toString', 'constructor'] });
   assert.deepEqual(complaints(schema, {}), ['/toString is required.', '/constructor is required.']);
 });
 
-test('data that is nested too deeply or holds too much is refused, not followed', () => {
+test('data that is nested too deeply or too large is refused before it is checked', () => {
   const schema = { type: 'object', properties: { a: { $ref: '#' } } };
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}`);
   assert.deepEqual(complaints(schema, deep), [
@@ -168,14 +168,14 @@ test('data that is nested too deeply or holds too much is refused, not followed'
   assert.ok(check(JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)).length > 0);
 });
 
-test('a large value with many errors is answered with one error', () => {
+test('a large value with many errors is reported with one error', () => {
   const schema = object({ a: { type: 'array', items: { type: 'number' } } });
   const many = Array.from({ length: 50_000 }, () => 'x');
   assert.deepEqual(complaints(schema, { a: many }), ['/a/0 must be a number; received a string ("x").']);
   assert.equal(complaints(schema, { a: many.slice(0, 100) }).length, 20);
 });
 
-test('references stay within their schema, to its root and to its definitions', () => {
+test('references resolve only within their schema, to its root and its definitions', () => {
   const tree = object({ value: { type: 'number' }, next: { $ref: '#' } }, { required: ['value'] });
   const named = object({ a: { $ref: '#/$defs/short' } }, { $defs: { short: { type: 'string', maxLength: 2 } } });
   const other = object({ a: { $ref: '#/$defs/short' } }, { $defs: { short: { type: 'number' } } });
@@ -188,13 +188,13 @@ test('references stay within their schema, to its root and to its definitions', 
   assert.deepEqual(paths(1, { a: 'ab' }), []);
 });
 
-test('members named like methods of objects are data', () => {
+test('members named like methods of objects are treated as data', () => {
   const schema = object({ a: { enum: [{ valueOf: 1, b: 2 }] }, c: { const: { toString: 1 } } });
   assert.deepEqual(complaints(schema, { a: { b: 2, valueOf: 1 }, c: { toString: 1 } }), []);
   assert.equal(complaints(schema, { a: { valueOf: 2 }, c: { valueOf: 1 } }).length, 2);
 });
 
-test('examples and extensions may hold anything', () => {
+test('examples and extensions may contain any value', () => {
   const remarks = { examples: [{ $id: 'https://example.com/' }], 'x-more': { $anchor: '', id: 1, $ref: '#/nope' } };
   const schema = object({ a: { type: 'string', ...remarks }, $id: { type: 'number' } }, remarks);
   assert.deepEqual(complaints(schema, { a: 'x', $id: 1 }), []);

@@ -37,7 +37,7 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
   assert.deepEqual((await call('POST', `${url}/query`, { query_text: 'bears' })).body.data, []);
 });
 
-test('metadata keep no half of a surrogate pair: a search with a filter reads them all', async (t) => {
+test('metadata contain no unpaired surrogate, so that a search with a filter can read them all', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const metadata = { a: 'x\ud83d', 'k\udc00': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
   const kept = { a: 'x\ufffd', 'k\ufffd': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
@@ -55,7 +55,7 @@ test('metadata keep no half of a surrogate pair: a search with a filter reads th
   assert.deepEqual(updated.body.data.metadata, { b: '\ufffd' });
 });
 
-test('chunks of a record may be deleted one by one; its count follows', async (t) => {
+test('chunks of a record can be deleted one by one, and its count follows', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   const made = await record(collectionId, { content: 'a|b', text_splitter: { type: 'separator', separators: ['|'] } });
@@ -125,7 +125,7 @@ for (const [language, { chunks, queries }] of Object.entries(languages)) {
   });
 }
 
-test('an answer holds at most top_k chunks, three by default', async (t) => {
+test('a response has at most top_k chunks, three by default', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   for (let n = 0; n < 8; n++) await call('POST', url, { content: `fox number ${n}` });
@@ -163,7 +163,7 @@ test('chunks that score below the threshold are omitted', async (t) => {
   assert.equal((await query(second.score)).length, 2);
 });
 
-test('max_tokens passes over a chunk that does not fit and takes a smaller one after it', async (t) => {
+test('max_tokens skips a chunk that does not fit and uses a smaller one after it', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   const long = `fox fox fox fox ${'and more words '.repeat(10)}`;
@@ -182,7 +182,7 @@ test('max_tokens passes over a chunk that does not fit and takes a smaller one a
   );
 });
 
-test('a question out of bounds is refused, one without words finds nothing', async (t) => {
+test('a question that exceeds the limits is refused, and one without words finds nothing', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   await call('POST', url, { content: 'fox' });

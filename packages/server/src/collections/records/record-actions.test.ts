@@ -39,7 +39,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise(setImmediate);
 }
 
-test('cancelling a record in progress ends it in error, stops the work and keeps none of its new chunks', async (t) => {
+test('cancelling a record in progress ends it in error, stops the work and discards its new chunks', async (t) => {
   const { create, cancel, settle, contents, extractor, database } = await openSteps(t);
   const recordId = await create();
   const reading = await extractor.next();
@@ -81,7 +81,7 @@ test('cancelling a finished record changes nothing', async (t) => {
   assert.deepEqual(await contents(), ['all']);
 });
 
-test('a retry makes a record anew from its source, in error and when it is ready; the old chunks stay until then', async (t) => {
+test('a retry creates the chunks of a record again, in error and when it is ready; the old chunks stay until then', async (t) => {
   const { create, retry, settle, contents, extractor } = await openSteps(t);
   const recordId = await create();
   const failure = { kind: 'failed', code: 'file_damaged', message: 'It is broken.', report: null } as const;
@@ -103,7 +103,7 @@ test('a retry makes a record anew from its source, in error and when it is ready
   assert.deepEqual(await contents(), ['new']);
 });
 
-test('a retry of a record that is being read lets it go on, and of one that waits for its next try begins that now', async (t) => {
+test('a retry does not disturb a record that is being read, and starts a waiting attempt immediately', async (t) => {
   const { create, retry, get, settle, extractor } = await openSteps(t, { timing: { backoffMs: 3_600_000 } });
   const recordId = await create();
   const reading = await extractor.next();
@@ -117,7 +117,7 @@ test('a retry of a record that is being read lets it go on, and of one that wait
   assert.equal((await settle(recordId)).status, 'ready');
 });
 
-test('retry and cancel of a record that is deleted, or is of somebody else, find nothing', async (t) => {
+test('retry and cancel of a deleted record, or of one of another project, result in not found', async (t) => {
   const { create, act, remove, extractor, createProject } = await openSteps(t);
   const recordId = await create();
   (await extractor.next()).end(extracted(0));

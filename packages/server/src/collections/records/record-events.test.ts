@@ -95,7 +95,7 @@ test('a client that disconnects frees its place', async (t) => {
   assert.equal((await Array.fromAsync(events.follow(key, 'k', client.signal))).length, 0);
 });
 
-test('over HTTP the work of a stream stops with its connection', async (t) => {
+test('over HTTP the work for a stream stops with its connection', async (t) => {
   const { extractor, open, room } = await openStream(t);
   await extractor.next();
   const client = new AbortController();
@@ -119,7 +119,7 @@ test('a silent stream sends a comment at intervals', async () => {
   assert.equal((await stream.next()).done, true);
 });
 
-test('a stream that nobody began to read frees its place when its client goes away', async () => {
+test('an unread stream frees its place when its client disconnects', async () => {
   const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
   const records = { find: async () => waitingRecord(key) };
   const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });
@@ -129,7 +129,7 @@ test('a stream that nobody began to read frees its place when its client goes aw
   await events.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]().next();
 });
 
-test('a client that is gone before its stream begins takes no place', async () => {
+test('a client that disconnects before its stream begins uses no place', async () => {
   const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
   const records = { find: async () => waitingRecord(key) };
   const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });

@@ -27,7 +27,7 @@ async function openQa(t: Parameters<typeof openTestService>[0]) {
 
 const mixed = 'question,answer,tags,note\nq1,a1,x,\n,lost,y,"=cmd|x"\nq3,,z,\nq4,a4,,\n';
 
-test('rows that became no pair are listed with place, reason and excerpt, in pages', async (t) => {
+test('refused rows are listed with place, reason and excerpt, in pages', async (t) => {
   const { importSheet, rowsOf } = await openQa(t);
   const record = await importSheet(mixed);
   assert.deepEqual([record.status, record.num_chunks], ['partial', 2]);
@@ -52,7 +52,7 @@ test('rows that became no pair are listed with place, reason and excerpt, in pag
   assert.deepEqual((await rowsOf(record.record_id, '?status=duplicate')).body.data, []);
 });
 
-test('the rows come as a sheet that computes nothing, and its corrected upload completes the import, once', async (t) => {
+test('the rows are exported as a sheet without formulas, and its corrected upload completes the import, once', async (t) => {
   const { importSheet, csvOf, pairs } = await openQa(t);
   const record = await importSheet(mixed);
   const sheet = await csvOf(record.record_id);
@@ -75,7 +75,7 @@ test('the rows come as a sheet that computes nothing, and its corrected upload c
   assert.deepEqual(await pairs(), complete);
 });
 
-test('what a row holds beside its pair comes back as it was', async (t) => {
+test('additional columns of a row are returned unchanged', async (t) => {
   const { importSheet, csvOf, call, collectionId } = await openQa(t);
   const record = await importSheet('question,answer,note\nq,,"\'-1, ""x"""\n');
   const corrected = (await csvOf(record.record_id)).body.replace('q,,', 'q,a,');
@@ -84,7 +84,7 @@ test('what a row holds beside its pair comes back as it was', async (t) => {
   assert.deepEqual(data[0].metadata, { note: '\'-1, "x"' });
 });
 
-test('pairs that the collection has are kept, left out or replaced, as asked', async (t) => {
+test('existing pairs are kept, skipped or replaced, as requested', async (t) => {
   const { importSheet, pairs, rowsOf, call, collectionId } = await openQa(t);
   const first = await importSheet('question,answer\nWho?,old\nOnly here?,yes\n');
   assert.equal((await importSheet('question,answer\nwho?,kept\n')).num_chunks, 1);
@@ -108,7 +108,7 @@ test('pairs that the collection has are kept, left out or replaced, as asked', a
   );
 });
 
-test('of two imports at once that leave out duplicates each pair is there once', async (t) => {
+test('two concurrent imports that skip duplicates store each pair once', async (t) => {
   const { addSheet, call, records, settled, collectionId, pairs } = await openQa(t);
   const text = `question,answer\n${Array.from({ length: 300 }, (_, n) => `q${n},a${n}`).join('\n')}\n`;
   const made = await Promise.all(
@@ -123,7 +123,7 @@ test('of two imports at once that leave out duplicates each pair is there once',
   assert.equal((await pairs()).length, 100);
 });
 
-test('a sheet of refused rows only ends in error, and its rows can be read', async (t) => {
+test('a sheet that contains only refused rows ends in error, and its rows can be read', async (t) => {
   const { importSheet, rowsOf, call, records } = await openQa(t);
   const record = await importSheet('question,answer\n,a\n,b\n');
   assert.deepEqual([record.status, record.error.code], ['error', 'no_rows']);
@@ -132,7 +132,7 @@ test('a sheet of refused rows only ends in error, and its rows can be read', asy
   assert.equal((await rowsOf(record.record_id)).status, 404);
 });
 
-test('an update gives the report of the new sheet alone', async (t) => {
+test('after an update, the report contains only the new sheet', async (t) => {
   const { importSheet, rowsOf, addSheet, call, records, settled, collectionId } = await openQa(t);
   const { record_id: id } = await importSheet(mixed);
   await call('POST', `${records}/${id}`, { file_id: addSheet('question,answer\nq,\nq5,a5\n') });
@@ -141,7 +141,7 @@ test('an update gives the report of the new sheet alone', async (t) => {
   assert.deepEqual([body.fetched_count, body.data[0].excerpt], [1, 'q']);
 });
 
-test('rows of another project, of no record and behind no row are not found', async (t) => {
+test('rows of another project, of an unknown record and after an unknown row are not found', async (t) => {
   const { importSheet, records, rowsOf, createProject } = await openQa(t);
   const record = await importSheet(mixed);
   const other = createProject();
@@ -153,7 +153,7 @@ test('rows of another project, of no record and behind no row are not found', as
   assert.equal((await rowsOf(record.record_id, '?status=accepted')).status, 422);
 });
 
-test('a dry run says what a record would become and keeps nothing', async (t) => {
+test('a dry run reports the result of an import and stores nothing', async (t) => {
   const { importSheet, addSheet, call, records, pairs } = await openQa(t);
   await importSheet('question,answer\nq1,have\n');
   const wish = { type: 'qa_sheet', file_id: addSheet(mixed), on_duplicate: 'skip' };

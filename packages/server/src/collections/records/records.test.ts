@@ -77,7 +77,7 @@ test('a text record is created, listed, changed and deleted', async (t) => {
 });
 
 for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL: openTestPostgres })) {
-  test(`fields that several change at once are all changed: ${name}`, async (t) => {
+  test(`concurrent changes of different fields are all stored: ${name}`, async (t) => {
     const { call, collection, record } = (await openTestService(t, { database: await open(t) })).createProject();
     const collectionId = await collection();
     const { record_id } = await record(collectionId, { content: 'Foxes are small.' });
@@ -93,7 +93,7 @@ for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL
   });
 }
 
-test('a change that always conflicts ends with 409', async (t) => {
+test('a change that always meets a conflict ends with 409', async (t) => {
   const database = await openTestDatabase(t);
   const { call, collection, record } = (await openTestService(t, { database })).createProject();
   const collectionId = await collection();
@@ -105,7 +105,7 @@ test('a change that always conflicts ends with 409', async (t) => {
   assert.deepEqual([status, body.error.code], [409, 'DUPLICATE_OBJECT']);
 });
 
-test('a file record: its content tells the file, the size last, and the file serves again', async (t) => {
+test('a file record names its file in its content, with the size last, and another record can use the same file', async (t) => {
   const service = await openTestService(t);
   const { projectId, collection, record, call } = service.createProject();
   const collectionId = await collection();
@@ -122,7 +122,7 @@ test('a file record: its content tells the file, the size last, and the file ser
   assert.equal(updated.body.data.status, 'creating');
 });
 
-test('a sheet record: one chunk a pair, refused rows make it partial', async (t) => {
+test('a sheet record has one chunk for each pair, and refused rows make it partial', async (t) => {
   const service = await openTestService(t);
   const { projectId, collection, record, call, settled } = service.createProject();
   const collectionId = await collection({ type: 'qa' });
@@ -156,7 +156,7 @@ test('a sheet record: one chunk a pair, refused rows make it partial', async (t)
   assert.deepEqual(partial.report.rows, { total: 2, accepted: 1, rejected: 1, duplicate: 0 });
 });
 
-test('a web record: the page is fetched and read; a page that is not to be had is an error', async (t) => {
+test('a web record fetches and reads its page, and a page that cannot be fetched ends it in error', async (t) => {
   const pages = {
     fetch: async (url: string) =>
       url.endsWith('/gone')
@@ -178,7 +178,7 @@ test('a web record: the page is fetched and read; a page that is not to be had i
   assert.deepEqual([failed.status, failed.error], ['error', { code: 'page_unreachable', message: 'It answered 404.' }]);
 });
 
-test('what does not fit is refused and names what was found and what is needed', async (t) => {
+test('an invalid field is refused with the value found and the value required', async (t) => {
   const service = await openTestService(t);
   const { projectId, collection, call } = service.createProject();
   const ids = { text: await collection({ type: 'text' }), qa: await collection({ type: 'qa' }) };
@@ -226,7 +226,7 @@ test('what does not fit is refused and names what was found and what is needed',
     assert.deepEqual((await call('GET', `/v1/collections/${id}/records`)).body.data, []);
 });
 
-test('an update makes the chunks anew only when it names what they are made from', async (t) => {
+test('an update creates the chunks again only when it changes their source', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   const made = await record(collectionId, { content: 'words', metadata: { a: 'b' } });
@@ -244,7 +244,7 @@ test('an update makes the chunks anew only when it names what they are made from
   assert.deepEqual([answer.type, answer.content, answer.title], ['web', '{"url":"https://example.com"}', 'x']);
 });
 
-test('metadata that are changed while the content is, or a retry is asked for, are not written back', async (t) => {
+test('metadata that change during a content change or a retry are not overwritten', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   const { record_id } = await record(collectionId, { content: 'words', metadata: { round: '-' } });
@@ -287,7 +287,7 @@ test('a record that does not fit into its collection ends in error and leaves no
   assert.equal((await call('GET', `/v1/collections/${collectionId}`)).body.data.num_chunks, 3);
 });
 
-test('sheets become one record each, every row accounted for, and their questions are found', async (t) => {
+test('each sheet becomes one record, every row is accounted for, and its questions are found', async (t) => {
   const service = await openTestService(t);
   const { projectId, call, collection, record } = service.createProject();
   const header = ['question', 'answer'];

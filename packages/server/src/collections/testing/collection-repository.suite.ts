@@ -21,7 +21,7 @@ import {
 
 /** Tests the behaviour of every collection repository. */
 export function testCollectionRepository(open: () => OpenedRepositories): void {
-  test('a collection comes back as it went in, to its project only', async () => {
+  test('a collection is returned unchanged, and only in its project', async () => {
     const metadata = { a: 1, b: [null, { c: 'é' }] };
     const collection = await addCollection(open(), { type: 'qa', description: '描述', capacity: 1000, metadata });
     const { collections } = open();
@@ -48,7 +48,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.equal((await collections.list(projectId, {}))?.items.length, 3);
   });
 
-  test('it counts live records and visible chunks', async () => {
+  test('a collection counts its live records and visible chunks', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     await recordOf(repositories, collection, ['one', 'two']);
@@ -62,7 +62,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('it pages in both orders and both directions', async () => {
+  test('collections are paged in both orders and both directions', async () => {
     const { collections } = open();
     const projectId = newId('project');
     const ids: string[] = [];
@@ -87,7 +87,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.equal(await page({ after: foreign.id }), undefined);
   });
 
-  test('a page of heavy collections ends early, says that there is more, and no collection is left out', async () => {
+  test('a page of large collections ends early, reports that there are more, and omits none', async () => {
     const { collections } = open();
     const projectId = newId('project');
     // Larger than the current limit; earlier versions stored such metadata.
@@ -117,7 +117,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([exact?.items.length, exact?.hasMore], [4, true]);
   });
 
-  test('a change touches what it names, of the right project only', async () => {
+  test('a change affects only the named fields of one collection of the project', async () => {
     const { collections } = open();
     const collection = await addCollection(open(), { metadata: { old: true } });
     const { projectId, id } = collection;
@@ -137,7 +137,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await collections.find(projectId, id), expected);
   });
 
-  test('a deleted collection is gone at once, and after the sweep nothing of it is left', async () => {
+  test('a deleted collection disappears immediately, and the sweep removes all of it', async () => {
     const repositories = open();
     const { collections, chunks, records } = repositories;
     const collection = await addCollection(repositories);
@@ -168,7 +168,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     await collections.sweep(id, 2, never);
   });
 
-  test('a sweep that was stopped goes on where it was, wherever that is', async () => {
+  test('a stopped sweep continues where it stopped', async () => {
     const repositories = open();
     const { collections } = repositories;
     const counts = new Set<number>();

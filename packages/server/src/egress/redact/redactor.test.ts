@@ -72,7 +72,7 @@ describe('a redactor', () => {
     });
   }
 
-  it('returns the very same value when there is nothing to hide', () => {
+  it('returns the same object when it contains no secret', () => {
     const redactor = createRedactor(secrets);
     const bytes = Buffer.from('nothing here');
     const value = { a: [1, null, 'nothing', { b: true }] };
@@ -80,7 +80,7 @@ describe('a redactor', () => {
     assert.equal(redactor.deep(value), value);
   });
 
-  it('leaves bytes around a secret as they are, text or not', () => {
+  it('does not change the bytes around a secret, text or not', () => {
     const before = Buffer.from([0xff, 0x00, 0xc3]);
     const scrubbed = createRedactor(['12345678']).bytes(Buffer.concat([before, Buffer.from('12345678'), before]));
     assert.deepEqual(scrubbed, Buffer.concat([before, Buffer.from(redacted), before]));
@@ -91,14 +91,14 @@ describe('a redactor', () => {
     assert.equal(redactor.text('pass=pass; passport compass 123'), '[redacted]=[redacted]; passport compass 123');
   });
 
-  it('keeps a key such as __proto__ a member', () => {
+  it('treats a key such as __proto__ as a member', () => {
     const value: unknown = JSON.parse('{"__proto__":{"a":"12345678"}}');
     const scrubbed = createRedactor(['12345678']).deep(value);
     assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"a":"[redacted]"}}');
     assert.equal(Object.getPrototypeOf(scrubbed), Object.prototype);
   });
 
-  it('knows every form by a sign', () => {
+  it('recognises every encoding', () => {
     const writtenInManyWays = fc.constantFrom(
       '"',
       '\\',
@@ -134,7 +134,7 @@ describe('a redactor', () => {
     );
   });
 
-  it('finds it in what is long as it does in what is short', () => {
+  it('finds a secret in long texts as in short ones', () => {
     const before = 'Nothing to see here. '.repeat(2000);
     for (const secret of secrets) {
       const redactor = createRedactor([secret]);
@@ -144,14 +144,14 @@ describe('a redactor', () => {
     }
   });
 
-  it('takes the whole of a secret that has another one in it', () => {
+  it('replaces the whole of a secret that contains another one', () => {
     const [inner, outer] = ['0123456789abcdef', 'before-0123456789abcdef-and-more'];
     for (const encode of [String, hex, base64]) {
       assert.equal(createRedactor([inner, outer]).text(`${encode(outer)} ${encode(inner)}`), `${redacted} ${redacted}`);
     }
   });
 
-  it('never leaves a secret of eight characters or more, whatever surrounds it', () => {
+  it('always removes a secret of eight characters or more, whatever surrounds it', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', minLength: 8, maxLength: 40 }),

@@ -67,7 +67,7 @@ const grant =
     });
 
 describe('an access token', () => {
-  it('is got with the credentials of the client, and sent; neither comes back', async (t) => {
+  it('is requested with the credentials of the client and sent; neither is returned', async (t) => {
     const { auth, upstream, send } = await open(t, { tokens: grant() });
     const result = await send({
       ...clientCredentials,
@@ -88,7 +88,7 @@ describe('an access token', () => {
     assert.equal(result.body.toString(), 'heard Bearer [redacted]');
   });
 
-  it('is got with the credentials in the body, or without a secret, where the bundle says so', async (t) => {
+  it('is requested with the credentials in the body, or without a secret, if the bundle declares so', async (t) => {
     const { auth, send } = await open(t, { tokens: grant() });
     await send({ ...clientCredentials, client_authentication: 'body' });
     const body = new URLSearchParams(auth.requests[0]?.body);
@@ -104,14 +104,14 @@ describe('an access token', () => {
     });
   });
 
-  it('goes where the bundle wants it', async (t) => {
+  it('is sent in the place that the bundle declares', async (t) => {
     const { upstream, send } = await open(t, { tokens: grant() });
     await send({ ...clientCredentials, header: 'X-Token', template: 'Zoho {token}' });
     assert.equal(upstream.requests[0]?.headers['x-token'], 'Zoho token-1-0123456789');
     assert.equal(upstream.requests[0]?.headers.authorization, undefined);
   });
 
-  it('is kept until it is about to expire, for these credentials and this declaration only', async (t) => {
+  it('is cached until shortly before it expires, for these credentials and this declaration only', async (t) => {
     const clock: Clock & { time: number } = { time: 1_000_000, now: () => clock.time };
     const { auth, send } = await open(t, { tokens: grant({ expires_in: 100 }), clock });
     await send();
@@ -128,7 +128,7 @@ describe('an access token', () => {
     assert.equal(auth.requests.length, 4);
   });
 
-  it('is asked for once by those who need it at the same time', async (t) => {
+  it('is requested once for concurrent calls', async (t) => {
     const answers: Array<() => void> = [];
     const { auth, upstream, send } = await open(t, {
       tokens: (request, response, number) => answers.push(() => grant()(request, response, number)),
@@ -147,7 +147,7 @@ describe('an access token', () => {
     assert.equal(upstream.requests.length, 20);
   });
 
-  it('that was got earlier and is refused is replaced by a new one, once', async (t) => {
+  it('that was cached and is rejected is replaced by a new one, once', async (t) => {
     let refused = new Set<string>();
     const { auth, upstream, send } = await open(t, {
       tokens: grant(),
@@ -173,14 +173,14 @@ describe('an access token', () => {
     assert.deepEqual([auth.requests.length, upstream.requests.length], [4, 7]);
   });
 
-  it('is got anew to verify credentials', async (t) => {
+  it('is requested again to verify credentials', async (t) => {
     const { auth, send } = await open(t, { tokens: grant() });
     await send();
     await send(clientCredentials, { wantsFreshToken: true });
     assert.equal(auth.requests.length, 2);
   });
 
-  it('comes with a new refresh token, which takes the place of the old one', async (t) => {
+  it('comes with a new refresh token, which replaces the old one', async (t) => {
     const clock: Clock & { time: number } = { time: 1_000_000, now: () => clock.time };
     const tokens: Answer = (request, response, number) =>
       grant({ refresh_token: `refresh-${number}-0123456789`, id_token: 'not.a.token' })(request, response, number);
@@ -193,7 +193,7 @@ describe('an access token', () => {
     assert.deepEqual(sent, [secrets.refresh, 'refresh-1-0123456789', 'refresh-2-0123456789']);
   });
 
-  it('of a stored credential is used once the new refresh token is stored, and kept though that one changes', async (t) => {
+  it('of a stored credential is used after the new refresh token is stored, and stays cached when that one changes', async (t) => {
     const events: string[] = [];
     const tokens: Answer = (request, response, number) => {
       events.push(`refresh with ${new URLSearchParams(auth.requests.at(-1)?.body).get('refresh_token')}`);
@@ -226,7 +226,7 @@ describe('an access token', () => {
     ]);
   });
 
-  it('of the size that a credential may have is accepted, and a larger token is neither stored nor sent', async (t) => {
+  it('of the maximum size of a credential is accepted, and a larger token is neither stored nor sent', async (t) => {
     const text = (bytes: number) => 't'.repeat(bytes);
     const most = credentialLimits.valueBytes;
     for (const [more, isAccepted] of [
@@ -273,7 +273,7 @@ describe('an access token', () => {
 });
 
 describe('a token endpoint', () => {
-  it('that refuses the credentials says so without repeating them', async (t) => {
+  it('that rejects the credentials results in an error that does not repeat them', async (t) => {
     for (const [status, code] of [
       [401, 'invalid_client'],
       [400, 'invalid_grant'],
@@ -297,7 +297,7 @@ describe('a token endpoint', () => {
     }
   });
 
-  it('that answers nonsense is told in words of our own', async (t) => {
+  it('that returns an invalid response results in an error without its text', async (t) => {
     const answers: Array<[Answer, RegExp]> = [
       [(_r, response) => respondJson(response, { error: 'invalid_scope' }, 400), /answered 400, invalid_scope/],
       [(_r, response) => response.writeHead(500).end(secrets.secret), /answered 500, which is no token/],
@@ -317,7 +317,7 @@ describe('a token endpoint', () => {
     }
   });
 
-  it('on a host that is not declared, or larger than a token can be, gets or gives nothing', async (t) => {
+  it('on an undeclared host is not requested, and one that is too large is refused', async (t) => {
     const { auth, send } = await open(t, { tokens: (_r, response) => response.end('x'.repeat(100_000)) });
     const elsewhere = await send(clientCredentials, { hosts: new Set([apiHost]) });
     assert.equal(elsewhere.kind, 'refused');

@@ -103,7 +103,7 @@ describe('AWS Signature Version 4', () => {
   for (const [name, { of, method = 'GET', path = '/', query = '', headers = {}, body, ...published }] of Object.entries(
     cases,
   )) {
-    it(`signs the published example ${name} as AWS does`, () => {
+    it(`signs the published example ${name} like AWS`, () => {
       const ours = { 'user-agent': 'x', accept: '*/*', 'accept-encoding': 'gzip' };
       const request = { method, host: of.host, path, query, headers: { ...ours, ...headers }, body };
       const { authorization } = createAwsSigner(of.keys)(request, of.time).headers;
@@ -117,7 +117,7 @@ describe('AWS Signature Version 4', () => {
     });
   }
 
-  it('sends and signs the token of a session', () => {
+  it('sends and signs a session token', () => {
     const { keys, time, host } = examples.suite;
     const sign = createAwsSigner({ ...keys, sessionToken: 'session-token' });
     const { headers } = sign({ method: 'GET', host, path: '/', query: '', headers: {}, body: undefined }, time);
@@ -125,7 +125,7 @@ describe('AWS Signature Version 4', () => {
     assert.match(headers.authorization ?? '', /SignedHeaders=host;x-amz-date;x-amz-security-token,/);
   });
 
-  it('signs names that come several times in the query, each with its value', () => {
+  it('signs names that occur several times in the query, each with its value', () => {
     const { keys, time, host } = examples.s3;
     const signatureOf = (query: string) =>
       createAwsSigner(keys)({ method: 'GET', host, path: '/', query, headers: {}, body: undefined }, time).headers

@@ -29,7 +29,7 @@ function sign(changes: Partial<HmacSigning>, over: Partial<Signable> = {}, key =
 }
 
 describe('an HMAC signature', () => {
-  it('is that of the published examples', () => {
+  it('matches the published examples', () => {
     // RFC 4231, test case 2; GitHub, "Validating webhook deliveries".
     const rfc = sign({}, { body: 'what do ya want for nothing?' }, 'Jefe');
     assert.equal(rfc.headers['x-signature'], '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843');
@@ -61,7 +61,7 @@ describe('an HMAC signature', () => {
     assert.equal(headers['x-signature'], createHmac('sha256', 'key').update(expected).digest('hex'));
   });
 
-  it('is made by each algorithm, in each encoding, with keys written in each way', () => {
+  it('is computed with each algorithm and encoding, and from each notation of a key', () => {
     for (const algorithm of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
       for (const encoding of ['hex', 'base64', 'base64url'] as const) {
         const expected = createHmac(algorithm, Buffer.from('key')).update('{"ü":1}').digest(encoding);
@@ -78,7 +78,7 @@ describe('an HMAC signature', () => {
     assert.equal(hmacKey('*', 'base64'), null);
   });
 
-  it('sends the time and the nonce it covers, where they are wanted', () => {
+  it('sends the time and the nonce that it covers, if they are declared', () => {
     const { headers, query } = sign({
       message: '{timestamp}.{nonce}.{query}',
       timestamp: { format: 'milliseconds', in: 'query', name: 'ts' },
@@ -105,7 +105,7 @@ describe('an HMAC signature', () => {
     assert.equal(timeIn('http_date'), 'Tue, 14 Nov 2023 22:13:20 GMT');
   });
 
-  it('covers a body of bytes as it is', () => {
+  it('covers a body of bytes unchanged', () => {
     const body = new Uint8Array([0xff, 0x00, 0xfe]);
     const { headers } = sign({}, { body });
     assert.equal(headers['x-signature'], createHmac('sha256', 'key').update(body).digest('hex'));

@@ -32,7 +32,7 @@ describe('a credential in a JSON body', () => {
   const bodyOf = async (t: TestContext, inject: Injection[], request: Partial<EgressRequest>) =>
     (await sendWith(t, inject, request)).received.body;
 
-  it('is a member of it, over what the request says there', async (t) => {
+  it('is a member of the body, and replaces that of the request', async (t) => {
     const inject: Injection[] = [
       { in: 'json', name: 'api_key', credential: 'key' },
       { in: 'json', name: '/auth/a~1b', credential: 'key', template: 'Key {credential}' },
@@ -42,26 +42,26 @@ describe('a credential in a JSON body', () => {
     assert.deepEqual(JSON.parse(sent), expected);
   });
 
-  it('makes a body where a request may have one and has none', async (t) => {
+  it('creates a body for a method that allows one', async (t) => {
     const { received } = await sendWith(t, [{ in: 'json', name: 'k', credential: 'key' }], { method: 'POST' });
     assert.equal(received.body, `{"k":"${secrets.key}"}`);
     assert.equal(received.headers['content-type'], 'application/json');
   });
 
-  it('is no member of a prototype', async (t) => {
+  it('is never a member of a prototype', async (t) => {
     const body = await bodyOf(t, [{ in: 'json', name: '/__proto__/k', credential: 'key' }], { ...json, body: '{}' });
     assert.equal(body, `{"__proto__":{"k":"${secrets.key}"}}`);
     assert.equal(Reflect.get({}, 'k'), undefined);
   });
 
-  it('is left out of bodies of another type and of requests without one', async (t) => {
+  it('is not added to bodies of another type and to methods without a body', async (t) => {
     const inject: Injection[] = [{ in: 'json', name: 'k', credential: 'key' }];
     const text = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' };
     assert.equal(await bodyOf(t, inject, text), '{}');
     assert.equal(await bodyOf(t, inject, { method: 'GET' }), '');
   });
 
-  it('is refused, unsent, where the body has no place for it', async (t) => {
+  it('is refused, unsent, when the body has no place for it', async (t) => {
     const upstream = await startServer(t, (_request, response) => response.end());
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
     const policy = policyFor({
@@ -76,7 +76,7 @@ describe('a credential in a JSON body', () => {
   });
 });
 
-it('a bearer token goes into the Authorization header', async (t) => {
+it('a bearer token is sent in the Authorization header', async (t) => {
   const { received } = await sendWith(t, [{ in: 'bearer', credential: 'key' }], {});
   assert.equal(received.headers.authorization, `Bearer ${secrets.key}`);
 });
@@ -103,7 +103,7 @@ describe('a request signed for AWS', () => {
     return sign({ method, host: String(headers.host), path, query, headers: signed, body }, time).headers.authorization;
   }
 
-  it('carries a signature over what the other side receives', async (t) => {
+  it('has a signature over what the upstream receives', async (t) => {
     const request = { ...json, url: `${apiOrigin}/a%20b/ü?x=1`, query: [['y', 'a b+c']] as const, body: '{"ü":1}' };
     const { received } = await sendWith(t, [aws], request);
     assert.equal(received.headers.authorization, signatureOver(received));
@@ -111,7 +111,7 @@ describe('a request signed for AWS', () => {
     assert.ok(!JSON.stringify(received).includes(secrets.key));
   });
 
-  it('is signed anew after a redirect, over what other injections add', async (t) => {
+  it('is signed again after a redirect, including what other injections add', async (t) => {
     const inject: Injection[] = [aws, { in: 'header', name: 'X-Region', credential: 'region' }];
     const { requests } = await sendWith(t, inject, { ...json, url: `${apiOrigin}/moved`, body: '{}' });
     assert.equal(requests.length, 2);
@@ -119,13 +119,13 @@ describe('a request signed for AWS', () => {
     assert.match(requests[1]?.headers.authorization ?? '', /;x-region,/);
   });
 
-  it('takes the region from the bundle where no credential gives it', async (t) => {
+  it('uses the region of the bundle when no credential has one', async (t) => {
     const region = { credential: 'absent', default: 'us-east-2' };
     const { received } = await sendWith(t, [{ ...aws, region }], {});
     assert.equal(received.headers.authorization, signatureOver(received, 'us-east-2'));
   });
 
-  it('is refused when half of the key or the region is missing, and unsigned without any of it', async (t) => {
+  it('is refused when half of the key or the region is missing, and sent unsigned without any of it', async (t) => {
     const broker = startBroker(t);
     const send = (given: Partial<typeof secrets>) =>
       broker.send(
@@ -155,7 +155,7 @@ describe('a request signed with a keyed hash', () => {
     },
   ];
 
-  it('carries it over everything that is sent, and nothing of its own that the request claims', async (t) => {
+  it('has a signature over everything that is sent, and ignores one in the request', async (t) => {
     const { received } = await sendWith(t, inject, {
       ...json,
       url: `${apiOrigin}/v3/order?signature=mine&a=1&timestamp=1`,
@@ -169,7 +169,7 @@ describe('a request signed with a keyed hash', () => {
     assert.equal(signature, createHmac('sha512', secrets.key).update(signed).digest('base64'));
   });
 
-  it('is refused when its key is not written as declared', async (t) => {
+  it('is refused when its key does not have the declared encoding', async (t) => {
     const broker = startBroker(t);
     const hex: Injection[] = [
       {
@@ -189,7 +189,7 @@ describe('a request signed with a keyed hash', () => {
     });
   });
 
-  it('never shows its key, in whatever form', async (t) => {
+  it('never reveals its key in any encoding', async (t) => {
     const bytes = createHash('sha256').update('key').digest();
     const echoes = [bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')];
     const upstream = await startServer(t, (_request, response) => response.end(echoes.join('\n')));

@@ -13,7 +13,7 @@ function longAnswer(text: string) {
 
 const context = { input: {}, takesCredentials: false, maxOutputBytes: 1024 };
 
-test('long answers are read in turn by project: one project with many does not keep another waiting', async () => {
+test('long responses are read in turn by project, so that one project with many does not delay another', async () => {
   const reader = createAnswerReader();
   const { signal } = new AbortController();
   const read: string[] = [];
@@ -31,7 +31,7 @@ test('long answers are read in turn by project: one project with many does not k
   assert.deepEqual(read, ['a1', 'a2', 'b1', 'a3', 'a4']);
 });
 
-test('a cancelled run leaves the queue, and the other answers are read', async () => {
+test('a cancelled run leaves the queue, and the other responses are read', async () => {
   const reader = createAnswerReader();
   const cancelled = new AbortController();
   const owner = { projectId: 'proj_a', keyId: null };

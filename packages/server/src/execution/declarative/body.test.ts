@@ -4,8 +4,8 @@ import { maxAnswerDepth, readBody } from './body.ts';
 
 const read = (text: string, format: 'json' | 'xml' | 'text') => readBody(Buffer.from(text), undefined, format);
 
-describe('the body of an answer', () => {
-  it('is read as XML into elements with attributes, text and children', () => {
+describe('the body of a response', () => {
+  it('is parsed as XML into elements with attributes, text and children', () => {
     const xml = `<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e "x">]><r a="1 &amp; 2"> one <b x="y"/><![CDATA[<two>]]><c>&lt;3&#33;</c><!-- no --></r>`;
     assert.deepEqual(read(xml, 'xml'), {
       body: {
@@ -20,7 +20,7 @@ describe('the body of an answer', () => {
     });
   });
 
-  it('expands no entity of a document, reads no file and stays shallow', () => {
+  it('is parsed without expanding entities, reading files or deep recursion', () => {
     const bomb = `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]><x>&b;&f;</x>`;
     const result = read(bomb, 'xml');
     assert.ok('body' in result);
@@ -29,18 +29,18 @@ describe('the body of an answer', () => {
     assert.ok('wrong' in read('<a/>'.repeat(200_001), 'xml'));
   });
 
-  it('is refused as XML when elements are not closed or there is none', () => {
+  it('is refused as XML when elements are not closed or missing', () => {
     assert.ok('wrong' in read('<a><b></a>', 'xml'));
     assert.ok('wrong' in read('<a>', 'xml'));
     assert.ok('wrong' in read('plain text', 'xml'));
   });
 
-  it('is base64 where it is no text', () => {
+  it('is base64 when it is not text', () => {
     assert.deepEqual(readBody(Buffer.from('89504e47', 'hex'), 'image/png', 'base64'), { body: 'iVBORw==' });
     assert.deepEqual(readBody(Buffer.alloc(0), undefined, 'base64'), { body: '' });
   });
 
-  it('is read as JSON; empty is null', () => {
+  it('is parsed as JSON; an empty body is null', () => {
     assert.deepEqual(read('\ufeff{"a":1}', 'json'), { body: { a: 1 } });
     assert.deepEqual(read('  ', 'json'), { body: null });
     assert.ok('wrong' in read('<html>', 'json'));
@@ -56,7 +56,7 @@ describe('the body of an answer', () => {
     assert.deepEqual(read('['.repeat(100_000), 'json'), refused);
   });
 
-  it('is read as text in the charset the answer names', () => {
+  it('is read as text in the charset of the response', () => {
     assert.deepEqual(readBody(Buffer.from([0xe4]), 'text/plain; charset=ISO-8859-1', 'text'), { body: 'ä' });
     assert.deepEqual(readBody(Buffer.from('ä'), 'text/plain; charset=nonsense', 'text'), { body: 'ä' });
   });

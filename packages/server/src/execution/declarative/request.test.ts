@@ -58,7 +58,7 @@ describe('a request template', () => {
     assert.ok('rejected' in compileRequest(template(members))({ file: 'no base64!' }));
   });
 
-  it('sends the bytes that base64 stands for', () => {
+  it('sends the bytes that base64 encodes', () => {
     const members: Partial<RequestTemplate> = { method: 'PUT', body_type: 'base64', body: '{file}' };
     const request = render({ ...members, headers: { 'Content-Type': 'image/png' } }, { file: 'iVBORw0KGgo=' });
     assert.deepEqual(Buffer.from(request.body ?? '').toString('hex'), '89504e470d0a1a0a');
@@ -66,7 +66,7 @@ describe('a request template', () => {
     assert.ok('rejected' in compileRequest(template(members))({ file: { a: 1 } }));
   });
 
-  it('fills path, query, headers and body, each in its own way', () => {
+  it('fills path, query, headers and body, each with its own encoding', () => {
     const request = render(
       {
         method: 'POST',
@@ -120,13 +120,13 @@ describe('a request template', () => {
     });
   });
 
-  it('leaves a text out when all its placeholders are absent, and empties one of several', () => {
+  it('omits a text when all its placeholders are absent, and leaves a single absent one empty', () => {
     const query = { one: 'id:{a}', two: '{a}-{b}' };
     assert.deepEqual(render({ query }, { b: 1 }).query, [['two', '-1']]);
     assert.deepEqual(render({ query }, {}).query, []);
   });
 
-  it('sends a form, a text and a JSON value as what they are', () => {
+  it('sends a form, a text and a JSON value with their own types', () => {
     const form = render(
       { method: 'POST', body_type: 'form', body: { a: '{a}', list: '{list}', gone: '{gone}' } },
       { a: 'x&b=1 ü', list: [1, 2] },
@@ -138,7 +138,7 @@ describe('a request template', () => {
     assert.equal(render({ method: 'POST', body: '{gone}' }).body, undefined);
   });
 
-  it('knows own members only and sets no prototype', () => {
+  it('uses own members only and sets no prototype', () => {
     const input = JSON.parse('{"__proto__":{"polluted":1},"constructor":"c"}');
     const request = render({ method: 'POST', body: { a: '{toString}', b: '{constructor}', c: '{__proto__}' } }, input);
     assert.equal(request.body, '{"b":"c","c":{"polluted":1}}');
@@ -146,7 +146,7 @@ describe('a request template', () => {
     assert.equal(render({ query: { a: '{constructor}' } }).query?.length, 0);
   });
 
-  it('rejects what would leave a path segment empty or made of dots, and an absent one', () => {
+  it('rejects an absent path segment, and one that is empty or consists of dots', () => {
     const renderPath = compileRequest(template({ url: 'https://api.example.com/v1/users/{id}/{a}{b}' }));
     for (const input of [
       { id: '..' },
@@ -182,7 +182,7 @@ describe('a request template', () => {
   });
 });
 
-describe('no value of a parameter', () => {
+describe('a value of a parameter never', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(

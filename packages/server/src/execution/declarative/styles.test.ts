@@ -60,7 +60,7 @@ const inQuery: ReadonlyArray<readonly [ParameterStyle | undefined, unknown, Read
   ];
 
 for (const [style, value, pairs] of inQuery) {
-  test(`${style ?? 'no style'} writes ${JSON.stringify(value)} into a query and into a form as it says`, () => {
+  test(`${style ?? 'no style'} writes ${JSON.stringify(value)} into a query and into a form as declared`, () => {
     const styles = style === undefined ? {} : { query: { p: style }, form: { p: style } };
     const sent = send(
       { url: 'https://a.b/', query: { p: '{p}' }, body: { p: '{p}' }, body_type: 'form', styles },
@@ -71,7 +71,7 @@ for (const [style, value, pairs] of inQuery) {
   });
 }
 
-test('paths, headers and cookies hold one text', () => {
+test('paths, headers and cookies contain one text', () => {
   const template = {
     url: 'https://a.b/x/{list}/{object}',
     headers: { 'X-List': '{list}', 'X-Object': '{object}' },
@@ -83,11 +83,11 @@ test('paths, headers and cookies hold one text', () => {
   assert.deepEqual(headers, { 'x-list': '1,b c,,true', 'x-object': 'a,1,b,x y', cookie: 'list=1%7Cb%20c%7Ctrue' });
 });
 
-test('without a cookie that is given, no cookie is sent', () => {
+test('without a cookie in the input, no cookie is sent', () => {
   assert.deepEqual(send({ url: 'https://a.b/', cookies: { a: '{a}' } }, {}).headers, {});
 });
 
-test('a body that is said to be JSON is JSON, a text too', () => {
+test('a body declared as JSON is encoded as JSON, even if it is a text', () => {
   const { body, headers } = send({ url: 'https://a.b/', body: '{a}', body_type: 'json' }, { a: 'x' });
   assert.deepEqual([body, headers], ['"x"', { 'content-type': 'application/json' }]);
   assert.equal(send({ url: 'https://a.b/', body: '{a}' }, { a: 'x' }).body, 'x');

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseXml } from './xml-tree.ts';
 
-test('XML that nests without end is given up at the first element that is too deep', () => {
+test('the parser stops at the first XML element that is nested too deeply', () => {
   // Three million elements would take a parser hours without the limit.
   assert.deepEqual(parseXml('<a>'.repeat(3_000_000)), { wrong: 'nested deeper than 100' });
   assert.deepEqual(parseXml(`<a>${'<b/>'.repeat(2_000_000)}</a>`), { wrong: 'more than 200000 elements' });
 });
 
-test('XML within the bounds is a tree', () => {
+test('XML within the limits becomes a tree', () => {
   const parsed = parseXml(`${'<a>'.repeat(99)}<b c="1">text</b>${'</a>'.repeat(99)}`);
   assert.ok('root' in parsed);
   assert.ok('wrong' in parseXml('<a><b></a>'));

@@ -71,7 +71,7 @@ async function startIn(cgroups: Cgroups, bed: TestBed, source: string) {
 }
 
 for (const isolation of ['process', 'sandbox'] as const) {
-  test(`${isolation}: a handler is in a group with the limits, and nothing of it is left`, async () => {
+  test(`${isolation}: a handler is in a group with the limits, which is removed afterwards`, async () => {
     const bed = await openTestBed({ cgroups: 'auto', isolation });
     const { cgroup } = bed.sandbox.capabilities;
     let groups: string[] = [];
@@ -168,7 +168,7 @@ const server = (folder: string, url = urlHere): string => `
   console.log(JSON.stringify({ outcome, cgroup: sandbox.capabilities.cgroup }));
   if (!process.argv.includes('stay')) await sandbox.close();`;
 
-test('what a server leaves that is killed goes at the next start', async () => {
+test('the next start removes the groups of a killed server', async () => {
   await using bed = await openTestBed();
   await bed.addBundle('a', { 'run.mjs': 'export const run = () => "well";' });
   const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), 'stay'];
@@ -187,7 +187,7 @@ test('what a server leaves that is killed goes at the next start', async () => {
   for (const folder of groups) assert.ok(!existsSync(join(folder, '..')), folder);
 });
 
-test('an ordinary user has the other limits where control groups are not theirs', async (t) => {
+test('for an ordinary user without control groups the other limits hold', async (t) => {
   const { node, url } = await createReadableCopy(t);
   await using bed = await openTestBed();
   await bed.addBundle('a', { 'run.mjs': 'export const run = () => "well";' });

@@ -28,7 +28,7 @@ test('a child that sends more bytes than its allowance is stopped', () => {
   assert.deepEqual(seen, ['log', 'log', 'sent more data than it may']);
 });
 
-test('a frame of another kind is no message, whatever it contains', () => {
+test('a frame of another kind is not a message, whatever it contains', () => {
   const { inbox, seen } = open();
   inbox.receive(frameKinds.bytes, log);
   assert.deepEqual(seen, ['sent what is not a message']);

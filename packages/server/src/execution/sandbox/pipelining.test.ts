@@ -38,7 +38,7 @@ test('quick runs are pipelined and execute in their order', async () => {
   assert.deepEqual(quick.begun, names);
 });
 
-test('a crash fails the run that crashed; those behind it run once, elsewhere, before those in the queue', async () => {
+test('a crash fails the run that crashed; the runs behind it execute once, in another process, before those in the queue', async () => {
   await using quick = await openQuickBed(1);
   const many = Array.from({ length: 24 }, (_, index) => `n${index}`);
   const outcomes = await Promise.all(many.map((name) => quick.run(name, name === 'n5' ? 'exit' : undefined)));
@@ -50,7 +50,7 @@ test('a crash fails the run that crashed; those behind it run once, elsewhere, b
   assert.deepEqual(quick.begun, many, 'each has begun once, in order');
 });
 
-test('runs behind one that blocks the process are executed elsewhere meanwhile', async () => {
+test('runs behind one that blocks the process are executed in another process meanwhile', async () => {
   await using quick = await openQuickBed(2);
   const ended: string[] = [];
   const run = async (name: string, act?: string) => {
@@ -62,7 +62,7 @@ test('runs behind one that blocks the process are executed elsewhere meanwhile',
   assert.equal(ended.at(-1), 'first timed_out');
 });
 
-test('a rejection left unhandled fails the run that left it', async () => {
+test('an unhandled rejection fails the run that caused it', async () => {
   await using quick = await openQuickBed(1);
   const outcomes = await Promise.all(names.map((name) => quick.run(name, name === 'n5' ? 'float' : undefined)));
   assert.deepEqual(
@@ -92,7 +92,7 @@ test('runs behind a run that exceeds its time limit execute once, after that run
   assert.deepEqual(quick.begun, ['first', ...names], 'in their order too');
 });
 
-test('a run that is cancelled before it began does not begin', async () => {
+test('a run that is cancelled before it starts does not start', async () => {
   await using quick = await openQuickBed(1);
   const controller = new AbortController();
   const first = quick.run('first', 'spin', { limits: { timeoutMs: 300 } });

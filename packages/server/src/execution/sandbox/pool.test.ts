@@ -43,7 +43,7 @@ function kinds(outcomes: readonly SandboxOutcome[]): string[] {
   return outcomes.map((outcome) => outcome.kind);
 }
 
-test('many runs at once share few children, one run at a time each', async () => {
+test('many concurrent runs share few children, one run at a time each', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4 });
   await bed.addBundle('a', { 'run.mjs': held });
   const outcomes = await Promise.all(Array.from({ length: 40 }, () => bed.run('a')));
@@ -51,7 +51,7 @@ test('many runs at once share few children, one run at a time each', async () =>
   assert.ok(childrenOf(process.pid).length <= 2);
 });
 
-test('a full queue answers queue_full with the time to come again', async () => {
+test('a full queue results in queue_full with the time to retry', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 6 });
   await bed.addBundle('a', { 'run.mjs': held });
   const first = hold(bed, 'a');
@@ -77,7 +77,7 @@ test('the queue of all bundles together is bounded too', async () => {
   assert.deepEqual(kinds(await Promise.all(waiting)), ['returned', 'returned']);
 });
 
-test('a run that waits can be cancelled, and waits no longer than it may run', async () => {
+test('a waiting run can be cancelled, and waits no longer than its time limit', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, leastWaitMs: 0 });
   await bed.addBundle('a', { 'run.mjs': held });
   const first = hold(bed, 'a');
@@ -92,7 +92,7 @@ test('a run that waits can be cancelled, and waits no longer than it may run', a
   assert.equal((await first.outcome).kind, 'returned');
 });
 
-test('an idle child makes room for another bundle', async () => {
+test('an idle child is ended to start one for another bundle', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
   for (const id of ['a', 'b', 'c']) {
     await bed.addBundle(id, { 'run.mjs': held });
@@ -102,7 +102,7 @@ test('an idle child makes room for another bundle', async () => {
   assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
 });
 
-test('bundles that are always busy do not keep another one out for ever', async () => {
+test('bundles that are always busy do not block another one forever', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
   for (const id of ['a', 'b', 'c']) await bed.addBundle(id, { 'run.mjs': held });
   let stop = false;
@@ -116,7 +116,7 @@ test('bundles that are always busy do not keep another one out for ever', async 
   await Promise.all(busy);
 });
 
-test('a child is replaced after its number of runs, and ended when it is not needed', async () => {
+test('a child is replaced after its number of runs, and ended when it is idle', async () => {
   await using bed = await openTestBed({ recycleAfterRuns: 2, idleMs: 100, maxChildrenPerBundle: 1 });
   await bed.addBundle('a', { 'run.mjs': held });
   const outputs: unknown[] = [];
@@ -128,7 +128,7 @@ test('a child is replaced after its number of runs, and ended when it is not nee
   await until('no idle child', () => childrenOf(process.pid).length === 0);
 });
 
-test('a child that died while it was idle is replaced', async () => {
+test('a child that ended while it was idle is replaced', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1 });
   await bed.addBundle('a', { 'run.mjs': held });
   await bed.run('a');
@@ -139,7 +139,7 @@ test('a child that died while it was idle is replaced', async () => {
   assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
 });
 
-test('a child that died while it was idle is not the one that makes room for another bundle', async () => {
+test('a child that ended while it was idle is not chosen to free a place for another bundle', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
   for (const id of ['a', 'b', 'c', 'd']) await bed.addBundle(id, { 'run.mjs': held });
   await bed.run('a');
@@ -148,7 +148,7 @@ test('a child that died while it was idle is not the one that makes room for ano
   for (const id of ['b', 'c', 'd']) assert.deepEqual(await bed.run(id), { kind: 'returned', output: 1 });
 });
 
-test('a bundle that crashes again and again is paused; another one is not', async () => {
+test('a bundle that crashes repeatedly is paused, and another one is not', async () => {
   let now = 1_000_000;
   await using bed = await openTestBed({ clock: { now: () => now }, maxChildrenPerBundle: 1 });
   await bed.addBundle('bad', { 'run.mjs': crashing });
@@ -169,7 +169,7 @@ test('a bundle that crashes again and again is paused; another one is not', asyn
   assert.match(JSON.stringify(await crash()), /exit code 7/, 'the count has started anew');
 });
 
-test('close cancels what runs and what waits and leaves no process', async () => {
+test('close cancels running and waiting runs and leaves no process', async () => {
   const bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
   await bed.addBundle('a', { 'run.mjs': held });
   const running = hold(bed, 'a');
@@ -201,11 +201,11 @@ test('a child inherits no file of the server', async () => {
   await file.close();
 });
 
-test('fewer children for a bundle than in all is demanded', async () => {
+test('fewer children for a bundle than in all are required', async () => {
   await assert.rejects(openTestBed({ maxChildrenPerBundle: 4, maxChildren: 4 }), RangeError);
 });
 
-test('a bundle that not every user may read runs as the user of the server, and the log says so', async () => {
+test('a bundle that some users cannot read runs as the user of the server, and the log reports this', async () => {
   await using bed = await openTestBed();
   await bed.addBundle('private', { 'run.mjs': held });
   await chmod(join(bed.folder, 'private'), 0o700);
@@ -214,7 +214,7 @@ test('a bundle that not every user may read runs as the user of the server, and 
   assert.equal(said, bed.sandbox.capabilities.separateUser);
 });
 
-test('when the system has no room for a process, those who wait are told, and no place is lost', async () => {
+test('when the system cannot start a process, waiting runs fail with the reason, and no place is lost', async () => {
   const told: string[] = [];
   const slots = createSlots(() => [pool], {
     maxChildren: 1,

@@ -69,7 +69,7 @@ const source = (attempts: Readonly<Record<string, string>>): string => `
     .join('\n')}
   new net.Socket({ fd: 3 }).end(JSON.stringify(denied), () => process.exit());`;
 
-test('the command line of a child denies what the table says', async () => {
+test('the command line of a child denies what the table lists', async () => {
   await using bed = await openTestBed();
   const { settings } = await probeMachine();
   const attempts = Object.fromEntries(Object.entries(expected).map(([name, [, body]]) => [name, body]));
@@ -90,7 +90,7 @@ test('the command line of a child denies what the table says', async () => {
   assert.deepEqual(JSON.parse(answer), { ...denied, ...other });
 });
 
-test('the probe finds every restriction in force', async () => {
+test('the probe finds every restriction active', async () => {
   const { capabilities, denied } = await probeMachine();
   const separateUser = process.getuid?.() === 0 && (await isReadableByAll(import.meta.dirname));
   assert.deepEqual(capabilities, { permissions: true, networkDenied: true, separateUser });
@@ -100,7 +100,7 @@ test('the probe finds every restriction in force', async () => {
   );
 });
 
-test('a folder that others may not search is not readable by all', async () => {
+test('a folder that other users may not search is not readable by all', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-probe-'));
   await chmod(folder, 0o755);
   await mkdir(join(folder, 'closed', 'inner'), { recursive: true });
@@ -128,7 +128,7 @@ const server = (folder: string, url = urlHere): string => `
 const spinning = `export const run = (input, context) => { context.log('begun'); while (input.spin); return 'well'; };`;
 
 for (const tier of ['process', 'sandbox']) {
-  test(`as an ordinary user everything works in a ${tier} but the separate user`, async (t) => {
+  test(`as an ordinary user everything works in a ${tier} except the separate user`, async (t) => {
     const { node, url } = await createReadableCopy(t);
     await using bed = await openTestBed();
     await bed.addBundle('a', { 'run.mjs': spinning });
@@ -156,7 +156,7 @@ for (const tier of ['process', 'sandbox']) {
 }
 
 for (const tier of ['process', 'sandbox']) {
-  test(`children in a ${tier} end when the server is killed, even one that spins`, async () => {
+  test(`children in a ${tier} end when the server is killed, even one in an endless loop`, async () => {
     await using bed = await openTestBed();
     await bed.addBundle('a', { 'run.mjs': spinning });
     const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), 'spin', tier];

@@ -27,7 +27,7 @@ async function runFor(bed: TestBed, projectId: string, bundleId = 'marking') {
   return (outcome as { output: { process: string; found: string[] } }).output;
 }
 
-test('no state crosses projects: of 1,500 runs by turns none finds what another project has left', async () => {
+test('no state crosses projects: none of 1,500 alternating runs finds a mark of another project', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 4 });
   await bed.addBundle('marking', { 'run.mjs': marking });
   const owners = new Map<string, string>();
@@ -48,7 +48,7 @@ test('no state crosses projects: of 1,500 runs by turns none finds what another 
   assert.ok(kept > 1000, 'the same project finds its own marks: processes are used again');
 });
 
-test('more projects than processes take turns, each with processes of its own, and leave room for other bundles', async () => {
+test('more projects than processes take turns, each with its own processes, and other bundles are not blocked', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 3 });
   await bed.addBundle('marking', { 'run.mjs': marking });
   await bed.addBundle('other', { 'run.mjs': marking });
@@ -113,7 +113,7 @@ async function fill(bed: TestBed, bundleIds: readonly string[], { each, running 
   return { runs, begun };
 }
 
-test('a project that holds every process does not keep the first run of another one waiting', async () => {
+test('a project that holds every process does not delay the first run of another one', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 3 });
   await bed.addBundle('marking', { 'run.mjs': marking });
   const { runs, begun } = await fill(bed, ['a', 'b', 'c', 'd'], { each: 3, running: 3 });
@@ -123,7 +123,7 @@ test('a project that holds every process does not keep the first run of another 
   for (const { outcome } of runs) assert.equal((await outcome).kind, 'returned');
 });
 
-test('processes that become free go to the project that has fewer, although the other has runs waiting', async () => {
+test('free processes go to the project that has fewer, although the other has waiting runs', async () => {
   const metrics = createMetrics();
   await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4, metrics });
   const { runs, begun } = await fill(bed, ['a', 'b'], { each: 4, running: 4 });
@@ -154,7 +154,7 @@ async function untilChildren(metrics: Registry, count: number): Promise<void> {
   }
 }
 
-test('a full queue refuses the project that fills it, and still takes runs of another one', async () => {
+test('a full queue refuses the project that fills it, and still accepts runs of another one', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8 });
   const { runs } = await fill(bed, ['a', 'b'], { each: 4, running: 2 });
   for (const bundleId of ['c', 'd']) await bed.addBundle(bundleId, { 'run.mjs': held });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { bounds } from './protocol.ts';
 import { faultOf, readFromChild } from './read-from-child.ts';
 
-test('a message of a child is taken when its shape is right', () => {
+test('a message of a child is accepted when its shape is valid', () => {
   const good = [
     { type: 'pending_dropped' },
     { type: 'returned', run: 'r', ms: 0, output: null },
@@ -23,7 +23,7 @@ test('a message of a child is taken when its shape is right', () => {
   for (const message of good) assert.deepEqual(readFromChild(JSON.stringify(message)), message);
 });
 
-test('anything else is no message', () => {
+test('any other value is not a message', () => {
   const bad = [
     ...[
       '',
@@ -54,7 +54,7 @@ test('anything else is no message', () => {
   fc.assert(fc.property(fc.json(), (line) => readFromChild(line) === undefined));
 });
 
-test('nesting is bounded without recursion that a child could make deep', () => {
+test('nesting is limited without recursion, so that a child cannot exhaust the stack', () => {
   const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
   assert.equal(faultOf(nest(bounds.depth)), undefined);
   assert.match(faultOf(nest(bounds.depth + 1)) ?? '', /deeper/);

@@ -19,7 +19,7 @@ async function runSource(source: string, change: Parameters<TestBed['run']>[1] =
 }
 let bundles = 0;
 
-test('a TypeScript handler gets its input and its output comes back', async () => {
+test('a TypeScript handler receives its input and returns its output', async () => {
   const source = `import type { Handler } from '@quartermaster/plugin-kit';
     import { half } from './half.ts';
     export const run: Handler<{ a: number }> = async ({ a }) => ({ result: half(a) });`;
@@ -64,7 +64,7 @@ test('a refused request reaches the handler as code and message', async () => {
   assert.deepEqual(outcome, { kind: 'returned', output: ['egress_refused', 'not a declared host'] });
 });
 
-test('a run makes at most its number of requests, six at a time', async () => {
+test('a run makes at most its number of requests, six concurrently', async () => {
   let now = 0;
   let most = 0;
   const six = Promise.withResolvers<void>();
@@ -88,19 +88,19 @@ test('a run makes at most its number of requests, six at a time', async () => {
   assert.equal(most, 6);
 });
 
-test('context.reject says that the input is wrong', async () => {
+test('context.reject reports an invalid input', async () => {
   const outcome = await runSource(`export const run = (input, context) => context.reject('q is no city');`);
   assert.deepEqual(outcome, { kind: 'input_rejected', message: 'q is no city' });
 });
 
-test('a throw fails the run with its message, without stack and paths', async () => {
+test('a thrown error fails the run with its message, without stack and paths', async () => {
   const outcome = await runSource(
     `export const run = () => { throw new Error('no such thing at ' + import.meta.url + '\\u001b[31m\\nnext line'); };`,
   );
   assert.deepEqual(outcome, { kind: 'failed', message: 'no such thing at ./run.mjs [31m next line' });
 });
 
-test('what cannot be loaded fails the run', async () => {
+test('a handler that cannot be loaded fails the run', async () => {
   const cases = [
     ['export const walk = 1;', /no function named "run"/],
     ['export const run = (;', /Unexpected token|Expression expected/],
@@ -118,7 +118,7 @@ test('what cannot be loaded fails the run', async () => {
   }
 });
 
-test('an output that is not JSON fails the run and says why', async () => {
+test('an output that is not JSON fails the run with the reason', async () => {
   const cases = [
     ['1n', /BigInt/],
     ['(() => { const a = {}; a.a = a; return a; })()', /circular/],
@@ -137,7 +137,7 @@ test('an output that is not JSON fails the run and says why', async () => {
   assert.equal(Reflect.get({}, 'polluted'), undefined);
 });
 
-test('a run that ends in time after a cancel keeps its child; one that does not loses it', async () => {
+test('a run that ends in time after a cancel keeps its child, and one that does not loses it', async () => {
   const source = `globalThis.runs = 0;
     export const run = async ({ deaf }, context) => {
       globalThis.runs += 1;
@@ -173,7 +173,7 @@ test('a run that ends in time after a cancel keeps its child; one that does not 
   assert.deepEqual(await bed.run('cancelled'), { kind: 'returned', output: 1 }, 'a new child');
 });
 
-test('the handler sees that it is cancelled', async () => {
+test('the signal of a handler is aborted when its run is cancelled', async () => {
   const controller = new AbortController();
   const messages: string[] = [];
   const outcome = await runSource(
@@ -193,7 +193,7 @@ test('the handler sees that it is cancelled', async () => {
   assert.deepEqual(messages, ['begun']);
 });
 
-test('a run that waits longer than its time is timed out', async () => {
+test('a run that waits longer than its time limit is timed out', async () => {
   const limits = { timeoutMs: 100 };
   const timedOut = { kind: 'timed_out', limitMs: 100 };
   assert.deepEqual(await runSource('export const run = () => new Promise(() => {});', { limits }), timedOut);

@@ -37,7 +37,7 @@ test('a sandboxed child has its streams and its channel, and no file of the serv
   assert.deepEqual([...new Set(files)].toSorted(), ['/', '/dev/null']);
 });
 
-test('a sandboxed child ends with the one that started it', async () => {
+test('a sandboxed child ends with the process that started it', async () => {
   await using bed = await openTestBed();
   await bed.addBundle('spinning', { 'run.mjs': 'export const run = () => { for (;;); };' });
   const outcome = bed.run('spinning', { isolation: 'sandbox', limits: { timeoutMs: 200 } });

@@ -7,7 +7,7 @@ function describe(splitter: Parameters<typeof checkSplitter>[0]): string {
   return `${field}: found ${found}; expected ${expected}`;
 }
 
-test('a whole splitter is accepted', () => {
+test('a complete splitter is accepted', () => {
   assert.equal(checkSplitter({ type: 'token', chunk_size: 400, chunk_overlap: 0 }), null);
   assert.equal(checkSplitter({ type: 'token', chunk_size: 400, chunk_overlap: 200 }), null);
   assert.equal(checkSplitter({ type: 'separator', separators: ['\n\n', '. '] }), null);
@@ -21,7 +21,7 @@ test('no separator is part of another', () => {
   assert.match(describe({ type: 'separator', separators: [';', ';'] }), /is part of/);
 });
 
-test('chunks overlap by at most half, also of the default size', () => {
+test('chunks overlap by at most half, also with the default size', () => {
   assert.match(describe({ type: 'token', chunk_size: 100, chunk_overlap: 51 }), /at most half of chunk_size \(100\)/);
   assert.equal(checkSplitter({ type: 'separator', separators: ['\n'], chunk_overlap: 200 }), null);
   assert.match(describe({ type: 'separator', separators: ['\n'], chunk_size: 50, chunk_overlap: 26 }), /half/);

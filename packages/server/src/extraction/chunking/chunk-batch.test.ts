@@ -50,7 +50,7 @@ function sent(chunks: readonly ExtractedChunk[]): unknown {
   return message.type === 'chunks' ? message.chunks : undefined;
 }
 
-test('a batch arrives as it was sent, with texts that a database can store', () => {
+test('a batch arrives unchanged, with texts that a database can store', () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), (rows) => {
       const chunks = rows.map(toChunk);
@@ -59,7 +59,7 @@ test('a batch arrives as it was sent, with texts that a database can store', () 
   );
 });
 
-test('batches hold every chunk once, in order, within the limits; a chunk that exceeds them is a batch of its own', () => {
+test('batches contain every chunk once, in order, within the limits; a chunk that exceeds them is a batch of its own', () => {
   const lengths = fc.array(fc.oneof(fc.nat(3_000), fc.constant(batchLimits.words + 1)), { maxLength: 1_200 });
   fc.assert(
     fc.property(lengths, (given) => {
@@ -83,7 +83,7 @@ test('batches hold every chunk once, in order, within the limits; a chunk that e
   );
 });
 
-test('a batch that one transaction should not take is refused', () => {
+test('a batch that is too large for one transaction is refused', () => {
   const { words, chunks, characters } = batchLimits;
   assert.equal(checkBatch([ofWords(words + 1, 0)]).length, 1);
   assert.equal(checkBatch([ofWords(words / 2, 0), ofWords(words / 2, 1)]).length, 2);
@@ -121,7 +121,7 @@ test('a batch is refused when a field has a value that no reader sends', () => {
   assert.deepEqual(checkBatch([{ ...chunk, more: 1 }]), [chunk]);
 });
 
-test('a name of metadata that is written with an escape comes out right after one that is a backslash', () => {
+test('an escaped metadata name is parsed correctly after one that is a backslash', () => {
   // V8 then reads every second name of similar objects with an escape for a backslash, unless it has met another one.
   JSON.parse(String.raw`{"first":[],"\\":0}`);
   // An object without a prototype, so that V8 does not meet its names here.

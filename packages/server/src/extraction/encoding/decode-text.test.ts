@@ -21,7 +21,7 @@ test('UTF-8 is read with and without a byte order mark', () => {
   );
 });
 
-test('UTF-16 is told by its mark or by the parity of its zero bytes', () => {
+test('UTF-16 is recognised by its mark or by the parity of its zero bytes', () => {
   const text = 'Plain text, größer.\n';
   const little = Buffer.from(text, 'utf16le');
   const big = Buffer.from(text, 'utf16le').swap16();
@@ -39,7 +39,7 @@ test('UTF-32 is read', () => {
   decodes(Buffer.from(big).swap32(), 'größer 天 𝒳', 'utf-32le');
 });
 
-test('a declared encoding is taken when the text is not UTF-8', () => {
+test('a declared encoding is used when the text is not UTF-8', () => {
   decodes(Buffer.from([0xe4, 0xee]), 'до', 'windows-1251', ['windows-1251']);
   decodes(Buffer.from('größer'), 'größer', 'utf-8', ['windows-1251']);
   assert.equal(decodeText(Buffer.from('gr\u00f6\u00dfer', 'latin1'), ['no-such-charset']).text, 'größer');
@@ -53,14 +53,14 @@ for (const { text, encodings } of letters) {
   }
 }
 
-test('a long text is judged by its lines beyond ASCII, wherever they stand', () => {
+test('the encoding of a long text is determined from its lines beyond ASCII, wherever they are', () => {
   const plain = 'Nothing here tells the encoding.\n'.repeat(20_000);
   const telling = 'Größere Städte haben natürlich mehrere Straßen, für Fußgänger auch schöne Plätze.\n';
   const bytes = Buffer.from(`${plain}${telling}${plain}`, 'latin1');
   assert.deepEqual([decodeText(bytes).encoding, decodeText(bytes).text.includes(telling)], ['windows-1252', true]);
 });
 
-test('the pieces of a text are the text, however long it is', () => {
+test('the pieces of a text form the text, however long it is', () => {
   const text = 'Ein längerer Text mit 漢字.\n'.repeat(100_000);
   const bytes = Buffer.from(text);
   assert.equal([...decodePieces(bytes, findEncoding(bytes))].join(''), text);
@@ -90,6 +90,6 @@ test('truncated or damaged UTF-8 is not mistaken for another encoding', () => {
   });
 });
 
-test('no bytes are an empty file', () => {
+test('an empty file has no bytes', () => {
   assert.throws(() => decodeText(Buffer.alloc(0)), { code: 'file_empty' });
 });

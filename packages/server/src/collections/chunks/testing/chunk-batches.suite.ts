@@ -28,7 +28,7 @@ function pair(question: string, answer: string, ordinal: number): NewChunk {
 
 /** Tests the guarantees of every repository for batches of pairs. */
 export function testChunkBatches(open: () => OpenedRepositories): void {
-  test('a batch of pairs is stored as it is given, found by its words and known by its keys', async () => {
+  test('a batch of pairs is stored unchanged, and found by its words and its keys', async () => {
     const repositories = open();
     const { jobs, chunks } = repositories;
     const collection = await addCollection(repositories);

@@ -19,7 +19,7 @@ import {
 
 /** Tests the behaviour of every chunk repository. */
 export function testChunkRepository(open: () => OpenedRepositories): void {
-  test('a chunk made directly comes back as it went in, to its project and collection only', async () => {
+  test('a directly created chunk is returned unchanged, and only in its project and collection', async () => {
     const { chunks } = open();
     const { projectId, id: collectionId } = await addCollection(open());
     const { words, ordinal, ...chunk } = newChunk('hello world', {
@@ -35,7 +35,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.equal(await chunks.find({ ...key, collectionId: newId('collection') }), undefined);
   });
 
-  test('a full collection takes no more, however many come at once', async () => {
+  test('a full collection accepts no more chunks, even concurrently', async () => {
     const { chunks } = open();
     const { projectId, id } = await addCollection(open(), { capacity: 3 });
     const adds = Array.from({ length: 6 }, () => chunks.add(projectId, id, newChunk('x')));
@@ -64,7 +64,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('chunks are listed a collection or a record, and a cursor must be one of them', async () => {
+  test('chunks are listed for a collection or a record, and a cursor must be one of them', async () => {
     const repositories = open();
     const { chunks } = repositories;
     const collection = await addCollection(repositories);
@@ -85,7 +85,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a changed chunk is found by its new words only', async () => {
+  test('a changed chunk is found only by its new words', async () => {
     const repositories = open();
     const { chunks } = repositories;
     const collection = await addCollection(repositories);
@@ -118,7 +118,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([rest?.items.length, rest?.hasMore], [6, false]);
   });
 
-  test('a removed chunk is gone from list, search and count', async () => {
+  test('a deleted chunk disappears from list, search and count', async () => {
     const repositories = open();
     const { chunks } = repositories;
     const collection = await addCollection(repositories);
@@ -135,7 +135,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('what was removed leaves no trace in the scores of what stays', async () => {
+  test('deleted chunks do not affect the scores of the remaining ones', async () => {
     const repositories = open();
     const { chunks, records, jobs } = repositories;
     const stays = ['red apple', 'green pear', 'blue plum'];
@@ -158,7 +158,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, touched);
   });
 
-  test('chunks of a deleted record are nowhere', async () => {
+  test('chunks of a deleted record appear nowhere', async () => {
     const repositories = open();
     const { chunks, records } = repositories;
     const collection = await addCollection(repositories);

@@ -98,7 +98,7 @@ const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
 
 /** Tests the behaviour of every chunk repository for conditions on metadata. */
 export function testMetadataFilter(open: () => OpenedRepositories): void {
-  test('conditions choose chunks by their metadata, and a key or a value is never more than that', async () => {
+  test('conditions select chunks by their metadata, and keys and values are never interpreted as SQL', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     for (const [content, metadata] of Object.entries(texts)) {
@@ -110,7 +110,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     }
   });
 
-  test('a text is a number when it is written as one that a float holds, of whatever size', async () => {
+  test('a text counts as a number when it is written as one that a float can represent', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const written = [
@@ -144,7 +144,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.deepEqual(await find({ type: 'gt', key: 'n', value: 1e90 }), ['1e99', String(Number.MAX_VALUE)]);
   });
 
-  test('as many values as a question may name are compared, in groups of groups', async () => {
+  test('a filter can compare the maximum number of values, in nested groups', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     for (const n of [1, 99, 100]) {
@@ -160,7 +160,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), ['1', '99']);
   });
 
-  test('what a chunk does not say its record says', async () => {
+  test('a chunk inherits missing metadata from its record', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     for (const [lang, chunkLang] of [['en'], ['de'], ['en', 'de']]) {
@@ -176,7 +176,7 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.equal((await find({ type: 'gte', key: 'year', value: 2024 })).length, 3);
   });
 
-  test('few that meet a condition are found among many that do not', async () => {
+  test('a few matching chunks are found among many that do not match', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection);

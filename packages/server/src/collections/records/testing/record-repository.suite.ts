@@ -19,7 +19,7 @@ const splitter: TextSplitter = { type: 'separator', separators: ['\n'] };
 
 /** Tests the behaviour of every record repository. */
 export function testRecordRepository(open: () => OpenedRepositories): void {
-  test('a record comes back as it went in, under its own project and collection only', async () => {
+  test('a record is returned unchanged, and only in its project and collection', async () => {
     const repositories = open();
     const { records } = repositories;
     const collection = await addCollection(repositories);
@@ -40,7 +40,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a change that goes out from a source the record no longer has changes nothing', async () => {
+  test('a change that is based on an outdated source has no effect', async () => {
     const repositories = open();
     const { records } = repositories;
     const collection = await addCollection(repositories);
@@ -86,13 +86,13 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     for (const one of [collection, others]) await sweepAway(repositories, one);
   });
 
-  test('a record is not added to a collection that is not there', async () => {
+  test('a record cannot be added to a missing collection', async () => {
     const { records } = open();
     const collection = await addCollection(open());
     assert.equal(await records.add(newRecord({ ...collection, id: newId('collection') })), false);
   });
 
-  test('records are listed a collection, newest first, and a cursor must be one of them', async () => {
+  test('records are listed for a collection, newest first, and a cursor must be one of them', async () => {
     const repositories = open();
     const { records } = repositories;
     const collection = await addCollection(repositories);
@@ -117,7 +117,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, other);
   });
 
-  test('new metadata leaves the rest as it is', async () => {
+  test('new metadata change no other field', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await recordOf(repositories, collection, ['a']);
@@ -130,7 +130,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a deleted record is gone at once', async () => {
+  test('a deleted record disappears immediately', async () => {
     const repositories = open();
     const { records } = repositories;
     const collection = await addCollection(repositories);

@@ -40,7 +40,7 @@ function testRows(open: () => OpenedRepositories): void {
   const placesOf = async (record: NewRecord, status: 'rejected' | 'duplicate' = 'rejected') =>
     (await open().rows.list(keyOf(record), status, { order: 'asc', limit: 100 }))?.items.map(({ row }) => row);
 
-  test('rows are shown with all they hold once their record is made, by status and in pages', async () => {
+  test('rows are returned completely after their record is ready, by status and in pages', async () => {
     const { jobs, rows, ...repositories } = open();
     const collection = await addCollection(open());
     const record = await addRecord(open(), collection);
@@ -60,7 +60,7 @@ function testRows(open: () => OpenedRepositories): void {
     assert.equal(await open().countRows(collection.id), 0);
   });
 
-  test('rows of a making that failed are shown; those of the next one take their place, and a lost claim adds none', async () => {
+  test('rows of a failed attempt are shown; the next attempt replaces them, and a lost claim adds none', async () => {
     const { jobs, records } = open();
     const collection = await addCollection(open());
     const record = await addRecord(open(), collection);
@@ -93,7 +93,7 @@ function testKeys(open: () => OpenedRepositories): void {
     return job;
   }
 
-  test('keys are taken by visible pairs of other records of the collection only', async () => {
+  test('keys count only for visible pairs of other records of the collection', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
     const other = await addCollection(open());
@@ -107,7 +107,7 @@ function testKeys(open: () => OpenedRepositories): void {
     await sweepAway(open(), other);
   });
 
-  test('keys that begin alike are told apart, and so are collections whose ids end alike', async () => {
+  test('keys with the same beginning are distinct, and so are collections whose ids have the same ending', async () => {
     const { jobs } = open();
     const end = newId('collection').slice(-12);
     const [collection, other] = await Promise.all(
@@ -126,7 +126,7 @@ function testKeys(open: () => OpenedRepositories): void {
     for (const each of [collection, other]) await sweepAway(open(), each);
   });
 
-  test('who leaves out duplicates is overtaken by a record with the same pair that was published meanwhile', async () => {
+  test('a record that skips duplicates notices a pair that another record has published meanwhile', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
     const first = await createPairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
@@ -138,7 +138,7 @@ function testKeys(open: () => OpenedRepositories): void {
     await sweepAway(open(), collection);
   });
 
-  test('who replaces duplicates takes their place in one step, and what they were is swept', async () => {
+  test('a record that replaces duplicates does so in one step, and the replaced chunks are swept', async () => {
     const { jobs } = open();
     const collection = await addCollection(open(), { capacity: 3 });
     const old = await addRecord(open(), collection);
@@ -160,7 +160,7 @@ function testKeys(open: () => OpenedRepositories): void {
     await sweepAway(open(), collection);
   });
 
-  test('what replaces too little for the room there is, is not published and replaces nothing', async () => {
+  test('a record that replaces too few chunks for the remaining capacity is not published and replaces nothing', async () => {
     const { jobs } = open();
     const collection = await addCollection(open(), { capacity: 3 });
     await jobs.publish(await createPairs(await addRecord(open(), collection), ['a', 'b', 'c']), made(3));
@@ -180,7 +180,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
   /** The ordinal from which on the keys of a record that is being created are inserted. */
   const farOrdinal = 50_000;
 
-  test('the keys of a record of many pairs are known from its switch on, not before', async () => {
+  test('the keys of a record with many pairs exist from its publication on', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
     await addRecord(open(), collection);
@@ -194,7 +194,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     assert.equal(await open().countRows(collection.id), 0);
   });
 
-  test('a record that is made again, after many pairs, has the keys of its last try and no others', async () => {
+  test('a record that is created again, with many pairs, has only the keys of its last attempt', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
     await addRecord(open(), collection);
@@ -213,7 +213,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     await sweepAway(open(), collection);
   });
 
-  test('a try that goes on with what another has made enters the keys that are left', async () => {
+  test('an attempt that continues another one inserts the missing keys', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
     await addRecord(open(), collection);
@@ -230,7 +230,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     await sweepAway(open(), collection);
   });
 
-  test('a pair that is removed by itself takes its key with it', async () => {
+  test('a pair that is deleted alone loses its key', async () => {
     const { jobs, chunks } = open();
     const collection = await addCollection(open());
     const record = await addRecord(open(), collection);

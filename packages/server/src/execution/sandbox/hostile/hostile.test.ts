@@ -30,7 +30,7 @@ function notContained(verdicts: Verdicts): Record<string, string> {
   return Object.fromEntries(rest.map(([{ does }, verdict]) => [does, verdict]));
 }
 
-test('a sandbox contains every hostile handler of the corpus, and others go on', () => {
+test('a sandbox contains every hostile handler of the corpus, and other runs continue', () => {
   const { sandbox } = measured.whole;
   assert.ok(sandbox.size >= 150, `${sandbox.size} handlers`);
   assert.deepEqual(notContained(sandbox), {});
@@ -40,23 +40,23 @@ test('in a sandbox the kernel alone contains what Node does not', () => {
   assert.deepEqual(notContained(measured.kernel.sandbox), {});
 });
 
-test('a process contains the corpus while Node and the seat belt hold', () => {
+test('a process contains the corpus with Node and the seat belt', () => {
   assert.deepEqual(notContained(measured.whole.process), {});
 });
 
-test('without Node a process contains little: each attempt is a real one', () => {
+test('without Node a process contains little, so the attempts are real ones', () => {
   const open = Object.values(notContained(measured.kernel.process));
   assert.ok(open.length >= 100, `${open.length} got through`);
   assert.deepEqual(new Set(open), new Set(['open']));
 });
 
-test('the page of isolation says what was measured', (t) => {
+test('the page about isolation shows the measured results', (t) => {
   if (process.getuid?.() !== 0) return t.diagnostic('it says what holds where children have their own user');
   const hint = 'changed? node scripts/measure-isolation.ts writes the page';
   assert.equal(saidByPage(), renderMeasured(settleSlow(measured, saidByPage())).trim(), hint);
 });
 
-test('a change of containment is one of the page; an attempt for which there was no time is not', () => {
+test('a change of containment changes the page, but an attempt without enough time does not', () => {
   const said = renderMeasured(measured);
   const change = (it: HostileCase | undefined, verdict: string): string => {
     assert.ok(it !== undefined);
@@ -73,7 +73,7 @@ test('a change of containment is one of the page; an attempt for which there was
   assert.equal(change(contained, 'slow'), said);
 });
 
-test('only the clock makes an attempt slow', () => {
+test('only a time limit makes an attempt slow', () => {
   const attempt = { does: 'try', body: '' };
   const harmful: HostileCase = { ...attempt, ends: ['out_of_memory'] };
   const late = { kind: 'timed_out', limitMs: 1 } as const;
@@ -92,7 +92,7 @@ function saidByPage(): string {
   return said.trim();
 }
 
-test('as an ordinary user a sandbox contains the same', async (t) => {
+test('a sandbox of an ordinary user contains the same attempts', async (t) => {
   const { node, url } = await createReadableCopy(t);
   const ordinary = process.getuid?.() === 0 ? { user: 1000 } : {};
   const program = `
@@ -108,7 +108,7 @@ test('as an ordinary user a sandbox contains the same', async (t) => {
   assert.deepEqual(notContained(new Map(attempting.map((it, at) => [it, verdicts[at] ?? 'never tried']))), {});
 });
 
-test('no handler is in the corpus twice, and no process is left of any', () => {
+test('no handler is in the corpus twice, and no process remains', () => {
   const names = Object.entries({ ...attempts, ...harm }).flatMap(([group, all]) => all.map((it) => group + it.does));
   assert.equal(new Set(names).size, names.length);
   assert.deepEqual(childrenOf(process.pid), []);
