@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
 import { createReadableCopy } from '../../execution/sandbox/testing/readable-copy.suite.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
@@ -17,7 +18,7 @@ import { channelDescriptor, type SpawnSettings } from '../../processes/isolation
 import { superviseProcess } from '../../processes/supervised-process.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
 import { spawnReader } from './spawn-reader.ts';
-import { children, never, onlyReader, open, readsOn, short, taskOf } from './testing/extractor.fixture.ts';
+import { children, file, never, onlyReader, open, readsOn, short, taskOf } from './testing/extractor.fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
 /**
@@ -67,6 +68,43 @@ test('a reader has a user of its own, no capability, no new privileges and, in a
     if (isRoot && settings.user === 'own') assert.ok(uid >= 1_900_000_000, `${tier}: ${uid}`);
   }
 });
+
+const documents = [
+  [file('docx', wordDocument(['Books are lent for four weeks.'])), 'text', 'Books are lent for four weeks.'],
+  [
+    file(
+      'xlsx',
+      workbook([
+        {
+          name: 'pairs',
+          rows: [
+            ['question', 'answer'],
+            ['How long?', 'Four weeks.'],
+          ],
+        },
+      ]),
+    ),
+    'qa',
+    'How long?',
+  ],
+] as const;
+
+for (const tier of ['sandbox', 'process'] as const) {
+  test(`${tier}: a reader may read every file of its program that Word documents and workbooks need`, async (t) => {
+    const settings = await settingsOf(tier);
+    const pool = open({ processes: 1, isolation: async () => settings });
+    t.after(() => pool.close());
+    for (const [source, kind, content] of documents) {
+      const { task, chunks } = taskOf(source, { kind });
+      const outcome = await pool.extract(task, never);
+      assert.equal(outcome.kind, 'extracted', JSON.stringify(outcome));
+      assert.deepEqual(
+        chunks.map((chunk) => chunk.question ?? chunk.content),
+        [content],
+      );
+    }
+  });
+}
 
 test('a reader of root without a user of its own has no capability of root', async () => {
   const pool = open({ processes: 1, isolation: async () => withoutUser });
