@@ -11,7 +11,10 @@ const many = (count: number, value: string) =>
 
 /** Credentials and the error that they cause. */
 const tooLarge: Record<string, [credentials: Record<string, unknown>, found: RegExp]> = {
-  'too many members': [many(members + 1, 'x'), /at most 32 members; received (?:an object of )?33 members/],
+  'too many members': [
+    many(members + 1, 'x'),
+    /must be an object of at most 32 members; received an object of 33 members\./,
+  ],
   'a text that is too long': [{ api_key: 'x'.repeat(valueBytes + 1) }, /values have at most 8192 bytes each/],
   'a text whose bytes are too many': [
     { api_key: '中'.repeat(valueBytes / 3 + 1) },

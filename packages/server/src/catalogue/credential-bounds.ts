@@ -17,7 +17,8 @@ export const credentialLimits = { members: maxCredentials, valueBytes: 8 * 1024,
 export function checkCredentialBounds(credentials: Named, except?: string): void {
   const { members, valueBytes, totalBytes } = credentialLimits;
   const names = Object.keys(credentials).filter((name) => name !== except);
-  if (names.length > members) throw tooLarge(`${names.length} members`, `an object of at most ${members} members`);
+  if (names.length > members)
+    throw tooLarge(`an object of ${names.length} members`, `an object of at most ${members} members`);
   let total = 0;
   for (const name of names) {
     const size = sizeOf(credentials[name]);
