@@ -88,9 +88,9 @@ function round(scalar: Scalar, digits: Scalar = 0n): Scalar {
   if (Math.abs(scalar) >= 2 ** 53) return places === 0 ? BigInt(scalar) : scalar;
   const [, whole = '', fraction = ''] = /^-?(\d+)\.(\d+)$/.exec(scalar.toFixed(60)) ?? [];
   const rest = fraction.slice(places);
-  const kept = BigInt(whole + fraction.slice(0, places));
-  const isUp = /^50*$/.test(rest) ? kept % 2n === 1n : rest >= '5';
-  const rounded = (isUp ? kept + 1n : kept) * (scalar < 0 ? -1n : 1n);
+  const scaled = BigInt(whole + fraction.slice(0, places));
+  const isUp = /^50*$/.test(rest) ? scaled % 2n === 1n : rest >= '5';
+  const rounded = (isUp ? scaled + 1n : scaled) * (scalar < 0 ? -1n : 1n);
   return places === 0 ? rounded : Number(`${rounded}e-${places}`);
 }
 

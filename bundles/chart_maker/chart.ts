@@ -146,13 +146,13 @@ function drawPie(input: Input, context: HandlerContext): string {
   const legend = labels.slice(0, lines).map((label, index) => {
     const y = top + 12 + index * 18;
     const isRest = index === lines - 1 && labels.length > lines;
-    const said = isRest
+    const caption = isRest
       ? `… ${labels.length - index} more`
       : `${label} (${Number((((values[index] ?? 0) / total) * 100).toPrecision(3))} %)`;
     const box = isRest
       ? ''
       : `<g fill="${colour(index)}">${rectangle({ x: cx + radius + 20, y: y - 10, w: 11, h: 11 })}</g>`;
-    return box + text(said, { x: cx + radius + 38, y, anchor: 'start', room: width - cx - radius - 46 });
+    return box + text(caption, { x: cx + radius + 38, y, anchor: 'start', room: width - cx - radius - 46 });
   });
   return [...slices, ...legend].join('');
 }
@@ -177,8 +177,8 @@ function axisOf(values: readonly number[]): Axis {
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
   // Too near each other to be told apart: room is made around them.
   const largest = Math.max(Math.abs(low), Math.abs(high));
-  const room = largest > 1e-90 ? largest * 0.1 : 1;
-  if (high - low <= Math.max(largest * 1e-9, 1e-100)) [low, high] = [low - room, high + room];
+  const margin = largest > 1e-90 ? largest * 0.1 : 1;
+  if (high - low <= Math.max(largest * 1e-9, 1e-100)) [low, high] = [low - margin, high + margin];
   const step = roundStep((high - low) / 6);
   const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => {

@@ -61,8 +61,8 @@ const ofTheWire = new Set([
 ]);
 
 function headOf({ status, headers }: OutboundResponse): Pick<Output, 'status' | 'headers' | 'content_type'> {
-  const told = Object.entries(headers).filter(([name]) => !ofTheWire.has(name));
-  return { status, headers: Object.fromEntries(told), content_type: headers['content-type'] ?? null };
+  const shown = Object.entries(headers).filter(([name]) => !ofTheWire.has(name));
+  return { status, headers: Object.fromEntries(shown), content_type: headers['content-type'] ?? null };
 }
 
 function bodyOf({ headers, text, base64 }: OutboundResponse): Pick<Output, 'kind' | 'json' | 'text' | 'base64'> {

@@ -64,19 +64,19 @@ function articleOf(pmid: string, summary: Summary) {
     pmid,
     title: summary.title ?? '',
     authors: (summary.authors ?? []).map(({ name }) => name),
-    journal: said(summary.fulljournalname),
-    published: said(summary.pubdate),
-    volume: said(summary.volume),
-    issue: said(summary.issue),
-    pages: said(summary.pages),
-    doi: said(id('doi')),
-    pmc_id: said(id('pmc')),
+    journal: textOrNull(summary.fulljournalname),
+    published: textOrNull(summary.pubdate),
+    volume: textOrNull(summary.volume),
+    issue: textOrNull(summary.issue),
+    pages: textOrNull(summary.pages),
+    doi: textOrNull(id('doi')),
+    pmc_id: textOrNull(id('pmc')),
     publication_types: summary.pubtype ?? [],
     url: `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`,
   };
 }
 
 /** PubMed writes an empty text for what there is not. */
-function said(text: string | undefined): string | null {
+function textOrNull(text: string | undefined): string | null {
   return text === undefined || text === '' ? null : text;
 }

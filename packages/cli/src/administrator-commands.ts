@@ -10,10 +10,10 @@ export function administratorCommands(): Command {
     .description('create a one-time setup link, valid for one hour; it replaces an earlier link')
     .action((options: { reset: boolean }) =>
       withAdministration(async ({ createSetUpLink }) => {
-        const made = await createSetUpLink(options);
-        if (made === undefined)
+        const link = await createSetUpLink(options);
+        if (link === undefined)
           throw new Error('The console already has an administrator. Use --reset to remove it and create a new link.');
-        console.log(made.link.reveal());
+        console.log(link.link.reveal());
       }),
     );
   return administrator;

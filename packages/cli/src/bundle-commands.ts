@@ -80,9 +80,9 @@ function importCommand(): Command {
     .option('--rename <pairs>', 'plugin ids by operationId: a=b,c=d', readPairs)
     .description('generate a declarative bundle from an OpenAPI document (offline)')
     .action(async (file: string, { out, ...options }: ImportArguments) => {
-      const made = importOpenApi(await readFile(file, 'utf8'), options);
-      const folder = await writeBundle(out, made);
-      const { report } = made;
+      const imported = importOpenApi(await readFile(file, 'utf8'), options);
+      const folder = await writeBundle(out, imported);
+      const { report } = imported;
       for (const { operation, reason } of report.skipped) say(`not imported: ${operation}: ${reason}`);
       for (const note of report.notes) say(`note: ${note}`);
       for (const { plugin_id, notes } of report.imported) for (const note of notes) say(`${plugin_id}: ${note}`);

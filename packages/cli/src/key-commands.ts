@@ -19,9 +19,9 @@ export function keyCommands(): Command {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
         const projectId = await findProjectId(projects, project);
-        const made = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
-        console.error(`Created key ${made.stored.id}. It is shown only once:`);
-        console.log(made.key.reveal());
+        const created = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
+        console.error(`Created key ${created.stored.id}. It is shown only once:`);
+        console.log(created.key.reveal());
       }),
     );
   key
@@ -82,11 +82,11 @@ function addRotation(key: Command): void {
     .description('replace a key; the old key works until the overlap ends')
     .action((keyId: string, options: { overlap: number }) =>
       withAdministration(async ({ projects }) => {
-        const made = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
+        const rotated = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
         console.error(
-          `Created key ${made.stored.id}. The old key ends in ${options.overlap} minutes. The new key is shown only once:`,
+          `Created key ${rotated.stored.id}. The old key ends in ${options.overlap} minutes. The new key is shown only once:`,
         );
-        console.log(made.key.reveal());
+        console.log(rotated.key.reveal());
       }),
     );
 }

@@ -15,8 +15,8 @@ function toMessage(status: number, text: string, id: RequestId): JSONRPCMessage 
     return { ...(body as JSONRPCMessage), ...(error === undefined ? {} : { id }) } as JSONRPCMessage;
   }
   const { code, message } = Object(error) as { code?: string; message?: string };
-  const said = message === undefined ? `The service answered with status ${status}.` : `${code}: ${message}`;
-  return { jsonrpc: '2.0', id, error: { code: -32_000, message: said } };
+  const reason = message === undefined ? `The service answered with status ${status}.` : `${code}: ${message}`;
+  return { jsonrpc: '2.0', id, error: { code: -32_000, message: reason } };
 }
 
 function parse(text: string): unknown {

@@ -13,8 +13,8 @@ export function projectCommands(): Command {
     .description('create a project and print its id')
     .action((name: string) =>
       withAdministration(async ({ projects }) => {
-        const made = await projects.createProject(name);
-        console.log(made.id);
+        const created = await projects.createProject(name);
+        console.log(created.id);
       }),
     );
   project

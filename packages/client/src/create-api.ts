@@ -110,11 +110,11 @@ function describeQuery(query: NonNullable<Call['query']>): string {
 }
 
 function headersOf({ headers = {}, body, idempotencyKey }: Call): Record<string, string> {
-  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const present = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     ...(body === undefined || body instanceof FormData ? {} : { 'Content-Type': 'application/json' }),
     ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(present),
   };
 }
 

@@ -24,10 +24,10 @@ export function requestFiles(id: string, url: string): Readonly<Record<string, s
 }
 
 function pluginOf(id: string, call: URL): object {
-  const given = new Map(
+  const byName = new Map(
     [...call.searchParams].map(([name, text]) => [propertyOf(name), { name, value: readValue(text) }]),
   );
-  const properties = [...given].map(([property, { value }]) => {
+  const properties = [...byName].map(([property, { value }]) => {
     return [
       property,
       { type: Number.isInteger(value) ? 'integer' : typeof value, description: `Say what ${property} is.` },
@@ -42,7 +42,7 @@ function pluginOf(id: string, call: URL): object {
     input_schema: {
       type: 'object',
       additionalProperties: false,
-      required: [...given.keys()],
+      required: [...byName.keys()],
       properties: Object.fromEntries(properties),
     },
     output_schema: {
@@ -53,12 +53,12 @@ function pluginOf(id: string, call: URL): object {
     request: {
       method: 'GET',
       url: `${call.origin}${call.pathname}`,
-      ...(given.size === 0
+      ...(byName.size === 0
         ? {}
-        : { query: Object.fromEntries([...given].map(([property, { name }]) => [name, `{${property}}`])) }),
+        : { query: Object.fromEntries([...byName].map(([property, { name }]) => [name, `{${property}}`])) }),
     },
     response: { output: '{result: body}' },
-    examples: [{ input: Object.fromEntries([...given].map(([property, { value }]) => [property, value])) }],
+    examples: [{ input: Object.fromEntries([...byName].map(([property, { value }]) => [property, value])) }],
   };
 }
 

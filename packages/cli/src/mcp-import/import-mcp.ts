@@ -27,11 +27,11 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
   const imported: Array<ImportedBundle['report']['imported'][number]> = [];
   const skipped: Array<ImportedBundle['report']['skipped'][number]> = [];
   for (const tool of snapshot.tools) {
-    const made = snakeCase(tool.name);
-    const reason = refusalOf(tool, made, choices);
+    const pluginId = snakeCase(tool.name);
+    const reason = refusalOf(tool, pluginId, choices);
     if (reason !== null) skipped.push({ operation: tool.name, reason });
     else {
-      const wanted = choices.rename?.[tool.name] ?? made;
+      const wanted = choices.rename?.[tool.name] ?? pluginId;
       const id = freeName(wanted, (name) => plugins.has(name) || name === 'bundle');
       const { plugin, notes } = importTool(tool, { url: snapshot.url, texts: textsOf(tool, id, choices) });
       plugins.set(id, { id, ...plugin });
@@ -54,8 +54,8 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
   };
 }
 
-function refusalOf({ name, execution }: ToolDefinition, made: string, { operations }: McpChoices): string | null {
-  if (operations !== undefined && !operations.includes(name) && !operations.includes(made)) return 'not chosen';
+function refusalOf({ name, execution }: ToolDefinition, pluginId: string, { operations }: McpChoices): string | null {
+  if (operations !== undefined && !operations.includes(name) && !operations.includes(pluginId)) return 'not chosen';
   return execution?.taskSupport === 'required' ? 'it runs as a task only' : null;
 }
 

@@ -71,15 +71,15 @@ export async function importFromServer(
 ): Promise<{ readonly lines: readonly string[]; readonly folder: string | null }> {
   const access = accessOf(options);
   const snapshot = await readMcpServer({ url, inject: access.inject, ...surroundings });
-  const given = await choicesOf(options);
-  const { id } = importMcp(snapshot, { id: given.id }, access).bundle;
+  const fromOptions = await choicesOf(options);
+  const { id } = importMcp(snapshot, { id: fromOptions.id }, access).bundle;
   const before = await readSnapshot(join(options.out, id));
   const changes = before === null ? [] : compareTools(before.tools, snapshot.tools);
   if (changes.length > 0 && options.accept !== true) return { lines: changes, folder: null };
-  const choices = { ...before?.choices, ...given };
-  const made = importMcp(snapshot, choices, access);
-  const folder = await writeBundle(options.out, made, { [snapshotName]: writeSnapshot(snapshot, choices) });
-  const { report } = made;
+  const choices = { ...before?.choices, ...fromOptions };
+  const imported = importMcp(snapshot, choices, access);
+  const folder = await writeBundle(options.out, imported, { [snapshotName]: writeSnapshot(snapshot, choices) });
+  const { report } = imported;
   const lines = [
     ...changes,
     ...report.skipped.map(({ operation, reason }) => `not imported: ${operation}: ${reason}`),

@@ -102,16 +102,16 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
   }
 
   function convertProperties(properties: Json, schema: Json): Json {
-    const kept: Record<string, unknown> = {};
+    const result: Record<string, unknown> = {};
     for (const [name, child] of Object.entries(properties)) {
-      if (name === propertyName(name)) kept[name] = property(child, name);
+      if (name === propertyName(name)) result[name] = property(child, name);
       else
         notes.add(
           `${JSON.stringify(name)} is no name a property can have here; it is accepted without being described.`,
         );
     }
-    return Object.keys(kept).length === Object.keys(properties).length || schema.additionalProperties !== false
-      ? kept
+    return Object.keys(result).length === Object.keys(properties).length || schema.additionalProperties !== false
+      ? result
       : {};
   }
 
@@ -148,12 +148,12 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
 }
 
 function withDefault(description: unknown, value: unknown): string {
-  const said = typeof description === 'string' ? description.trimEnd() : '';
-  if (/default/i.test(said)) return said;
+  const base = typeof description === 'string' ? description.trimEnd() : '';
+  if (/default/i.test(base)) return base;
   const text = JSON.stringify(value) ?? '';
   return text.length > 200
-    ? said
-    : `${said === '' ? '' : `${said}${/[.!?]$/.test(said) ? '' : '.'} `}Default: ${text}.`;
+    ? base
+    : `${base === '' ? '' : `${base}${/[.!?]$/.test(base) ? '' : '.'} `}Default: ${text}.`;
 }
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);

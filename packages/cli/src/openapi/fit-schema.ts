@@ -25,13 +25,23 @@ function refusalOf(schema: Json): string | null {
   return findSchemaErrors(schema)[0] ?? null;
 }
 
-const kept = new Set(['type', 'enum', 'const', 'title', 'description', 'format', 'required', 'minimum', 'maximum']);
+const supported = new Set([
+  'type',
+  'enum',
+  'const',
+  'title',
+  'description',
+  'format',
+  'required',
+  'minimum',
+  'maximum',
+]);
 
 function cutBelow(schema: unknown, root: Json, depth: number): unknown {
   const found = follow(schema, root);
   if (!isJson(found)) return found;
   const copy: Record<string, unknown> = Object.fromEntries(
-    Object.entries(found).filter(([keyword]) => kept.has(keyword)),
+    Object.entries(found).filter(([keyword]) => supported.has(keyword)),
   );
   if (depth === 0) {
     const { description } = copy;

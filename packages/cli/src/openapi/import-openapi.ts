@@ -95,11 +95,11 @@ function nameOf(
   options: ImportOptions,
   taken: ReadonlyMap<string, unknown>,
 ): string | null {
-  const given = textOf(operation.operationId);
-  const made = snakeCase(given === '' ? `${method}_${path}` : given);
+  const operationId = textOf(operation.operationId);
+  const pluginId = snakeCase(operationId === '' ? `${method}_${path}` : operationId);
   const { operations, rename = {} } = options;
-  if (operations !== undefined && !operations.includes(given) && !operations.includes(made)) return null;
-  return freeName(rename[given] ?? rename[made] ?? made, (name) => taken.has(name) || name === 'bundle');
+  if (operations !== undefined && !operations.includes(operationId) && !operations.includes(pluginId)) return null;
+  return freeName(rename[operationId] ?? rename[pluginId] ?? pluginId, (name) => taken.has(name) || name === 'bundle');
 }
 
 function titleOf(document: OpenApiDocument): string {

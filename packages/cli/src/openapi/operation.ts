@@ -170,19 +170,19 @@ function hasSecretField({ body, properties }: RequestParts): boolean {
 /** Moves form fields that are credentials from the input to the injections. */
 function formSecrets(parts: RequestParts, token: string | undefined, { credentials }: OperationContext): Injection[] {
   if (parts.bodyType !== 'form' || !isJson(parts.body)) return [];
-  const kept: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   const found: Injection[] = [];
   for (const [name, template] of Object.entries(parts.body)) {
     const input = String(template).slice(1, -1);
     const description = textOf(parts.properties[input]?.description);
     if (!isCredentialParameter({ name, description })) {
-      kept[name] = template;
+      result[name] = template;
       continue;
     }
     delete parts.properties[input];
     if (parts.required.includes(input)) parts.required.splice(parts.required.indexOf(input), 1);
     found.push(...credentials.forParameter({ name, description }, 'form', token).inject);
   }
-  parts.body = kept;
+  parts.body = result;
   return found;
 }

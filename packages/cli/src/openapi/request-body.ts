@@ -86,8 +86,8 @@ function addFields(
 function plainObject(document: OpenApiDocument, value: unknown): (Json & { properties: Json }) | undefined {
   const schema = document.follow(value);
   if (!isJson(schema) || !isJson(schema.properties) || Object.keys(schema.properties).length === 0) return undefined;
-  const said = Object.entries(schema).filter(([keyword]) => !keyword.startsWith('x-') && !remarks.has(keyword));
-  const isPlain = said.every(([keyword, member]) =>
+  const constraints = Object.entries(schema).filter(([keyword]) => !keyword.startsWith('x-') && !remarks.has(keyword));
+  const isPlain = constraints.every(([keyword, member]) =>
     keyword === 'additionalProperties' ? typeof member === 'boolean' : fields.has(keyword),
   );
   return isPlain && [schema.type ?? 'object'].flat().includes('object')
@@ -125,8 +125,8 @@ const base64 = { type: 'string', contentEncoding: 'base64', pattern: '^[A-Za-z0-
 function fileField(document: OpenApiDocument, field: unknown): Json | undefined {
   const schema = document.follow(field);
   if (!isJson(schema)) return undefined;
-  const said = textOf(schema.description);
-  const asBase64 = { ...base64, description: `${said === '' ? 'The file.' : said} As base64.` };
+  const text = textOf(schema.description);
+  const asBase64 = { ...base64, description: `${text === '' ? 'The file.' : text} As base64.` };
   if (isBinary(schema)) return asBase64;
   const { items, ...list } = schema;
   if (!isBinary(document.follow(items))) return undefined;
@@ -155,8 +155,8 @@ function describeFile(
 }
 
 function addBytes({ mediaType, isRequired, description }: Wanted, parts: RequestParts, { converter }: Context): null {
-  const said = description === '' ? `The body, as ${mediaType}.` : description;
-  const wanted = { name: 'body', schema: base64, description: `${said} As base64.`, isRequired };
+  const text = description === '' ? `The body, as ${mediaType}.` : description;
+  const wanted = { name: 'body', schema: base64, description: `${text} As base64.`, isRequired };
   parts.body = `{${addInput(parts, converter, wanted)}}`;
   parts.bodyType = 'base64';
   if (/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) parts.headers['Content-Type'] = mediaType;
@@ -165,8 +165,8 @@ function addBytes({ mediaType, isRequired, description }: Wanted, parts: Request
 
 function addText({ mediaType, isRequired, description }: Wanted, parts: RequestParts, { converter }: Context): null {
   const schema = { type: 'string' };
-  const said = description === '' ? `The body, as ${mediaType}.` : description;
-  const name = addInput(parts, converter, { name: 'body', schema, description: said, isRequired });
+  const text = description === '' ? `The body, as ${mediaType}.` : description;
+  const name = addInput(parts, converter, { name: 'body', schema, description: text, isRequired });
   parts.headers['Content-Type'] = mediaType;
   parts.body = `{${name}}`;
   return null;

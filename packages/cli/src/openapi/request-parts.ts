@@ -48,8 +48,8 @@ export function addInput(parts: RequestParts, converter: SchemaConverter, input:
 /** Combines the parameter's description with the default that its schema mentions. */
 function describe({ description }: NewInput, converted: Json): string {
   const lastLine = typeof converted.description === 'string' ? (converted.description.split('\n').at(-1) ?? '') : '';
-  const said = lastLine.includes('Default: ') ? lastLine.slice(lastLine.indexOf('Default: ')) : undefined;
-  return said === undefined || /default/i.test(description) ? description : `${description} ${said}`;
+  const defaultNote = lastLine.includes('Default: ') ? lastLine.slice(lastLine.indexOf('Default: ')) : undefined;
+  return defaultNote === undefined || /default/i.test(description) ? description : `${description} ${defaultNote}`;
 }
 
 /** Converts the parts to a request template without empty members. */

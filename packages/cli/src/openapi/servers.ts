@@ -10,14 +10,16 @@ import { isJson, type OpenApiDocument, textOf } from './document.ts';
 export function findServer(
   document: OpenApiDocument,
   levels: readonly unknown[],
-  given: string | undefined,
+  configured: string | undefined,
 ): string | undefined {
   const lists = [...levels, document.root.servers];
   const list = lists.find((servers) => Array.isArray(servers) && servers.length > 0);
   const addresses = (Array.isArray(list) ? list : []).map(addressOf).filter((address) => address !== '');
   const [first = ''] = [...addresses.filter((address) => address.startsWith('https:')), ...addresses];
-  if (given === undefined) return URL.canParse(first) ? trimmed(first) : undefined;
-  return trimmed(URL.canParse(first) ? given : new URL(first, given.endsWith('/') ? given : `${given}/`).href);
+  if (configured === undefined) return URL.canParse(first) ? trimmed(first) : undefined;
+  return trimmed(
+    URL.canParse(first) ? configured : new URL(first, configured.endsWith('/') ? configured : `${configured}/`).href,
+  );
 }
 
 function addressOf(server: unknown): string {

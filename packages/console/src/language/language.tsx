@@ -36,8 +36,8 @@ const storageKey = 'quartermaster-language';
 const LanguageContext = createContext<Language | null>(null);
 
 function firstLanguage(): LanguageCode {
-  const kept = localStorage.getItem(storageKey) ?? navigator.language;
-  return kept.startsWith('zh') ? 'zh' : 'en';
+  const stored = localStorage.getItem(storageKey) ?? navigator.language;
+  return stored.startsWith('zh') ? 'zh' : 'en';
 }
 
 /** `{name}` is the parameter, `{name|one|many}` a word that goes with its number. */

@@ -60,9 +60,9 @@ export function recordRequest({ method, url, query = [], headers = {}, body }: E
 }
 
 export function recordResponse({ status, headers, body }: Answer): RecordedResponse {
-  const kept = Object.entries(headers).filter(([name]) => !ofThisConnection.has(name));
+  const remaining = Object.entries(headers).filter(([name]) => !ofThisConnection.has(name));
   const content = recordBody(body, headers['content-type']);
-  return { status, headers: Object.fromEntries(kept), ...(content === undefined ? {} : { body: content }) };
+  return { status, headers: Object.fromEntries(remaining), ...(content === undefined ? {} : { body: content }) };
 }
 
 /** Whether a request equals a recorded one. Headers are not compared, because most describe the caller rather than the request. */

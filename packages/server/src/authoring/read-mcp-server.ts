@@ -47,8 +47,8 @@ export async function readMcpServer({ url, inject, credentials, environment }: M
   try {
     const send = (request: Parameters<typeof broker.send>[0]) =>
       broker.send(request, policy, new AbortController().signal);
-    const session = given(await openMcpSession(url, { send, version }));
-    const tools = given(await session.listTools());
+    const session = resultOf(await openMcpSession(url, { send, version }));
+    const tools = resultOf(await session.listTools());
     await session.close();
     return { url, server: session.server, tools };
   } finally {
@@ -56,7 +56,7 @@ export async function readMcpServer({ url, inject, credentials, environment }: M
   }
 }
 
-function given<T>(answered: Answered<T>): T {
+function resultOf<T>(answered: Answered<T>): T {
   if ('value' in answered) return answered.value;
   throw new Error(`the MCP server cannot be read: ${wordsOf(answered.failure)}`);
 }

@@ -49,16 +49,16 @@ export interface ExampleRecording {
  * recording is replayed immediately; a different result is an error.
  * @throws Error when the bundle does not load, ConfigError when the settings are invalid
  */
-export async function recordExamples(wish: RecordOptions): Promise<ExampleRecording[]> {
-  const { egressOverrides: overrides, egressAllow: allow, bundleHosts } = parseConfig(wish.environment);
-  const { catalogue, bundle } = await loadBundle(wish.folder, bundleHosts);
-  const plugins = choosePlugins(bundle, wish.plugins);
-  const recorder = createCallRecorder(redactorOf(bundle, wish.credentials));
+export async function recordExamples(options: RecordOptions): Promise<ExampleRecording[]> {
+  const { egressOverrides: overrides, egressAllow: allow, bundleHosts } = parseConfig(options.environment);
+  const { catalogue, bundle } = await loadBundle(options.folder, bundleHosts);
+  const plugins = choosePlugins(bundle, options.plugins);
+  const recorder = createCallRecorder(redactorOf(bundle, options.credentials));
   const runtime = await openBundleRuntime({ catalogue, overrides, allow, wrap: recorder.wrap });
   const player = await openExamplePlayer(catalogue, bundle);
   try {
-    const live = (placed: PlacedExample) => runExample(runtime.executor, placed, wish.credentials);
-    return await recordAll(plugins, { wish, recorder, player, live });
+    const live = (placed: PlacedExample) => runExample(runtime.executor, placed, options.credentials);
+    return await recordAll(plugins, { options, recorder, player, live });
   } finally {
     await player.close();
     await runtime.close();
@@ -66,7 +66,7 @@ export async function recordExamples(wish: RecordOptions): Promise<ExampleRecord
 }
 
 interface Session {
-  readonly wish: RecordOptions;
+  readonly options: RecordOptions;
   readonly recorder: CallRecorder;
   readonly player: ExamplePlayer;
   readonly live: (placed: PlacedExample) => ReturnType<typeof runExample>;
@@ -81,7 +81,7 @@ async function recordAll(plugins: readonly CompiledPlugin[], session: Session): 
       results.push({ pluginId: plugin.id, index: placed.index, ...result });
       if (output !== undefined) outputs.set(placed.index, output);
     }
-    if (session.wish.updateOutputs && outputs.size > 0)
+    if (session.options.updateOutputs && outputs.size > 0)
       await writeOutputs(join(plugin.bundle.folder, `${plugin.id}.yaml`), outputs);
   }
   return results;
@@ -91,12 +91,12 @@ type Recorded = Pick<ExampleRecording, 'result' | 'detail'> & { readonly output?
 
 async function recordOne(placed: PlacedExample, session: Session): Promise<Recorded> {
   const { plugin, example } = placed;
-  const { wish, recorder, player, live } = session;
+  const { options, recorder, player, live } = session;
   const file = cassetteOf(placed);
   if (!plugin.bundle.callsOut) return { result: 'left', detail: 'the bundle calls nobody' };
   if (file === null) return { result: 'left', detail: `it has a payload of its own, ${example.upstream}` };
   const { effects } = plugin.manifest;
-  if (effects !== 'read' && !wish.allowWrites) {
+  if (effects !== 'read' && !options.allowWrites) {
     return { result: 'left', detail: `it changes something upstream (effects: ${effects})` };
   }
   const asked = readOutcome(await live(placed));
@@ -108,7 +108,7 @@ async function recordOne(placed: PlacedExample, session: Session): Promise<Recor
   if (!(await keepRecording(plugin.bundle.folder, file, text))) {
     return { result: 'wrong', detail: `${JSON.stringify(file)} is outside of the bundle, so nothing is kept` };
   }
-  const differs = wish.updateOutputs ? null : compare(played.output, example.output);
+  const differs = options.updateOutputs ? null : compare(played.output, example.output);
   if (differs !== null) return { result: 'wrong', detail: `recorded into ${file}, but ${differs}` };
   return { result: 'recorded', detail: file, output: played.output };
 }

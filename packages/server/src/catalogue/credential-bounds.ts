@@ -32,10 +32,10 @@ export function checkCredentialBounds(credentials: Named, except?: string): void
 /** Keeps the declared members only. Other members are ignored: they are not checked, sent or redacted. */
 export function declaredCredentials(
   { credentialNames }: Pick<CompiledBundle, 'credentialNames'>,
-  given: Named,
+  received: Named,
 ): Record<string, unknown> {
-  const declared = [...credentialNames].filter((name) => Object.hasOwn(given, name));
-  return Object.fromEntries(declared.map((name) => [name, given[name]]));
+  const declared = [...credentialNames].filter((name) => Object.hasOwn(received, name));
+  return Object.fromEntries(declared.map((name) => [name, received[name]]));
 }
 
 function sizeOf(value: unknown): number {

@@ -62,8 +62,8 @@ export function withQuery(search: string, pairs: ReadonlyArray<readonly [string,
 /** Adds the pairs of the credentials and removes pairs of the request with the same names. */
 function withCredentials(search: string, query: Injected['query']): string {
   if (query.length === 0) return search;
-  const kept = withoutNames(search.slice(1), new Set(query.map(([name]) => name)));
-  return withQuery(kept === '' ? '' : `?${kept}`, query);
+  const ownQuery = withoutNames(search.slice(1), new Set(query.map(([name]) => name)));
+  return withQuery(ownQuery === '' ? '' : `?${ownQuery}`, query);
 }
 
 function withoutNames(query: string, names: ReadonlySet<string>): string {
@@ -100,7 +100,7 @@ function withJson(body: Hop['body'], hop: Hop, json: Injected['json']): Content 
   const isEmpty = body === undefined || body.length === 0;
   if (isEmpty ? type !== undefined && !jsonType.test(type) : !jsonType.test(type ?? '')) return { body };
   const text = isEmpty ? '' : typeof body === 'string' ? body : Buffer.from(body).toString();
-  const made = withJsonMembers(text, json);
-  if (made === null) return { refused: 'the body has no place for the credential: it is no JSON object' };
-  return { body: made, headers: { 'content-type': type ?? 'application/json' } };
+  const withMembers = withJsonMembers(text, json);
+  if (withMembers === null) return { refused: 'the body has no place for the credential: it is no JSON object' };
+  return { body: withMembers, headers: { 'content-type': type ?? 'application/json' } };
 }

@@ -48,7 +48,7 @@ export interface ExecutorDeps {
   readonly observer?: RunObserver;
 }
 
-interface Beginning {
+interface RunStart {
   readonly bundle: CompiledBundle;
   readonly credentials: Record<string, unknown>;
   readonly signal: AbortSignal;
@@ -142,15 +142,15 @@ interface Means {
 
 function begin(
   { newId, limits }: Means,
-  { bundle, credentials: given, signal, caller, own, ...wish }: Beginning,
+  { bundle, credentials: received, signal, caller, own, ...options }: RunStart,
 ): Begun {
   const trace = createRunTimings();
-  checkCredentialBounds(given);
-  const credentials = declaredCredentials(bundle, given);
+  checkCredentialBounds(received);
+  const credentials = declaredCredentials(bundle, received);
   const violations = bundle.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
-  const storedRefreshToken = storedRefreshTokenOf(given);
-  const policy = createRunPolicy(bundle, credentials, { limits, own, trace, storedRefreshToken, ...wish });
+  const storedRefreshToken = storedRefreshTokenOf(received);
+  const policy = createRunPolicy(bundle, credentials, { limits, own, trace, storedRefreshToken, ...options });
   const { runId = newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
   return { bundle, signal, caller, policy, runId, createdAt, trace };
 }

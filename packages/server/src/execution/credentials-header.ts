@@ -16,9 +16,9 @@ type HeaderValue = string | readonly string[] | undefined | null;
  * @throws Problem whose message quotes no part of the header
  */
 export function readCredentialsHeaders(headerOf: (name: string) => HeaderValue): Record<string, unknown> {
-  const given = readCredentials(headerOf(credentialsHeader));
+  const fromHeader = readCredentials(headerOf(credentialsHeader));
   const profile = headerOf(profileHeader);
-  return profile === undefined || profile === null ? given : { ...given, [profileMember]: String(profile) };
+  return profile === undefined || profile === null ? fromHeader : { ...fromHeader, [profileMember]: String(profile) };
 }
 
 function readCredentials(header: HeaderValue): Record<string, unknown> {

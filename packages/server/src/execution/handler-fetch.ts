@@ -21,14 +21,14 @@ export function createHandlerFetch(
   policy: RunPolicy,
   refusesCredentials: RefusesCredentials = () => false,
 ): HandlerFetch {
-  let made = 0;
+  let requests = 0;
   let last: EgressResult | null = null;
 
   async function fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
-    if (made >= policy.maxRequests) {
+    if (requests >= policy.maxRequests) {
       throw failure('too_many_requests', `a run may make ${policy.maxRequests} outbound calls`);
     }
-    made += 1;
+    requests += 1;
     const result = await broker.send(toEgress(request), policy.egress, signal);
     last = result;
     if (result.kind === 'timed_out') throw failure('timed_out', `no answer within ${result.limitMs} ms`);

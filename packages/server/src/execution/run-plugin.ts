@@ -128,8 +128,8 @@ function logForPlugin(
 ): void {
   const { redactor } = policy.egress;
   const isSmall = (jsonBytes(fields) ?? maxLogBytes + 1) <= maxLogBytes;
-  const said = redactedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
-  const kept = isSmall ? redactedOr(undefined, () => redactor.deep(fields)) : undefined;
-  const line = { run_id: runId, bundle: bundle.id, said };
-  logger.info(kept === undefined ? line : { ...line, fields: kept }, 'plugin');
+  const redactedText = redactedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
+  const loggedFields = isSmall ? redactedOr(undefined, () => redactor.deep(fields)) : undefined;
+  const line = { run_id: runId, bundle: bundle.id, said: redactedText };
+  logger.info(loggedFields === undefined ? line : { ...line, fields: loggedFields }, 'plugin');
 }

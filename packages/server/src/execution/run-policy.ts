@@ -98,9 +98,9 @@ function hostsOf(bundle: CompiledBundle): ReadonlySet<string> {
 }
 
 function readCredentials(credentials: Readonly<Record<string, unknown>>): ReadonlyMap<string, Secret> {
-  const given = Object.entries(credentials).filter(([, value]) => value !== null && value !== undefined);
+  const present = Object.entries(credentials).filter(([, value]) => value !== null && value !== undefined);
   return new Map(
-    given.map(([name, value]) => [name, new Secret(typeof value === 'string' ? value : JSON.stringify(value))]),
+    present.map(([name, value]) => [name, new Secret(typeof value === 'string' ? value : JSON.stringify(value))]),
   );
 }
 

@@ -37,9 +37,9 @@ export function readFileName(name: string, purpose: Purpose): FileName {
   }
   const dot = name.lastIndexOf('.');
   const written = dot === -1 ? '' : name.slice(dot + 1).toLowerCase();
-  const meant = written === 'htm' ? 'html' : written;
+  const canonical = written === 'htm' ? 'html' : written;
   const allowed: readonly Extension[] = purposes[purpose].extensions;
-  const extension = allowed.find((known) => known === meant);
-  if (extension === undefined) throw purposeNotAllowed(meant, purpose);
+  const extension = allowed.find((known) => known === canonical);
+  if (extension === undefined) throw purposeNotAllowed(canonical, purpose);
   return { name, extension };
 }

@@ -50,10 +50,10 @@ function notRead(body: string): Problem {
     JSON.parse(body);
     return new Problem('INVALID_REQUEST', 'The body must not contain a property named "__proto__" or "constructor".');
   } catch (error) {
-    const said = String(error);
-    const place = said.includes('Unexpected end of')
+    const message = String(error);
+    const place = message.includes('Unexpected end of')
       ? '(it ends too early)'
-      : /\(line \d+ column \d+\)/.exec(said)?.[0];
+      : /\(line \d+ column \d+\)/.exec(message)?.[0];
     return new Problem(
       'INVALID_REQUEST',
       `The body must be valid JSON; received a syntax error${place === undefined ? '' : ` ${place}`}.`,

@@ -3,17 +3,17 @@ import type { FastifySerializerCompiler } from 'fastify';
 
 type Serialize = (data: unknown) => string;
 
-const made = new WeakMap<object, Serialize>();
+const serializers = new WeakMap<object, Serialize>();
 
 /**
  * Compiles the serializer of a schema when the first response needs it, as validators do. Most schemas describe errors
  * and are rarely used.
  */
 export const compileSerializer: FastifySerializerCompiler<object> = ({ schema }) => {
-  let serialize = made.get(schema);
+  let serialize = serializers.get(schema);
   if (serialize === undefined) {
     serialize = atFirstUse(schema);
-    made.set(schema, serialize);
+    serializers.set(schema, serialize);
   }
   return serialize;
 };

@@ -9,7 +9,7 @@ import { replaceLengthKeywords } from './length-keywords.ts';
 const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
 const bodies = replaceLengthKeywords(new Ajv({ ...common, coerceTypes: false }));
 const texts = replaceLengthKeywords(new Ajv({ ...common, coerceTypes: true }));
-const made = new WeakMap<object, FastifyValidationResult>();
+const validators = new WeakMap<object, FastifyValidationResult>();
 
 /**
  * Compiles a schema once, when the first request needs it. Compiling all schemas would take a tenth of the start, and
@@ -19,12 +19,12 @@ const made = new WeakMap<object, FastifyValidationResult>();
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => validatorOf(schema, httpPart);
 
 function validatorOf(schema: object, httpPart: string | undefined): FastifyValidationResult {
-  let validate = made.get(schema);
+  let validate = validators.get(schema);
   if (validate === undefined) {
     const isBody = httpPart === 'body';
     validate = atFirstUse(schema, () => (isBody ? bodies : texts).compile(schema));
     if (!isBody) validate = afterNumbers(schema as TextSchema, validate);
-    made.set(schema, validate);
+    validators.set(schema, validate);
   }
   return validate;
 }
@@ -56,9 +56,9 @@ function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidati
   const numbers = Object.entries(properties).filter(([, { type }]) => type === 'integer' || type === 'number');
   if (numbers.length === 0) return validate;
   const checked: FastifyValidationResult = (data: unknown) => {
-    const given = data as Readonly<Record<string, unknown>>; // an object: what Fastify parsed
+    const members = data as Readonly<Record<string, unknown>>; // an object: what Fastify parsed
     for (const [name, { type }] of numbers) {
-      const value = given[name];
+      const value = members[name];
       if (typeof value !== 'string' || /^-?\d+$/.test(value)) continue;
       const error = {
         keyword: 'type',

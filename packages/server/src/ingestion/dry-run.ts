@@ -41,13 +41,13 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
   };
 }
 
-interface Wish extends DryRunPlace {
+interface PreviewRequest extends DryRunPlace {
   readonly source: RecordSource;
   readonly capacity: number;
 }
 
-async function preview(deps: DryRunDeps, wish: Wish, signal: AbortSignal): Promise<RecordPreview> {
-  const { source, collectionId, projectId, capacity } = wish;
+async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortSignal): Promise<RecordPreview> {
+  const { source, collectionId, projectId, capacity } = request;
   const opened = await openSource(deps, { ...source, projectId }, { signal, onProgress: () => {} });
   const chunks: ExtractedChunk[] = [];
   const rows: ReportedRow[] = [];

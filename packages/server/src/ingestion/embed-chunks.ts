@@ -39,10 +39,10 @@ export async function embedMissing(
     const chunks: MissingVector[] = await vectors.missing(of, { after, limit });
     const last = chunks.at(-1);
     if (last === undefined) return { kind: 'done' };
-    const made = await tryToEmbed(embedder, chunks, signal);
-    if ('message' in made) return { kind: 'unavailable', message: made.message };
+    const embedded = await tryToEmbed(embedder, chunks, signal);
+    if ('message' in embedded) return { kind: 'unavailable', message: embedded.message };
     await space?.untilRoom(signal);
-    const saving = await vectors.save(of.collectionId, embedder.model, made.vectors);
+    const saving = await vectors.save(of.collectionId, embedder.model, embedded.vectors);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') {
       const { given, stored } = saving;
@@ -64,7 +64,7 @@ async function tryToEmbed(
     batches.push(chunks.slice(from, from + embedder.batchSize));
   }
   try {
-    const made = await Promise.all(
+    const embedded = await Promise.all(
       batches.map(async (batch) => {
         const vectors = await embedder.embed(
           batch.map(({ text }) => text),
@@ -73,7 +73,7 @@ async function tryToEmbed(
         return batch.map(({ seq, updatedAt }, place) => ({ seq, updatedAt, vector: vectors[place] ?? null }));
       }),
     );
-    return { vectors: made.flat() };
+    return { vectors: embedded.flat() };
   } catch (error) {
     if (error instanceof EmbedderUnavailable) return { message: error.message };
     throw error;

@@ -59,7 +59,7 @@ export async function embedRecord(
   const record = { id: job.id, generation: job.generation + 1 };
   const of = { collectionId: job.collectionId, record };
   if (space === undefined || space.model !== embedder.model) {
-    return tell(embedder, { numChunks, pending: numChunks, refused: 0, end: { kind: 'other_model' } });
+    return reportResult(embedder, { numChunks, pending: numChunks, refused: 0, end: { kind: 'other_model' } });
   }
   const until = clock.now() + deps.patienceMs;
   let done = 0;
@@ -74,10 +74,10 @@ export async function embedRecord(
   if (end.kind === 'unavailable') {
     deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'record published without vectors');
   }
-  return tell(embedder, { numChunks, pending, refused, end });
+  return reportResult(embedder, { numChunks, pending, refused, end });
 }
 
-function tell(
+function reportResult(
   { model }: Embedder,
   { numChunks, pending, refused, end }: { numChunks: number; pending: number; refused: number; end: EmbeddingEnd },
 ): RecordEmbedding {

@@ -38,14 +38,14 @@ export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Wor
 async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<IngestedRecord | undefined> {
   const { jobs, clock } = deps;
   await removeLeftovers(deps, job, work);
-  const room = await jobs.remainingCapacity(job);
-  if (room <= 0) return fail(deps, job, capacityExceeded);
+  const capacity = await jobs.remainingCapacity(job);
+  if (capacity <= 0) return fail(deps, job, capacityExceeded);
   const source = await openSource(deps, job, work);
   work.signal.throwIfAborted();
   if (source.kind === 'failed') return fail(deps, job, source);
 
   const since = clock.now();
-  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room }, work);
+  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room: capacity }, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);

@@ -31,7 +31,7 @@ export function startDeadline({
   let waiting: Promise<void> | null = null;
   const workedMs = () => (waitingSince ?? performance.now()) - startedAt - waitedMs;
 
-  async function waitForRoom(): Promise<void> {
+  async function waitForSpace(): Promise<void> {
     clearTimeout(timer);
     const since = performance.now();
     waitingSince = since;
@@ -48,7 +48,7 @@ export function startDeadline({
   return {
     async untilRoom() {
       if (await space.hasRoom()) return;
-      waiting ??= waitForRoom();
+      waiting ??= waitForSpace();
       await waiting;
     },
     workedMs,

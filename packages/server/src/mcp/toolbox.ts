@@ -23,14 +23,14 @@ export interface Toolboxes {
   readonly ofBundle: ReadonlyMap<string, Toolbox>;
 }
 
-type Describing = Pick<Catalogue, 'bundles' | 'describePlugin'>;
+type ToolSource = Pick<Catalogue, 'bundles' | 'describePlugin'>;
 type Define = (plugin: CompiledPlugin, name: string) => Tool;
 
 /**
  * Creates the toolboxes. When two plugins have the same name, the second is left out and logged, so that no call reaches the wrong
  * plugin.
  */
-export function createToolboxes(catalogue: Describing, logger: Pick<Logger, 'error'>): Toolboxes {
+export function createToolboxes(catalogue: ToolSource, logger: Pick<Logger, 'error'>): Toolboxes {
   const lists = createPreparedLists();
   const define: Define = (plugin, name) => ({ ...defineTool(plugin, catalogue), name });
   const all = new Map<string, CompiledPlugin>();

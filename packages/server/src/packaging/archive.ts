@@ -47,7 +47,7 @@ export function openArchive(bytes: Uint8Array): OpenedArchive {
   if (bytes.length > bundleLimits.archiveBytes)
     throw archiveRefused(`it is larger than ${bundleLimits.archiveBytes} bytes`);
   const packed = new Map(readEntries(bytes).map((entry) => [entry.name, entry]));
-  const take = createTaking();
+  const take = createEntryReader();
   const contentsBytes = take(packed.get(contentsName), contentsName);
   const contents = readContents(contentsBytes);
   const digest = sha256(contentsBytes);
@@ -82,7 +82,7 @@ function readEntries(bytes: Uint8Array): ZipEntry[] {
 }
 
 /** Unpacks entries within the remaining bounds. */
-function createTaking(): (entry: ZipEntry | undefined, name: string) => Buffer {
+function createEntryReader(): (entry: ZipEntry | undefined, name: string) => Buffer {
   let left: number = bundleLimits.bytes;
   return (entry, name) => {
     if (entry === undefined) throw archiveRefused(`${name} is missing`);

@@ -28,13 +28,13 @@ export interface Installation {
 
 /** Installs one archive. When any check fails, nothing changes. @throws PackagingError */
 export async function installBundle(
-  wish: InstallOptions,
+  options: InstallOptions,
   { installed, trusted, check }: InstallDeps,
 ): Promise<Installation> {
-  const archive = openArchive(await readBounded(wish.file));
+  const archive = openArchive(await readBounded(options.file));
   const publisher = archive.signature?.public_key ?? null;
-  if (publisher === null && !wish.allowUnsigned) throw unsigned(archive.id);
-  if (publisher !== null && !trusted.has(publisher) && !wish.allowUnknown)
+  if (publisher === null && !options.allowUnsigned) throw unsigned(archive.id);
+  if (publisher !== null && !trusted.has(publisher) && !options.allowUnknown)
     throw publisherUnknown(archive.id, publisher);
   const before = await installed.find(archive.contents.bundleId);
   if (before !== undefined && before.publisher !== null && before.publisher !== publisher) {

@@ -41,8 +41,8 @@ function addFolders(root: string, path: string, folders: Set<string>): void {
 
 /** Creates a folder that all users can read, whatever the umask is, because handlers run as another user than the service. */
 export async function createReadableFolder(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true });
-  if (made !== undefined) await chmod(path, 0o755);
+  const created = await mkdir(path, { recursive: true });
+  if (created !== undefined) await chmod(path, 0o755);
 }
 
 async function writeSynced(path: string, content: Buffer): Promise<void> {

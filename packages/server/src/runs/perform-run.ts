@@ -34,7 +34,7 @@ const endRetries: RetryPolicy = { firstMs: 250, longestMs: 15_000 };
 /** Begins an accepted run when the queue starts it, executes it and stores its end. Never rejects. */
 export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => Promise<void> {
   const { repository, owner, clock, logger } = deps;
-  const beginning = createGroupCommit<RunKey, boolean>(
+  const starts = createGroupCommit<RunKey, boolean>(
     (runs) => repository.begin(runs, { owner, at: clock.now(), until: deps.lease().until }),
     100,
   );
@@ -65,7 +65,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
     const { signal } = run.controller;
     const store = async () => {
       if (signal.aborted) return true;
-      run.hasBegun = await beginning.add(run.stored);
+      run.hasBegun = await starts.add(run.stored);
       if (run.hasBegun) deps.changed(run.stored.id);
       return run.hasBegun;
     };

@@ -105,9 +105,9 @@ function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoute
     async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const wish = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), runId: request.params.run_id };
+      const selection = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), runId: request.params.run_id };
       const lastEventId = request.headers['last-event-id'];
-      const stream = await events.follow({ ...wish, lastEventId }, gone.signal);
+      const stream = await events.follow({ ...selection, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);
       reply
         .header('Content-Type', 'text/event-stream; charset=utf-8')

@@ -94,8 +94,8 @@ const memberNames = Object.keys(RunItem.properties) as ReadonlyArray<keyof RunIt
 function eventsOf(run: Run): { readonly state: RunEvent; readonly progress: RunEvent | null } {
   const { progress } = run;
   const item = Object.fromEntries(memberNames.map((name) => [name, run[name]]));
-  const said = progress === null ? null : toEvent('progress', { run_id: run.run_id, ...progress });
-  return { state: toEvent('state', item), progress: said };
+  const event = progress === null ? null : toEvent('progress', { run_id: run.run_id, ...progress });
+  return { state: toEvent('state', item), progress: event };
 }
 
 /** The id is a digest of the content, so every process computes the same id. */

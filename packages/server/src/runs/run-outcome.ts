@@ -19,11 +19,11 @@ export interface Keeping {
 const maxInputBytes = 16 * 1024;
 
 /** The redacted record of a run that has ended, without its output and credentials. */
-export function endedRun(run: ObservedRun, execution: Execution, keeping: Keeping): StoredRun {
-  return { ...underWay(run), end: toRunEnd(run, execution, keeping) };
+export function endedRun(run: ObservedRun, execution: Execution, options: Keeping): StoredRun {
+  return { ...underWay(run), end: toRunEnd(run, execution, options) };
 }
 
-export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, keeping: Keeping): RunEnd {
+export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, options: Keeping): RunEnd {
   const { trace } = run;
   const { queue, start, validate, plugin, upstream } = phasesOf(trace);
   return {
@@ -35,8 +35,8 @@ export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, k
     violations: outcome.kind === 'succeeded' ? outcome.violations.length : 0,
     egress: trace.calls.map(({ ms, ...call }): RunCall => ({ ...call, ms: milliseconds(ms) })),
     egressLeftOut: trace.callsLeftOut,
-    error: outcome.kind === 'succeeded' ? null : describeError(outcome, run.runId, keeping.words),
-    input: keeping.input ? redactedInput(run) : null,
+    error: outcome.kind === 'succeeded' ? null : describeError(outcome, run.runId, options.words),
+    input: options.input ? redactedInput(run) : null,
   };
 }
 

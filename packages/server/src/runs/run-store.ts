@@ -71,8 +71,8 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
     begun: (run) => {
       live.add(run);
     },
-    progressed: ({ runId }, said) => {
-      progress.set(runId, said);
+    progressed: ({ runId }, update) => {
+      progress.set(runId, update);
       for (const listener of listeners.get(runId) ?? []) listener.progressed();
     },
     ended: (run, execution) => {

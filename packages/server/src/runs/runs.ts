@@ -87,8 +87,8 @@ async function withPatience(done: Promise<void>): Promise<void> {
   enough.abort();
 }
 
-function toProgress(said: ReturnType<RunStore['progressOf']>): RunProgress | null {
-  return said === null ? null : { fraction: said.fraction, message: said.message ?? null };
+function toProgress(stored: ReturnType<RunStore['progressOf']>): RunProgress | null {
+  return stored === null ? null : { fraction: stored.fraction, message: stored.message ?? null };
 }
 
 /** Checks the form of the cursors. A cursor need not be a stored run, because runs are deleted while a client pages. */

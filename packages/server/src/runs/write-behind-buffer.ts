@@ -72,7 +72,7 @@ export function createWriteBehindBuffer({
   let storing: Promise<void> | undefined;
   let failures = 0;
   let closing = false;
-  let waitsForRoom = false;
+  let waitsForSpace = false;
 
   function takeOldest(count: number): PackedRun[] {
     const runs = buffer.splice(0, count);
@@ -87,9 +87,9 @@ export function createWriteBehindBuffer({
 
   /** Whether records may be stored. A stopping service stores its pending records; the reserved disk space covers them. */
   async function mayStore(): Promise<boolean> {
-    waitsForRoom = !closing && (await space?.hasRoom()) === false;
-    if (waitsForRoom) warn('records of runs wait for disk space', { runs: buffer.length });
-    return !waitsForRoom;
+    waitsForSpace = !closing && (await space?.hasRoom()) === false;
+    if (waitsForSpace) warn('records of runs wait for disk space', { runs: buffer.length });
+    return !waitsForSpace;
   }
 
   async function storeGroup(): Promise<void> {
@@ -111,9 +111,9 @@ export function createWriteBehindBuffer({
 
   async function storeAll(): Promise<void> {
     do await storeGroup();
-    while (failures === 0 && !waitsForRoom && buffer.length >= options.groupSize);
+    while (failures === 0 && !waitsForSpace && buffer.length >= options.groupSize);
     storing = undefined;
-    if (buffer.length + group.length > 0) storeAfter(failures > 0 || waitsForRoom ? options.pauseMs : options.waitMs);
+    if (buffer.length + group.length > 0) storeAfter(failures > 0 || waitsForSpace ? options.pauseMs : options.waitMs);
   }
 
   function storeAfter(ms: number): void {

@@ -23,7 +23,7 @@ export interface ListedBundle extends InstalledBundle {
 /** Manages the installed bundles of the settings, with or without a running service. A running service loads the changes. */
 export interface PackageManager {
   readonly folder: string;
-  install(wish: InstallOptions): Promise<Installation>;
+  install(request: InstallOptions): Promise<Installation>;
   list(): Promise<readonly ListedBundle[]>;
   remove(bundleId: string): Promise<void>;
   /** Publishers from the settings have no name. */
@@ -56,9 +56,9 @@ export function createPackageManager(environment: Environment): PackageManager {
   return {
     folder,
     publishers,
-    install: async (wish) => {
+    install: async (request) => {
       const keys = new Set<PublicKeyText>((await publishers()).map(({ key }) => key));
-      return await installBundle(wish, { installed, trusted: keys, check });
+      return await installBundle(request, { installed, trusted: keys, check });
     },
     list: async () => {
       const listed: ListedBundle[] = [];

@@ -56,7 +56,7 @@ export async function backUpStore(environment: Environment, folder: string, opti
   return { folder: target, ...report };
 }
 
-interface Copying {
+interface CopyOptions {
   readonly config: Config;
   readonly environment: Environment;
   readonly onProgress?: BackupOptions['onProgress'];
@@ -64,7 +64,7 @@ interface Copying {
 
 async function copyInto(
   folder: string,
-  { config: { dataFolder, databaseUrl }, environment, onProgress }: Copying,
+  { config: { dataFolder, databaseUrl }, environment, onProgress }: CopyOptions,
 ): Promise<CopyReport & Pick<BackupFacts, 'database'>> {
   let database: BackupFacts['database'] = { kind: 'sqlite', file: sqliteFile, schema: '' };
   const url = databaseUrl?.reveal();

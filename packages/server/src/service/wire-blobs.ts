@@ -38,11 +38,11 @@ export async function openStoredFiles({
   'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
 >): Promise<StoredFiles> {
   const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
-  const checkRoom = async () => {
+  const checkSpace = async () => {
     if (isDiskFull()) throw diskNearlyFull();
     await store.checkRoom();
   };
-  const blobs: BlobStore = { ...store, checkRoom };
+  const blobs: BlobStore = { ...store, checkRoom: checkSpace };
   resources.defer(() => blobs.close());
   const files = createFileRepository(database);
   const damages = createBlobRepository(database);

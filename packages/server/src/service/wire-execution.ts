@@ -20,7 +20,7 @@ import type { Config } from '../settings/config.ts';
 import { checkBundleFolders } from './check-folder-access.ts';
 import type { ServiceContext } from './context.ts';
 
-interface ExecutionWish {
+interface ExecutionOptions {
   readonly runStore: RunStore;
   /** The base URL of bundle icons. */
   readonly publicUrl: string;
@@ -29,7 +29,7 @@ interface ExecutionWish {
 }
 
 /** Opens the components that run plugins. The catalogue is read while the sandbox is probed. */
-export async function openExecution(context: ServiceContext, { runStore, publicUrl, onChange }: ExecutionWish) {
+export async function openExecution(context: ServiceContext, { runStore, publicUrl, onChange }: ExecutionOptions) {
   const { config, logger, resources, registry: metrics } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
@@ -70,9 +70,9 @@ export async function openExecution(context: ServiceContext, { runStore, publicU
     cpuMs: config.pluginCpuSeconds * 1000,
     maxRunsOfKey: config.maxRunsOfKey,
   };
-  const room = { catalogue: live.current, broker, sandbox, space: context.space };
+  const deps = { catalogue: live.current, broker, sandbox, space: context.space };
   const executor = createExecutor({
-    ...room,
+    ...deps,
     newId: context.newId,
     logger,
     metrics,

@@ -48,7 +48,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
     logger,
   );
   resources.defer(() => upkeep.close());
-  const room = await openCollections(context, createFileAccess(stored));
+  const collections = await openCollections(context, createFileAccess(stored));
 
   const access = openAccess(context);
   const { guard } = access;
@@ -70,7 +70,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
     guardMetrics: guard.requires('metrics'),
   });
   addFileRoutes(context, app, { ...stored, guard });
-  collectionRoutes(app, { guard, ...room });
+  collectionRoutes(app, { guard, ...collections });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
   const consoleFiles = createConsoleFiles();
@@ -80,7 +80,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   void consoleFiles.findChanged().then((files) => {
     if (files.length > 0) context.logger.error({ files }, 'console files changed');
   });
-  return { app, guard, port: config.filesPort, endStreams: () => room.events.close() };
+  return { app, guard, port: config.filesPort, endStreams: () => collections.events.close() };
 }
 
 interface FileParts extends StoredFiles {
@@ -137,7 +137,7 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
   const records = createRecordRepository(database);
-  const room = openCollectionServices({
+  const services = openCollectionServices({
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: records.countByStatus }),
     repositories: {
@@ -168,6 +168,6 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
     // With SQLite the lock of the data folder excludes other processes.
     alone: database.dialect === 'sqlite',
   });
-  resources.defer(() => room.close());
-  return room;
+  resources.defer(() => services.close());
+  return services;
 }

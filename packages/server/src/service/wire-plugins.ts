@@ -31,7 +31,7 @@ import { openAsyncRuns, openRunServices } from './wire-runs.ts';
 /** Opens the plugins address: catalogue and execution. */
 export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
   const { config, logger } = context;
-  const { runStore, ...runRoom } = await openRunServices(context);
+  const { runStore, ...runServices } = await openRunServices(context);
   // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
@@ -60,8 +60,8 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
     hashes: await openAnswerHashes(encrypter?.hashes ?? null, createAnswerKeyRepository(context.database)),
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
-  const wish = { ...runRoom, runStore, executor, resolveCredentials, hasBundle, encrypter };
-  const { runs, events, asyncRuns } = openAsyncRuns(context, wish);
+  const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
+  const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
   const { check: onRequest, projectOf, keyOf } = guard;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });

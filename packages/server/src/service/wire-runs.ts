@@ -53,10 +53,10 @@ export interface AsyncRunsOptions extends RunServices {
 /** Open it after the components that run plugins, so that it is closed before them. */
 export function openAsyncRuns(
   { clock, logger, resources, shares }: ServiceContext,
-  { runStore, repository, ...wish }: AsyncRunsOptions,
+  { runStore, repository, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
-    ...{ ...wish, repository, clock, logger, owner: randomUUID() },
+    ...{ ...options, repository, clock, logger, owner: randomUUID() },
     changed: (runId) => runStore.changed(runId),
   });
   const recovery = startPeriodicTasks([asyncRuns.upkeep], logger);

@@ -7,7 +7,7 @@ export type DialogProps = Pick<
 >;
 
 /** A modal dialog, open while it is rendered. */
-export function Dialog(wish: DialogProps) {
+export function Dialog(props: DialogProps) {
   const { t } = useLanguage();
-  return <Modal opened closeButtonProps={{ 'aria-label': t('action.close') }} {...wish} />;
+  return <Modal opened closeButtonProps={{ 'aria-label': t('action.close') }} {...props} />;
 }

@@ -17,8 +17,8 @@ export interface FieldProps {
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Form fields for an object, generated from its schema. The service validates the input. */
-export function SchemaForm(wish: Omit<FieldProps, 'name' | 'isRequired'>) {
-  const { schema, root, value, onChange } = wish;
+export function SchemaForm(props: Omit<FieldProps, 'name' | 'isRequired'>) {
+  const { schema, root, value, onChange } = props;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Values; // an object, checked
   const change = (name: string, part: unknown) => {
     const { [name]: _, ...others } = members;
@@ -41,17 +41,17 @@ export function SchemaForm(wish: Omit<FieldProps, 'name' | 'isRequired'>) {
   );
 }
 
-function Field(wish: FieldProps) {
-  const { schema } = wish;
+function Field(props: FieldProps) {
+  const { schema } = props;
   const [kind] = kindsOf(schema);
-  if (schema.enum !== undefined) return <ChoiceField {...wish} choices={schema.enum} />;
-  if (variantsOf(schema).length > 0) return <VariantField {...wish} />;
-  if (kind === 'boolean') return <ChoiceField {...wish} choices={[true, false]} />;
-  if (kind === 'number' || kind === 'integer') return <NumberField {...wish} />;
-  if (kind === 'string') return <TextField {...wish} />;
-  if (kind === 'array' && typeof schema.items === 'object') return <ListField {...wish} items={schema.items} />;
-  if (kind === 'object' && schema.properties !== undefined) return <GroupField {...wish} />;
-  return <JsonField {...wish} />;
+  if (schema.enum !== undefined) return <ChoiceField {...props} choices={schema.enum} />;
+  if (variantsOf(schema).length > 0) return <VariantField {...props} />;
+  if (kind === 'boolean') return <ChoiceField {...props} choices={[true, false]} />;
+  if (kind === 'number' || kind === 'integer') return <NumberField {...props} />;
+  if (kind === 'string') return <TextField {...props} />;
+  if (kind === 'array' && typeof schema.items === 'object') return <ListField {...props} items={schema.items} />;
+  if (kind === 'object' && schema.properties !== undefined) return <GroupField {...props} />;
+  return <JsonField {...props} />;
 }
 
 /** Label, description and marks of every field. */
@@ -66,11 +66,11 @@ function exampleOf({ schema }: FieldProps): string {
   return example === undefined ? '' : typeof example === 'string' ? example : JSON.stringify(example);
 }
 
-function TextField(wish: FieldProps) {
-  const { schema, value, onChange } = wish;
+function TextField(props: FieldProps) {
+  const { schema, value, onChange } = props;
   const text = typeof value === 'string' ? value : '';
-  const change = (next: string) => onChange(next === '' && !wish.isRequired ? undefined : next);
-  const common = { ...wordsOf(wish), value: text, placeholder: exampleOf(wish), spellCheck: false };
+  const change = (next: string) => onChange(next === '' && !props.isRequired ? undefined : next);
+  const common = { ...wordsOf(props), value: text, placeholder: exampleOf(props), spellCheck: false };
   if (schema['x-secret'] === true) {
     return <PasswordInput {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
   }
@@ -80,15 +80,15 @@ function TextField(wish: FieldProps) {
   return <TextInput {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
 }
 
-function NumberField(wish: FieldProps) {
-  const { value, onChange } = wish;
+function NumberField(props: FieldProps) {
+  const { value, onChange } = props;
   return (
     <TextInput
-      {...wordsOf(wish)}
+      {...wordsOf(props)}
       type="number"
       step="any"
       value={typeof value === 'number' ? String(value) : ''}
-      placeholder={exampleOf(wish)}
+      placeholder={exampleOf(props)}
       onChange={(event) => {
         const text = event.currentTarget.value;
         onChange(text === '' ? undefined : Number(text));
@@ -97,7 +97,7 @@ function NumberField(wish: FieldProps) {
   );
 }
 
-function ChoiceField({ choices, ...wish }: FieldProps & { readonly choices: readonly unknown[] }) {
+function ChoiceField({ choices, ...props }: FieldProps & { readonly choices: readonly unknown[] }) {
   const { t } = useLanguage();
   const named = choices.map((choice) => JSON.stringify(choice) ?? '');
   const label = (choice: unknown) =>
@@ -108,11 +108,11 @@ function ChoiceField({ choices, ...wish }: FieldProps & { readonly choices: read
         : JSON.stringify(choice);
   return (
     <NativeSelect
-      {...wordsOf(wish)}
-      value={wish.value === undefined ? '' : JSON.stringify(wish.value)}
+      {...wordsOf(props)}
+      value={props.value === undefined ? '' : JSON.stringify(props.value)}
       onChange={(event) => {
         const at = named.indexOf(event.currentTarget.value);
-        wish.onChange(at < 0 ? undefined : choices[at]);
+        props.onChange(at < 0 ? undefined : choices[at]);
       }}
       data={[
         { value: '', label: `– ${t('try.notSet')} –` },
@@ -122,58 +122,58 @@ function ChoiceField({ choices, ...wish }: FieldProps & { readonly choices: read
   );
 }
 
-function GroupField(wish: FieldProps) {
+function GroupField(props: FieldProps) {
   return (
     <fieldset className={classes.group}>
-      <legend>{wish.name}</legend>
-      <SchemaForm schema={wish.schema} root={wish.root} value={wish.value} onChange={wish.onChange} />
+      <legend>{props.name}</legend>
+      <SchemaForm schema={props.schema} root={props.root} value={props.value} onChange={props.onChange} />
     </fieldset>
   );
 }
 
-function VariantField(wish: FieldProps) {
+function VariantField(props: FieldProps) {
   const { t } = useLanguage();
   const [at, setAt] = useState(0);
-  const variants = variantsOf(wish.schema).map((variant) => resolve(variant, wish.root));
+  const variants = variantsOf(props.schema).map((variant) => resolve(variant, props.root));
   const variant = variants[at] ?? {};
   const named = (one: JsonSchema, index: number) => one.title ?? (kindsOf(one).join(' | ') || String(index + 1));
   return (
     <fieldset className={classes.group}>
-      <legend>{wish.name}</legend>
+      <legend>{props.name}</legend>
       <div className={classes.fields}>
         <NativeSelect
           label={t('try.variant')}
-          description={wish.schema.description}
+          description={props.schema.description}
           value={String(at)}
           onChange={(event) => {
             setAt(Number(event.currentTarget.value));
-            wish.onChange(undefined);
+            props.onChange(undefined);
           }}
           data={variants.map((one, index) => ({ value: String(index), label: named(one, index) }))}
         />
-        <Field {...wish} schema={variant} />
+        <Field {...props} schema={variant} />
       </div>
     </fieldset>
   );
 }
 
-function ListField({ items, ...wish }: FieldProps & { readonly items: JsonSchema }) {
+function ListField({ items, ...props }: FieldProps & { readonly items: JsonSchema }) {
   const { t } = useLanguage();
-  const values: readonly unknown[] = Array.isArray(wish.value) ? wish.value : [];
-  const schema = resolve(items, wish.root);
-  const set = (next: readonly unknown[]) => wish.onChange(next.length === 0 && !wish.isRequired ? undefined : next);
+  const values: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
+  const schema = resolve(items, props.root);
+  const set = (next: readonly unknown[]) => props.onChange(next.length === 0 && !props.isRequired ? undefined : next);
   return (
     <fieldset className={classes.group}>
-      <legend>{wish.name}</legend>
+      <legend>{props.name}</legend>
       <div className={classes.fields}>
-        {wish.schema.description}
+        {props.schema.description}
         {values.map((value, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items have no name but their place.
           <div key={index} className={classes.item}>
             <Field
-              name={`${wish.name} ${index + 1}`}
+              name={`${props.name} ${index + 1}`}
               schema={schema}
-              root={wish.root}
+              root={props.root}
               value={value}
               isRequired
               onChange={(next) => set(values.with(index, next ?? null))}
@@ -199,15 +199,15 @@ function emptyFor(schema: JsonSchema): unknown {
 }
 
 /** Values without a field of their own are edited as JSON. */
-function JsonField(wish: FieldProps) {
+function JsonField(props: FieldProps) {
   const { t } = useLanguage();
   const id = useId();
-  const [text, setText] = useState(wish.value === undefined ? '' : JSON.stringify(wish.value, null, 2));
+  const [text, setText] = useState(props.value === undefined ? '' : JSON.stringify(props.value, null, 2));
   const [failure, setFailure] = useState<string | null>(null);
   const change = (next: string) => {
     setText(next);
     try {
-      wish.onChange(next.trim() === '' ? undefined : JSON.parse(next));
+      props.onChange(next.trim() === '' ? undefined : JSON.parse(next));
       setFailure(null);
     } catch (error) {
       setFailure(t('try.badJson', { reason: (error as Error).message }));
@@ -215,7 +215,7 @@ function JsonField(wish: FieldProps) {
   };
   return (
     <Textarea
-      {...wordsOf(wish)}
+      {...wordsOf(props)}
       id={id}
       placeholder="{ }"
       rows={3}

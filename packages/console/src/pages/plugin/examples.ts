@@ -11,8 +11,8 @@ export interface ExampleProps {
 }
 
 /** Code for the same call, with variables in place of credentials. */
-export function examplesOf(wish: ExampleProps): Readonly<Record<'curl' | 'TypeScript' | 'Python' | 'MCP', string>> {
-  return { curl: curl(wish), TypeScript: typeScript(wish), Python: python(wish), MCP: mcp(wish) };
+export function examplesOf(example: ExampleProps): Readonly<Record<'curl' | 'TypeScript' | 'Python' | 'MCP', string>> {
+  return { curl: curl(example), TypeScript: typeScript(example), Python: python(example), MCP: mcp(example) };
 }
 
 const url = () => `${window.location.origin}/plugins/v1/execute`;
@@ -21,11 +21,11 @@ function bodyOf({ plugin, input }: ExampleProps, credentials: unknown) {
   return { bundle_id: plugin.bundle_id, plugin_id: plugin.plugin_id, input_params: input, credentials };
 }
 
-function curl(wish: ExampleProps): string {
-  const { credentials, profile } = wish;
+function curl(example: ExampleProps): string {
+  const { credentials, profile } = example;
   const variables = Object.fromEntries(credentials.map((name) => [name, `$${name}`]));
   const shown = profile === null ? variables : { [profileMember]: profile };
-  const body = JSON.stringify(bodyOf(wish, shown), null, 2).replaceAll("'", "'\\''");
+  const body = JSON.stringify(bodyOf(example, shown), null, 2).replaceAll("'", "'\\''");
   // Closes the shell's single quotes around each variable.
   const filled = credentials.reduce((text, name) => text.replaceAll(`"$${name}"`, `"'"$${name}"'"`), body);
   return [
@@ -36,11 +36,11 @@ function curl(wish: ExampleProps): string {
   ].join('\n');
 }
 
-function typeScript(wish: ExampleProps): string {
-  const { plugin, input, credentials, profile } = wish;
+function typeScript(example: ExampleProps): string {
+  const { plugin, input, credentials, profile } = example;
   const { origin } = window.location;
   const variables = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
-  const given = profile === null ? variables : `${profileMember}: '${profile}'`;
+  const credentialMembers = profile === null ? variables : `${profileMember}: '${profile}'`;
   const json = JSON.stringify(input, null, 2).replaceAll('\n', '\n  ');
   return `import { createClient } from '@quartermaster/client';
 
@@ -53,15 +53,15 @@ const result = await client.plugins.execute({
   bundle_id: '${plugin.bundle_id}',
   plugin_id: '${plugin.plugin_id}',
   input_params: ${json},
-  credentials: {${given === '' ? '' : ` ${given} `}},
+  credentials: {${credentialMembers === '' ? '' : ` ${credentialMembers} `}},
 });
 console.log(result.data);`;
 }
 
-function python(wish: ExampleProps): string {
-  const { plugin, input, credentials, profile } = wish;
+function python(example: ExampleProps): string {
+  const { plugin, input, credentials, profile } = example;
   const variables = credentials.map((name) => `"${name}": os.environ["${name}"]`).join(', ');
-  const given = profile === null ? variables : `"${profileMember}": "${profile}"`;
+  const credentialMembers = profile === null ? variables : `"${profileMember}": "${profile}"`;
   const text = JSON.stringify(JSON.stringify(input)).replaceAll("'", "\\'");
   return `import json, os, requests
 
@@ -72,7 +72,7 @@ response = requests.post(
         "bundle_id": "${plugin.bundle_id}",
         "plugin_id": "${plugin.plugin_id}",
         "input_params": json.loads(${text}),
-        "credentials": {${given}},
+        "credentials": {${credentialMembers}},
     },
 )
 response.raise_for_status()

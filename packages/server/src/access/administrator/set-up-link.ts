@@ -30,8 +30,11 @@ export interface SetUpLinkDeps {
 export async function createSetUpLink(deps: SetUpLinkDeps): Promise<SetUpLink | undefined> {
   const file = join(deps.dataFolder, 'setup-link');
   const token = randomBytes(32).toString('base64url');
-  const kept = await deps.repository.keepSetUpToken({ hash: hashToken(token), expiresAt: deps.clock.now() + validMs });
-  if (!kept) {
+  const stored = await deps.repository.keepSetUpToken({
+    hash: hashToken(token),
+    expiresAt: deps.clock.now() + validMs,
+  });
+  if (!stored) {
     await rm(file, { force: true });
     return undefined;
   }

@@ -71,11 +71,11 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   }
 
   /** Refuses credentials that violate the schema of the bundle, because every run with them would fail. */
-  function check(bundleId: string, given: Named): string {
+  function check(bundleId: string, received: Named): string {
     const bundle = deps.catalogue().findBundle(bundleId);
     if (bundle === undefined) throw bundleNotFound(bundleId);
-    checkCredentialBounds(given);
-    const credentials = declaredCredentials(bundle, given);
+    checkCredentialBounds(received);
+    const credentials = declaredCredentials(bundle, received);
     const violations = bundle.checkCredentials(credentials);
     if (violations.length > 0) throw valueInvalid('credentials', violations);
     return JSON.stringify(credentials);

@@ -69,9 +69,9 @@ async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']
   logger.warn(fields, 'encryption key accessible to other users: set its mode to 0600 (chmod 600)');
 }
 
-function otherEncryptionKey(recorded: string, given: string): Error {
+function otherEncryptionKey(recorded: string, configured: string): Error {
   return new Error(
-    `The encryption key ${given} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "npm run quartermaster -- profile rotate". If the old key is lost, run "npm run quartermaster -- profile forget --unreadable".`,
+    `The encryption key ${configured} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "npm run quartermaster -- profile rotate". If the old key is lost, run "npm run quartermaster -- profile forget --unreadable".`,
   );
 }
 

@@ -37,8 +37,8 @@ export function splitSuperseded(stored: Record<string, unknown>) {
 
 function joinSuperseded(credentials: Record<string, unknown>, superseded: readonly string[]): string {
   const [first, ...others] = superseded;
-  const kept = first === undefined ? [] : [first, ...others.slice(1 - mostSuperseded)];
-  return JSON.stringify({ ...credentials, [supersededMember]: kept });
+  const recent = first === undefined ? [] : [first, ...others.slice(1 - mostSuperseded)];
+  return JSON.stringify({ ...credentials, [supersededMember]: recent });
 }
 
 /** Longer than the timeout of a token request. */

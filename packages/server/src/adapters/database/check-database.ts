@@ -21,8 +21,8 @@ async function checkSqlite({ read }: Database): Promise<DatabaseCheck> {
   const checked = 'SQLite: pragma integrity_check (every page, row and index)';
   try {
     const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(read);
-    const said = rows.flatMap((row) => Object.values(row)).map(String);
-    return { checked, findings: said.join() === 'ok' ? [] : said };
+    const messages = rows.flatMap((row) => Object.values(row)).map(String);
+    return { checked, findings: messages.join() === 'ok' ? [] : messages };
   } catch (error) {
     return { checked, findings: [messageOf(error)] };
   }

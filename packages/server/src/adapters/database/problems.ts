@@ -130,9 +130,9 @@ export function databaseSyncFailed(path: string, cause: unknown): FatalError {
 }
 
 /** @param said the message of SQLite */
-export function databaseFileDamaged(file: string, said: string, cause: unknown): Error {
+export function databaseFileDamaged(file: string, description: string, cause: unknown): Error {
   return new Error(
-    `The database ${file} is damaged: ${said}. Stop the service, keep a copy of the file, and restore a backup ("npm run quartermaster -- restore", docs/guides/operating.md).`,
+    `The database ${file} is damaged: ${description}. Stop the service, keep a copy of the file, and restore a backup ("npm run quartermaster -- restore", docs/guides/operating.md).`,
     { cause },
   );
 }

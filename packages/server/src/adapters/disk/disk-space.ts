@@ -50,7 +50,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
     }
     return bytes;
   }
-  const hasRoom = async () => {
+  const hasSpace = async () => {
     await look();
     return !low;
   };
@@ -76,11 +76,11 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
     logger,
   );
   return {
-    hasRoom,
+    hasRoom: hasSpace,
     isLow: () => low,
     async untilRoom(signal) {
       signal.throwIfAborted();
-      while (!(await hasRoom())) await pause(lookMs, undefined, { signal });
+      while (!(await hasSpace())) await pause(lookMs, undefined, { signal });
     },
     close: upkeep.close,
   };

@@ -124,9 +124,9 @@ export function createStagingFile(path: string, hashThread: HashThread): Staging
     close,
     async remove() {
       await settle();
-      const made = fd !== undefined;
+      const exists = fd !== undefined;
       await close();
-      if (made) await removeFile(path);
+      if (exists) await removeFile(path);
     },
     keepFailure,
     throwFailure() {

@@ -50,8 +50,8 @@ export function weigh(words: readonly string[], found: ReadonlyMap<string, numbe
   const highest = words.reduce((sum, word) => sum + idfOf(word), 0);
   const known = words.filter((word) => countOf(word) > 0);
   const most = chunks * (sharesBySize.find((size) => chunks >= size.chunks)?.share ?? 1);
-  const telling = known.filter((word) => countOf(word) <= most);
-  const used = telling.length > 0 ? telling : known;
+  const selective = known.filter((word) => countOf(word) <= most);
+  const used = selective.length > 0 ? selective : known;
   return {
     words: used.map((word) => ({ word, weight: (idfOf(word) / highest) * scoreUnits })),
     base: k1 * (1 - b),

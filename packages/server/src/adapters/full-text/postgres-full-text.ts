@@ -54,18 +54,18 @@ async function dropRows(db: Transaction<Tables>, table: string, collectionId: st
 /** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */
 const literal = (numbers: readonly number[]) => `{${numbers.join()}}`;
 
-interface Posting {
+interface PostingEntry {
   readonly ids: number[];
   readonly repeats: number[];
 }
 interface Batch {
-  readonly postings: ReadonlyMap<string, Posting>;
+  readonly postings: ReadonlyMap<string, PostingEntry>;
   readonly chunks: ReadonlyArray<{ seq: number; length: number; words: string[] }>;
   readonly words: number;
 }
 
 async function countBatch(chunks: readonly IndexedChunk[]): Promise<Batch> {
-  const postings = new Map<string, Posting>();
+  const postings = new Map<string, PostingEntry>();
   const counted = [];
   for (const [place, { seq, words }] of chunks.entries()) {
     if (place > 0 && place % countedAtOnce === 0) await nextTurn();

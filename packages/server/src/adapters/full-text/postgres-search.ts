@@ -35,12 +35,12 @@ export function createPostgresSearch(): PostgresSearch {
   };
 }
 
-interface Counting {
+interface CountOptions {
   readonly words: readonly string[];
   readonly known: Map<string, number>;
 }
 
-async function countChunks(db: Kysely<Tables>, collectionId: string, { words, known }: Counting) {
+async function countChunks(db: Kysely<Tables>, collectionId: string, { words, known }: CountOptions) {
   const found = new Map<string, number>();
   for (const word of words) if (known.has(word)) found.set(word, known.get(word) ?? 0);
   const unknown = words.filter((word) => !found.has(word));
@@ -55,13 +55,13 @@ async function countChunks(db: Kysely<Tables>, collectionId: string, { words, kn
   return found;
 }
 
-interface Ranking {
+interface RankOptions {
   readonly weighing: Weighing;
   readonly count: number;
 }
 
 /** The operations are in the same order as for SQLite, so that both databases compute identical scores. */
-async function rank(db: Kysely<Tables>, collectionId: string, { weighing, count }: Ranking): Promise<TextMatch[]> {
+async function rank(db: Kysely<Tables>, collectionId: string, { weighing, count }: RankOptions): Promise<TextMatch[]> {
   const { base, perWord } = weighing;
   const words = weighing.words.map(({ word }) => word);
   const weights = weighing.words.map(({ weight }) => weight);

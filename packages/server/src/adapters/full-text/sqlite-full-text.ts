@@ -163,13 +163,13 @@ async function findTerms(db: Kysely<Tables>, place: FullTextPlace, words: readon
   return rows.map(({ place, term, chunks }) => ({ word: words[place] as string, term, chunks }));
 }
 
-interface Ranking {
+interface RankOptions {
   readonly weighing: Weighing;
   readonly terms: readonly Term[];
   readonly count: number;
 }
 
-async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, terms, count }: Ranking) {
+async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, terms, count }: RankOptions) {
   const weights = new Map(weighing.words.map(({ word, weight }: WeighedWord) => [word, weight]));
   const asked = terms
     .filter(({ word }) => weights.has(word))

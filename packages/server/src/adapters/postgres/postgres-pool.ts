@@ -98,13 +98,13 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
     async connect() {
       availability.assert();
       const ended = availability.sent();
-      const taking = take()
+      const connecting = take()
         .catch((error: unknown) => {
           availability.suspect(error);
           throw databaseUnreachable(error);
         })
         .finally(() => ended(false));
-      const client = await availability.whileAvailable(taking, (late) => late.release());
+      const client = await availability.whileAvailable(connecting, (late) => late.release());
       return lend(client, { availability, prefix: server.sendsOptions() ? null : localSettings(timeouts) });
     },
   };

@@ -38,13 +38,13 @@ export interface PostgresServer {
 }
 
 export function createPostgresServer(url: string, durability: Durability): PostgresServer {
-  const { connectionString, given } = splitOptions(url);
+  const { connectionString, options } = splitOptions(url);
   let sends = true;
 
   function config(timeouts: SessionTimeouts): pg.ClientConfig {
     return {
       connectionString,
-      options: [given, sends ? startupOptions(timeouts) : ''].filter((part) => part !== '').join(' '),
+      options: [options, sends ? startupOptions(timeouts) : ''].filter((part) => part !== '').join(' '),
       query_timeout: timeouts.statement,
       connectionTimeoutMillis: connectTimeout,
       // Without keep-alive, a request to a server that lost power or network waits forever and keeps its connection.
@@ -88,10 +88,10 @@ export function createPostgresServer(url: string, durability: Durability): Postg
  * The driver lets options in the URL override those in the configuration, so they are removed from the URL and merged
  * here.
  */
-function splitOptions(url: string): { connectionString: string; given: string } {
+function splitOptions(url: string): { connectionString: string; options: string } {
   const parsed = new URL(url);
-  const given = parsed.searchParams.get('options');
-  if (given === null) return { connectionString: url, given: '' };
+  const options = parsed.searchParams.get('options');
+  if (options === null) return { connectionString: url, options: '' };
   parsed.searchParams.delete('options');
-  return { connectionString: parsed.href, given };
+  return { connectionString: parsed.href, options };
 }

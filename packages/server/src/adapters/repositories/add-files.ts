@@ -23,21 +23,21 @@ export async function addFiles(
   limits: FileLimits,
   isStored: IsStored,
 ): Promise<readonly AddOutcome[]> {
-  const room = await addUsage(transaction, files, limits);
+  const usage = await addUsage(transaction, files, limits);
   const refused = new Map<string, AddOutcome>();
-  const kept: StoredFile[] = [];
+  const stored: StoredFile[] = [];
   for (const { file, claim } of files) {
-    const reason = room.refusals.get(file);
+    const reason = usage.refusals.get(file);
     if (reason !== undefined) refused.set(file.id, { kind: reason });
     else if (claim !== null && !(await storeAnswer(transaction, claim))) {
       refused.set(file.id, { kind: 'claim_lost' });
-      room.giveBack(file);
-    } else kept.push(file);
+      usage.giveBack(file);
+    } else stored.push(file);
   }
-  await room.settle();
-  const blobOf = kept.length === 0 ? new Map<string, KeptBlob>() : await keepBlobs(transaction, kept, isStored);
+  await usage.settle();
+  const blobOf = stored.length === 0 ? new Map<string, KeptBlob>() : await keepBlobs(transaction, stored, isStored);
   const added = new Map<string, AddOutcome>();
-  const rows = kept.map((file) => {
+  const rows = stored.map((file) => {
     const blob = blobOf.get(contentKey(file.projectId, file.sha256));
     if (blob === undefined) throw new Error(`no blob row for file ${file.id}`);
     added.set(file.id, { kind: 'added', ...blob });
@@ -110,17 +110,17 @@ async function keepBlobs(
     )
     .returning(['id', 'project_id', 'sha256', 'bytes', 'damage'])
     .execute();
-  const kept = new Map<string, KeptBlob>();
+  const blobsByHash = new Map<string, KeptBlob>();
   for (const blob of blobs) {
     const key = contentKey(blob.project_id, blob.sha256);
     const file = contents.get(key);
     const isGood =
       blob.id === file?.blobId ||
       (blob.damage === null && (await isStored({ blobId: blob.id, bytes: Number(blob.bytes) })));
-    if (isGood || file === undefined) kept.set(key, { blobId: blob.id });
-    else kept.set(key, await replaceBlob(transaction, blob.id, file));
+    if (isGood || file === undefined) blobsByHash.set(key, { blobId: blob.id });
+    else blobsByHash.set(key, await replaceBlob(transaction, blob.id, file));
   }
-  return kept;
+  return blobsByHash;
 }
 
 /** Assigns the new bytes to every file of the damaged blob. The old row stays until its own bytes are erased. */

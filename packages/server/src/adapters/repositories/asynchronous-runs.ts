@@ -77,14 +77,14 @@ async function acceptRuns(
   for (const accepted of runs) {
     if (accepted.claim !== null && !(await storeAnswer(transaction, accepted.claim))) lost.add(accepted);
   }
-  const kept = runs.filter((accepted) => !lost.has(accepted));
-  if (kept.length > 0) {
+  const remaining = runs.filter((accepted) => !lost.has(accepted));
+  if (remaining.length > 0) {
     await insertRuns(
       transaction,
       dialect,
-      kept.map(({ run }) => packRun(run)),
+      remaining.map(({ run }) => packRun(run)),
     );
-    const rows = kept.map(({ run, request }) => ({
+    const rows = remaining.map(({ run, request }) => ({
       ...{ project_id: run.projectId, run_id: run.id, request: request.text, attempts: 0 },
       ...{ sealed: Number(request.isSealed), repeatable: Number(request.isRepeatable) },
     }));

@@ -38,7 +38,7 @@ export async function findUsage(db: Kysely<Tables>, projectId: string): Promise<
 /** Uses one statement, so that all values belong to the same moment. */
 export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]> {
   const none = sql<number>`0`;
-  const kept = db
+  const stored = db
     .selectFrom('project_usage')
     .select([
       'project_id',
@@ -47,7 +47,7 @@ export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]>
       'file_count as found_files',
       none.as('expected_files'),
     ]);
-  const made = db
+  const created = db
     .selectFrom('file')
     .where('state', '=', 'live')
     .groupBy('project_id')
@@ -59,7 +59,7 @@ export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]>
       fn.countAll<number>().as('expected_files'),
     ]);
   const rows = await db
-    .selectFrom(kept.unionAll(made).as('side'))
+    .selectFrom(stored.unionAll(created).as('side'))
     .groupBy('project_id')
     .select(({ fn }) => [
       'project_id',

@@ -145,8 +145,8 @@ export async function openSqliteThread(
     await wait();
   } catch (cause) {
     await exited;
-    const said = cause instanceof Problem ? cause.cause : cause;
-    const reason = said instanceof Error ? said.message : String(said);
+    const original = cause instanceof Problem ? cause.cause : cause;
+    const reason = original instanceof Error ? original.message : String(original);
     throw new Error(`The database ${path} could not be opened: ${reason}`, { cause });
   }
   return {

@@ -124,7 +124,7 @@ function describe(error: unknown, path: string): StatementFailure {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof Error && 'errcode' in error)) return { message };
   const resultCode = Number(error.errcode);
-  return { message, resultCode: failedWrites.has(resultCode) && lacksRoom(path) ? sqliteFull : resultCode };
+  return { message, resultCode: failedWrites.has(resultCode) && lacksSpace(path) ? sqliteFull : resultCode };
 }
 
 /**
@@ -137,7 +137,7 @@ const sqliteFull = 13;
 const probeSize = 65_536;
 
 /** Returns whether a file beside the database cannot be written for lack of disk space. */
-function lacksRoom(path: string): boolean {
+function lacksSpace(path: string): boolean {
   const probe = `${path}-room`;
   try {
     writeFileSync(probe, Buffer.alloc(probeSize), { mode: 0o600 });

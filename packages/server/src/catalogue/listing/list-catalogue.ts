@@ -18,7 +18,7 @@ export interface ListingDeps {
   readonly lists?: PreparedLists;
 }
 
-type Listing = Pick<
+type ListDeps = Pick<
   Catalogue,
   | 'describeBundle'
   | 'describePlugin'
@@ -32,7 +32,7 @@ type Listing = Pick<
 >;
 
 /** Builds the lists of the catalogue. Each is built at its first request, once per language that occurs in the texts. */
-export function createListing(deps: ListingDeps): Listing {
+export function createListing(deps: ListingDeps): ListDeps {
   const { bundles, resolveLanguage, iconUrl, publicUrl } = deps;
   const lists = deps.lists ?? createPreparedLists();
   const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });

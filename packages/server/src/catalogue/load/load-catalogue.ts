@@ -161,9 +161,9 @@ function arrange(
     const message = `The bundle ${JSON.stringify(name)} is there already, from ${first.folder}; this one is left out.`;
     misplaced.push({ file: `${name}/bundle.yaml`, line: null, field: 'id', message });
   }
-  const kept = inOrder.filter(({ isKept }) => isKept).map(({ name }) => name);
+  const reused = inOrder.filter(({ isKept }) => isKept).map(({ name }) => name);
   const failures = [...known.flatMap((one) => one.failures), ...misplaced, ...[...bundles.values()].flatMap(refusalOf)];
-  return { sources: [...sources.values()], bundles, failures, kept, misplaced };
+  return { sources: [...sources.values()], bundles, failures, kept: reused, misplaced };
 }
 
 /** Compares by code unit, which gives the same order on every machine. */

@@ -15,14 +15,14 @@ type Say = (member: readonly string[], message: string) => void;
 /** Checks that the injections of a bundle or a request name known credentials and a place in the request. */
 export function checkInjections({ inject, path, known, hosts }: Injections, findings: Findings): void {
   for (const [index, injection] of inject.entries()) {
-    const say: Say = (member, message) => findings.add([...path, String(index), ...member], message);
+    const report: Say = (member, message) => findings.add([...path, String(index), ...member], message);
     for (const { name, member } of credentialsOf(injection)) {
-      if (!known.has(name)) say(member, `${JSON.stringify(name)} is not in credentials_schema.`);
+      if (!known.has(name)) report(member, `${JSON.stringify(name)} is not in credentials_schema.`);
     }
-    checkHeaderNames(injection, say);
-    if (injection.in === 'hmac') checkHmac(injection, say);
-    else if (injection.in === 'oauth2') checkOAuth2(injection, hosts, say);
-    else if ('template' in injection) checkTemplate(injection.template, '{credential}', say);
+    checkHeaderNames(injection, report);
+    if (injection.in === 'hmac') checkHmac(injection, report);
+    else if (injection.in === 'oauth2') checkOAuth2(injection, hosts, report);
+    else if ('template' in injection) checkTemplate(injection.template, '{credential}', report);
   }
   const tokens = inject.filter((injection) => injection.in === 'oauth2');
   if (tokens.length > 1) findings.add(path, 'Must hold at most one "in: oauth2": a request carries one access token.');
@@ -55,7 +55,7 @@ function credentialsOf(value: object, member: readonly string[] = []): Named[] {
   });
 }
 
-function checkHeaderNames(injection: Injection, say: Say): void {
+function checkHeaderNames(injection: Injection, report: Say): void {
   const places: Array<readonly [string | undefined, readonly string[]]> = [];
   if (injection.in === 'header' && typeof injection.name === 'string') places.push([injection.name, ['name']]);
   if (injection.in === 'oauth2') places.push([injection.header, ['header']]);
@@ -66,55 +66,55 @@ function checkHeaderNames(injection: Injection, say: Say): void {
   }
   for (const [name, member] of places) {
     if (name === undefined || /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) continue;
-    say(member, `${JSON.stringify(name)} cannot be the name of a header.`);
+    report(member, `${JSON.stringify(name)} cannot be the name of a header.`);
   }
 }
 
-function checkTemplate(template: unknown, needed: string, say: Say): void {
+function checkTemplate(template: unknown, needed: string, report: Say): void {
   if (typeof template !== 'string' || template.includes(needed)) return;
-  say(['template'], `Expected ${JSON.stringify(needed)} where the value goes.`);
+  report(['template'], `Expected ${JSON.stringify(needed)} where the value goes.`);
 }
 
 const parts: ReadonlySet<string> = new Set(hmacMessageParts);
 const signatureParts: ReadonlySet<string> = new Set(['signature', 'timestamp', 'nonce']);
 
-function checkHmac(injection: HmacSigning, say: Say): void {
+function checkHmac(injection: HmacSigning, report: Say): void {
   const { message, signature } = injection;
   const template = signature.template ?? '{signature}';
   for (const name of placeholdersOf(message)) {
     if (parts.has(name) || /^(?:credential|header):/.test(name)) continue;
-    say(['message'], `{${name}} is nothing that can be signed; known: ${hmacMessageParts.join(', ')}, header:NAME.`);
+    report(['message'], `{${name}} is nothing that can be signed; known: ${hmacMessageParts.join(', ')}, header:NAME.`);
   }
   for (const name of placeholdersOf(template)) {
     if (signatureParts.has(name) || name.startsWith('credential:')) continue;
-    say(['signature', 'template'], `{${name}} is not known here; known: ${[...signatureParts].join(', ')}.`);
+    report(['signature', 'template'], `{${name}} is not known here; known: ${[...signatureParts].join(', ')}.`);
   }
-  if (!template.includes('{signature}')) say(['signature', 'template'], 'Expected "{signature}" where it goes.');
+  if (!template.includes('{signature}')) report(['signature', 'template'], 'Expected "{signature}" where it goes.');
   for (const member of ['timestamp', 'nonce'] as const) {
     const declared = injection[member];
     const used = [message, template].some((text) => placeholdersOf(text).includes(member));
-    if (used && declared === undefined) say([member], `Is required for {${member}}.`);
+    if (used && declared === undefined) report([member], `Is required for {${member}}.`);
     if (declared !== undefined && (declared.in === undefined) !== (declared.name === undefined)) {
-      say([member], 'What is sent has both "in" and "name".');
+      report([member], 'What is sent has both "in" and "name".');
     }
   }
 }
 
-function checkOAuth2(injection: OAuth2, hosts: Injections['hosts'], say: Say): void {
+function checkOAuth2(injection: OAuth2, hosts: Injections['hosts'], report: Say): void {
   const { grant, token_url: url, client_authentication: authentication } = injection;
   const [origin = ''] = /^https?:\/\/[^/]*/.exec(url) ?? [];
   const complaint = origin.startsWith('http:')
     ? 'An access token is asked for over https:// only.'
     : complaintAboutHost(origin, hosts);
-  if (complaint !== null) say(['token_url'], complaint);
+  if (complaint !== null) report(['token_url'], complaint);
   if (grant === 'refresh_token' && injection.refresh_token === undefined) {
-    say(['refresh_token'], 'Is required for this grant.');
+    report(['refresh_token'], 'Is required for this grant.');
   }
   const needsSecret = grant === 'client_credentials' || authentication === 'basic' || authentication === 'body';
   if (needsSecret && authentication !== 'none' && injection.client_secret === undefined) {
-    say(['client_secret'], 'Is required, unless "client_authentication" is none.');
+    report(['client_secret'], 'Is required, unless "client_authentication" is none.');
   }
-  checkTemplate(injection.template, '{token}', say);
+  checkTemplate(injection.template, '{token}', report);
 }
 
 function placeholdersOf(text: string): string[] {

@@ -87,22 +87,22 @@ const urlParts = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s;
 
 function checkUrl(url: Located, context: RequestContext, findings: Findings): void {
   const [, scheme, authority = '', path = '', query = '', fragment] = urlParts.exec(url.text) ?? [];
-  const say = (message: string) => findings.add(url.path, message);
-  if (fragment !== undefined) say('A "#" part is never sent; leave it out.');
-  if (/[{}]/.test(`${authority}${query}`)) say('Placeholders stand in the path only; parameters go into "query".');
-  else if (authority.includes('@')) say('A URL holds no user name or password; see "inject".');
-  else checkHost({ scheme: scheme ?? '', authority }, context, say);
+  const report = (message: string) => findings.add(url.path, message);
+  if (fragment !== undefined) report('A "#" part is never sent; leave it out.');
+  if (/[{}]/.test(`${authority}${query}`)) report('Placeholders stand in the path only; parameters go into "query".');
+  else if (authority.includes('@')) report('A URL holds no user name or password; see "inject".');
+  else checkHost({ scheme: scheme ?? '', authority }, context, report);
   checkText({ text: path, path: url.path }, context, findings, { inUrlPath: true });
 }
 
 function checkHost(
   { scheme, authority }: { scheme: string; authority: string },
   { hosts, inject }: RequestContext,
-  say: (message: string) => void,
+  report: (message: string) => void,
 ): void {
-  if (scheme === 'http' && inject.length > 0) say('A bundle that sends credentials calls https:// only.');
+  if (scheme === 'http' && inject.length > 0) report('A bundle that sends credentials calls https:// only.');
   const complaint = complaintAboutHost(`${scheme}://${authority}`, hosts);
-  if (complaint !== null) say(complaint);
+  if (complaint !== null) report(complaint);
 }
 
 function checkText(

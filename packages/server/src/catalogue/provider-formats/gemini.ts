@@ -37,7 +37,7 @@ export const gemini: FunctionFormat = ({ plugin }) => {
   return { definition: { ...head, parametersJsonSchema }, losses: looser.list };
 };
 
-const kept = new Set([
+const supportedKeywords = new Set([
   ...['type', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf', 'pattern'],
   ...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'minimum', 'maximum'],
 ]);
@@ -52,12 +52,12 @@ const geminiRules: Rules = {
     if (keyword === 'format') return formats[String(schema.type)]?.includes(String(schema.format)) === true;
     if (keyword === 'enum') return schema.type === 'string';
     // Gemini does not distinguish open from closed objects.
-    return kept.has(keyword);
+    return supportedKeywords.has(keyword);
   },
 
-  shape: (given, path, losses) => {
-    if (typeof given === 'boolean' || given.$ref !== undefined) return undefined;
-    const joined = joinParts(given);
+  shape: (declared, path, losses) => {
+    if (typeof declared === 'boolean' || declared.$ref !== undefined) return undefined;
+    const joined = joinParts(declared);
     if (joined.allOf !== undefined) return undefined;
     const { $defs: _, ...schema } = oneType(withConstants(joined), path, losses);
     const isUnion = Array.isArray(schema.anyOf);

@@ -12,7 +12,7 @@ const annotations = new Set(['description', 'title', 'default', 'examples', 'dep
  * bound, stay in `$defs`.
  */
 export function inlineReferences(root: JsonSchema): JsonSchema {
-  const kept = new Map<string, string>();
+  const names = new Map<string, string>();
   let inlined = 0;
 
   function inline(schema: unknown, open: readonly string[]): unknown {
@@ -45,19 +45,19 @@ export function inlineReferences(root: JsonSchema): JsonSchema {
   }
 
   function keep($ref: string): string {
-    const name = kept.get($ref) ?? uniqueName($ref, new Set(kept.values()));
-    kept.set($ref, name);
+    const name = names.get($ref) ?? uniqueName($ref, new Set(names.values()));
+    names.set($ref, name);
     return `#/$defs/${name}`;
   }
 
   const schema = withChildren(root, ['#']);
   const $defs: Record<string, unknown> = {};
   // Inlining one definition may keep another, so the map grows during the loop.
-  for (const [$ref, name] of kept) {
+  for (const [$ref, name] of names) {
     const target = resolvePointer($ref, root);
     $defs[name] = isJsonObject(target) ? inlineKept(target, [$ref]) : target;
   }
-  return kept.size === 0 ? schema : { ...schema, $defs };
+  return names.size === 0 ? schema : { ...schema, $defs };
 
   function inlineKept(target: JsonSchema, open: readonly string[]): unknown {
     return typeof target.$ref === 'string' ? inline(target, open) : withChildren(target, open);

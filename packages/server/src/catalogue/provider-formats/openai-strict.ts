@@ -44,7 +44,7 @@ function strictParameters(schema: JsonSchema, losses: Losses): JsonSchema | unde
   return rewriteSchema(whole, ['input_schema'], { rules: strictRules, losses });
 }
 
-const kept = new Set([
+const supportedKeywords = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', '$ref', '$defs'],
   ...['description', 'title', 'pattern', 'format', 'multipleOf', 'minItems', 'maxItems'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
@@ -54,12 +54,12 @@ const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'host
 const strictRules: Rules = {
   keeps: (keyword, schema) => {
     if (keyword === 'format') return typeof schema.format === 'string' && formats.has(schema.format);
-    return kept.has(keyword);
+    return supportedKeywords.has(keyword);
   },
 
-  shape: (given, path, losses) => {
-    if (typeof given === 'boolean') return undefined;
-    const schema = asAnyOf(joinParts(given), path, losses);
+  shape: (declared, path, losses) => {
+    if (typeof declared === 'boolean') return undefined;
+    const schema = asAnyOf(joinParts(declared), path, losses);
     if (schema === undefined || schema.allOf !== undefined) return undefined;
     if (!saysWhatItIs(schema)) return undefined;
     const types = typesOf(schema) ?? [];
@@ -115,8 +115,8 @@ function orNull(schema: JsonSchema): JsonSchema {
   const types = typesOf(schema);
   if (types === undefined || schema.const !== undefined) {
     const { description, ...rest } = schema;
-    const said = description === undefined ? {} : { description };
-    return { ...said, anyOf: [rest, { type: 'null' }] };
+    const described = description === undefined ? {} : { description };
+    return { ...described, anyOf: [rest, { type: 'null' }] };
   }
   const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
   return { ...schema, type: [...types, 'null'], ...values };

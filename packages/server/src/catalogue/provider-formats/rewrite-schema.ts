@@ -32,12 +32,12 @@ export function rewriteSchema(
   const shaped = isJsonObject(schema) || typeof schema === 'boolean' ? rules.shape(schema, at, losses) : undefined;
   if (shaped === undefined) return undefined;
   const sentences: string[] = [];
-  const kept: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(shaped)) {
-    if (rules.keeps(keyword, shaped, at)) kept[keyword] = value;
+    if (rules.keeps(keyword, shaped, at)) result[keyword] = value;
     else if (!silent.has(keyword)) sentences.push(move(keyword, value, { at, losses }));
   }
-  const rewritten = rewriteChildren(withSentences(kept, sentences), at, context);
+  const rewritten = rewriteChildren(withSentences(result, sentences), at, context);
   if (rewritten === undefined) return undefined;
   return rules.finish === undefined ? rewritten : rules.finish(rewritten, at, losses);
 }
@@ -92,27 +92,27 @@ function rewriteKeyword({ keyword, value, schema }: Keyword, at: readonly string
 
 function rewriteProperties(schema: JsonSchema, at: readonly string[], context: Context): unknown {
   const required = new Set(textsIn(schema.required));
-  const kept: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const [name, child] of membersOf(schema.properties)) {
     const path = [...at, 'properties', name];
     const rewritten = rewriteSchema(child, path, context);
-    if (rewritten !== undefined) kept[name] = rewritten;
+    if (rewritten !== undefined) result[name] = rewritten;
     else if (required.has(name)) return undefined;
     else context.losses.add('dropped', path, 'It cannot be said in this format; being optional, it is left out.');
   }
-  return kept;
+  return result;
 }
 
 /** Rewrites alternatives. Unsupported ones are left out while at least one remains; an `allOf` needs all its parts. */
 function rewriteList(list: readonly unknown[], at: readonly string[], context: Context): unknown {
   const rewritten = list.map((child, index) => rewriteSchema(child, [...at, String(index)], context));
-  const said = rewritten.filter((child) => child !== undefined);
-  if (said.length === list.length) return said;
+  const children = rewritten.filter((child) => child !== undefined);
+  if (children.length === list.length) return children;
   const isChoice = at.at(-1) === 'anyOf' || at.at(-1) === 'oneOf';
-  if (!isChoice || said.length === 0) return undefined;
+  if (!isChoice || children.length === 0) return undefined;
   for (const [index, child] of rewritten.entries()) {
     if (child !== undefined) continue;
     context.losses.add('dropped', [...at, String(index)], 'This alternative cannot be said in this format.');
   }
-  return said;
+  return children;
 }

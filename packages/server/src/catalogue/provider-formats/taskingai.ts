@@ -101,14 +101,14 @@ function typesOfValues(schema: JsonSchema): string[] {
   return [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
 }
 
-const said = new Set(['type', 'title', 'description', '$schema', '$comment']);
+const expressed = new Set(['type', 'title', 'description', '$schema', '$comment']);
 
 function moved(
   { keyword, value }: { keyword: string; value: unknown },
   path: readonly string[],
   losses: Losses,
 ): string[] {
-  if (said.has(keyword)) return [];
+  if (expressed.has(keyword)) return [];
   if (keyword === 'items' && isJsonObject(value)) {
     const inner = Object.entries(value).filter(([name]) => name !== 'type' && name !== 'title');
     return inner.flatMap(([name, one]) =>

@@ -22,12 +22,12 @@ export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<
   return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes } : { refusal: refusal.value };
 }
 
-interface Copying {
+interface CopyState {
   readonly state: { nodes: number; readonly bounds: CopyBounds };
   readonly refuse: (refusal: ValidationError) => void;
 }
 
-function copyValue(value: unknown, segments: string[], copying: Copying): unknown {
+function copyValue(value: unknown, segments: string[], copying: CopyState): unknown {
   const { state } = copying;
   state.nodes++;
   if (state.nodes > state.bounds.maxNodes) {
@@ -49,7 +49,7 @@ function copyValue(value: unknown, segments: string[], copying: Copying): unknow
   return Array.isArray(value) ? copyArray(value, segments, copying) : copyObject(value, segments, copying);
 }
 
-function copyArray(value: readonly unknown[], segments: string[], copying: Copying): unknown[] {
+function copyArray(value: readonly unknown[], segments: string[], copying: CopyState): unknown[] {
   const copy: unknown[] = [];
   for (const [index, item] of value.entries()) {
     if (copying.state.nodes > copying.state.bounds.maxNodes) break;
@@ -62,7 +62,7 @@ function copyArray(value: readonly unknown[], segments: string[], copying: Copyi
 
 const forbiddenName = { found: 'a reserved name', expected: 'named differently' };
 
-function copyObject(value: object, segments: string[], copying: Copying): Record<string, unknown> {
+function copyObject(value: object, segments: string[], copying: CopyState): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   if (!isPlain(value)) {
     copying.refuse({ segments: [...segments], found: 'an object of a class', expected: 'a JSON object' });

@@ -61,7 +61,7 @@ export function createRecords(deps: RecordsDeps): Records {
    * Queues the record to be processed again, with the sent fields in place of the stored ones. Other fields keep their
    * stored values. If the source changes concurrently, the fields are applied to the new source.
    */
-  async function remake(key: RecordKey, { fields, sent }: Remaking): Promise<RecordItem> {
+  async function remake(key: RecordKey, { fields, sent }: SourceChange): Promise<RecordItem> {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);
@@ -114,10 +114,10 @@ export function createRecords(deps: RecordsDeps): Records {
       await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
       const fields = sourceFieldsOf(body);
-      const remade = Object.keys(fields).length > 0;
-      if (!remade && body.metadata === undefined) return toItem(before);
+      const changesSource = Object.keys(fields).length > 0;
+      if (!changesSource && body.metadata === undefined) return toItem(before);
       const sent = body.metadata === undefined ? {} : { metadata: readMetadata(body.metadata) };
-      if (remade) return remake(key, { fields, sent });
+      if (changesSource) return remake(key, { fields, sent });
       const updatedAt = clock.now();
       if (!(await records.change(key, { ...sent, updatedAt }))) throw recordNotFound(key.recordId);
       return toItem({ ...before, ...sent, updatedAt });
@@ -147,7 +147,7 @@ export function createRecords(deps: RecordsDeps): Records {
 }
 
 /** The fields of the request. */
-interface Remaking {
+interface SourceChange {
   readonly fields: SourceFields;
   readonly sent: Pick<RecordChange, 'metadata'>;
 }

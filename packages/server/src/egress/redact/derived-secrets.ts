@@ -15,15 +15,15 @@ export function derivedSecrets(inject: readonly Injection[], credentials: Creden
 }
 
 function derivedFrom(injection: Injection, credentials: Credentials): Array<string | Uint8Array> {
-  const given = (name: string | undefined) => credentials.get(name ?? '')?.reveal() ?? '';
+  const secretOf = (name: string | undefined) => credentials.get(name ?? '')?.reveal() ?? '';
   switch (injection.in) {
     case 'basic':
-      return pair(given(injection.username), given(injection.password));
+      return pair(secretOf(injection.username), secretOf(injection.password));
     case 'oauth2':
-      return pair(formEncoded(given(injection.client_id)), formEncoded(given(injection.client_secret)));
+      return pair(formEncoded(secretOf(injection.client_id)), formEncoded(secretOf(injection.client_secret)));
     case 'hmac': {
       const { key_encoding: encoding = 'text' } = injection;
-      const key = encoding === 'text' ? null : hmacKey(given(injection.credential), encoding);
+      const key = encoding === 'text' ? null : hmacKey(secretOf(injection.credential), encoding);
       return key === null ? [] : [key];
     }
     case 'aws_sigv4': {

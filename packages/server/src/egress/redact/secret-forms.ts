@@ -169,30 +169,30 @@ function utf16OfAscii(text: string): Buffer {
 }
 
 /** An encoding of bytes as text. */
-interface Packing {
+interface PackState {
   readonly forms: (bytes: Buffer) => string[];
   /** Texts that every packing of these bytes contains, whatever bytes surround them. */
   readonly signs: (bytes: Buffer) => string[];
 }
 
-const packings: readonly Packing[] = [
+const packings: readonly PackState[] = [
   { forms: hexForms, signs: hexForms },
   { forms: base64Forms, signs: innerBase64 },
 ];
 
-function* packedTexts(secret: string, pack: Packing): Generator<string> {
+function* packedTexts(secret: string, pack: PackState): Generator<string> {
   for (const nested of nestedInJson(secret).slice(0, packedLevels + 1)) {
     yield* packedForms(toBytes(nested), pack);
     for (const written of new Set(notations(nested))) yield* pack.forms(toBytes(written));
   }
 }
 
-function* packedUtf16(secret: string, pack: Packing): Generator<string> {
+function* packedUtf16(secret: string, pack: PackState): Generator<string> {
   for (const bytes of utf16Bytes(secret)) yield* packedForms(bytes, pack);
 }
 
 /** The packings of the bytes, and the notations of each within a text. */
-function* packedForms(bytes: Buffer, pack: Packing): Generator<string> {
+function* packedForms(bytes: Buffer, pack: PackState): Generator<string> {
   for (const packed of pack.forms(bytes)) {
     yield packed;
     yield* notations(packed);

@@ -49,19 +49,19 @@ type Sent = { readonly use: TokenInUse; readonly result: EgressResult } | { read
 async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent> {
   const { injected, redactor, tokens, policy } = call;
   const need = needOf(call);
-  const got = await untilEnded(
+  const token = await untilEnded(
     call.call,
     tokens.get(need, (asked) => ask(asked, call), { wantsFresh, stored: policy.storedRefreshToken }),
   );
-  if ('failure' in got) return got;
-  const { accessToken, refreshToken } = got.use;
+  if ('failure' in token) return token;
+  const { accessToken, refreshToken } = token.use;
   redactor.learn?.(refreshToken === undefined ? [accessToken] : [accessToken, refreshToken]);
-  const header = tokenHeader(need, got.use.accessToken);
+  const header = tokenHeader(need, token.use.accessToken);
   if (header === null) {
     return { failure: { kind: 'unreachable', message: 'the access token holds what no header can carry' } };
   }
   const result = await call.follow({ ...injected, headers: { ...injected.headers, ...header }, token: null });
-  return { use: got.use, result };
+  return { use: token.use, result };
 }
 
 function needOf({ injected }: Authorisation): TokenNeed {

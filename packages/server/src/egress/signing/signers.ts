@@ -13,13 +13,13 @@ export function prepareAwsSigner(declared: AwsSigning, credentials: Credentials)
 
 /** null when neither part of the key was sent. */
 export function readAwsKeys(declared: AwsSigning, credentials: Credentials): Prepared<AwsKeys> {
-  const given = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
-  const accessKeyId = given(declared.access_key_id);
-  const secretAccessKey = given(declared.secret_access_key);
+  const secretOf = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
+  const accessKeyId = secretOf(declared.access_key_id);
+  const secretAccessKey = secretOf(declared.secret_access_key);
   if (accessKeyId === undefined && secretAccessKey === undefined) return null;
   if (accessKeyId === undefined) return missing(declared.access_key_id);
   if (secretAccessKey === undefined) return missing(declared.secret_access_key);
-  const sessionToken = given(declared.session_token);
+  const sessionToken = secretOf(declared.session_token);
   const texts = { service: textOf(declared.service, credentials), region: textOf(declared.region, credentials) };
   for (const member of ['service', 'region'] as const) {
     const source = declared[member];

@@ -24,9 +24,9 @@ export interface TokenNeed {
 
 /** null when none of its credentials was sent. */
 export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Prepared<{ token: TokenNeed }> {
-  const given = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
-  const [clientId, clientSecret] = [given(declared.client_id), given(declared.client_secret)];
-  const refreshToken = given(declared.refresh_token);
+  const secretOf = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
+  const [clientId, clientSecret] = [secretOf(declared.client_id), secretOf(declared.client_secret)];
+  const refreshToken = secretOf(declared.refresh_token);
   if (clientId === undefined && clientSecret === undefined && refreshToken === undefined) return null;
   if (clientId === undefined) return missing(declared.client_id);
   const authentication = declared.client_authentication ?? (clientSecret === undefined ? 'none' : 'basic');

@@ -120,12 +120,12 @@ export function createTokens(clock: Clock): Tokens {
   }
 
   return {
-    async get(need, request, { wantsFresh = false, stored: given } = {}) {
-      const stored = need.grant === 'refresh_token' ? given : undefined;
+    async get(need, request, { wantsFresh = false, stored: storedToken } = {}) {
+      const stored = need.grant === 'refresh_token' ? storedToken : undefined;
       const key = keyOf(need, stored);
-      const kept = entries.get(key);
-      if (!wantsFresh && kept !== undefined && clock.now() < kept.goodUntil) {
-        return { use: { accessToken: kept.accessToken, refreshToken: kept.refreshToken, isOld: true } };
+      const cached = entries.get(key);
+      if (!wantsFresh && cached !== undefined && clock.now() < cached.goodUntil) {
+        return { use: { accessToken: cached.accessToken, refreshToken: cached.refreshToken, isOld: true } };
       }
       const running = requests.get(key) ?? renew(key, { need, request, stored }).finally(() => requests.delete(key));
       requests.set(key, running);
@@ -134,9 +134,9 @@ export function createTokens(clock: Clock): Tokens {
       const { accessToken, refreshToken } = granted.token;
       return { use: { accessToken, refreshToken, isOld: false } };
     },
-    forget(need, accessToken, given) {
-      const kept = entries.get(keyOf(need, need.grant === 'refresh_token' ? given : undefined));
-      if (kept?.accessToken === accessToken) kept.goodUntil = 0;
+    forget(need, accessToken, storedToken) {
+      const cached = entries.get(keyOf(need, need.grant === 'refresh_token' ? storedToken : undefined));
+      if (cached?.accessToken === accessToken) cached.goodUntil = 0;
     },
   };
 }

@@ -35,7 +35,7 @@ export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurr
   /** ChunkCounts when it is asked for: few handlers do, and it costs more than the rest. */
   let abort: AbortController | undefined;
   let isCancelled = false;
-  let [made, logLines, logBytes, reports, lastReport] = [0, 0, 0, 0, ''];
+  let [requests, logLines, logBytes, reports, lastReport] = [0, 0, 0, 0, ''];
   const isOver = (): boolean => isCancelled || !isCurrent(self);
 
   function dial(): void {
@@ -48,7 +48,7 @@ export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurr
   }
   async function fetch(request: OutboundRequest): Promise<OutboundResponse> {
     if (isOver()) throw callError('cancelled', 'The run is over.');
-    const call = ++made;
+    const call = ++requests;
     if (call > maxRequests) throw callError('too_many_requests', `A run may make at most ${maxRequests} requests.`);
     const line = stringify({ type: 'fetch', run: id, call, request });
     if (Buffer.byteLength(line) > bounds.requestBytes) throw callError('request_too_large', 'It is larger than 1 MiB.');

@@ -79,7 +79,7 @@ export function createSlots(
     return taken < maxChildren || (taken === maxChildren && !takenFor.has(projectId));
   }
 
-  function makeRoom(bundleId: string): void {
+  function freePlace(bundleId: string): void {
     if (ending > 0) return;
     let [oldest, oldestSince] = [undefined as SlotHolder | undefined, Number.POSITIVE_INFINITY];
     for (const pool of pools()) {
@@ -111,7 +111,7 @@ export function createSlots(
         return true;
       }
       isWanted = true;
-      makeRoom(owner.bundleId);
+      freePlace(owner.bundleId);
       return false;
     },
     release: (owner) => {

@@ -41,13 +41,13 @@ function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'>): 
   report.warnings.push(...read.warnings);
 }
 
-interface Making {
+interface ChunkTask {
   readonly job: ExtractionJob;
   readonly sink: ChunkSink;
   readonly report: ReportDraft;
 }
 
-async function makeTexts(document: Document, { job, sink, report }: Making): Promise<ChunkCounts> {
+async function makeTexts(document: Document, { job, sink, report }: ChunkTask): Promise<ChunkCounts> {
   const { text, blocks, locate } = layOut(document);
   report.characters = text.length;
   report.headings = blocks.filter((block) => block.kind === 'heading').length;

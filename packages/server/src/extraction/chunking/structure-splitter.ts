@@ -32,10 +32,10 @@ export function* splitByStructure(
   for (const unit of units(text, blocks, size)) {
     const begins = unit.headingLevel !== undefined && tokens >= size * sectionShare && !endsWithHeading(held);
     if (held.length > 0 && (begins || tokens + unit.numTokens + 1 > size)) {
-      const kept = begins ? [] : trailingHeadings(held, unit, size);
-      yield* toCuts(text, held.slice(0, held.length - kept.length), size);
-      held = kept;
-      tokens = kept.reduce((sum, other) => sum + other.numTokens + 1, 0);
+      const carried = begins ? [] : trailingHeadings(held, unit, size);
+      yield* toCuts(text, held.slice(0, held.length - carried.length), size);
+      held = carried;
+      tokens = carried.reduce((sum, other) => sum + other.numTokens + 1, 0);
     }
     if (held.length === 0) tokens = unit.header === undefined ? 0 : countTokens(unit.header) + 1;
     held.push(unit);
@@ -54,9 +54,9 @@ function endsWithHeading(held: readonly Unit[]): boolean {
  */
 function trailingHeadings(held: readonly Unit[], unit: Unit, size: number): Unit[] {
   const last = held.findLastIndex((other) => other.headingLevel === undefined);
-  const kept = held.slice(last + 1);
-  const tokens = kept.reduce((sum, other) => sum + other.numTokens + 1, unit.numTokens);
-  return last === -1 || tokens > size ? [] : kept;
+  const carried = held.slice(last + 1);
+  const tokens = carried.reduce((sum, other) => sum + other.numTokens + 1, unit.numTokens);
+  return last === -1 || tokens > size ? [] : carried;
 }
 
 /**
@@ -178,8 +178,8 @@ function* rows(text: string, block: PlacedBlock, size: number): Generator<Unit> 
   const header = first === undefined || last === undefined ? '' : text.slice(first.start, last.end);
   const headerTokens = countTokensWithin(header, { start: 0, end: header.length }, size);
   const repeats = headerTokens > 0 && headerTokens <= size * headerShare;
-  const room = repeats ? size - headerTokens - 1 : size;
-  for (const unit of grouped(text, lines, room)) {
+  const available = repeats ? size - headerTokens - 1 : size;
+  for (const unit of grouped(text, lines, available)) {
     yield repeats && unit.start >= (last?.end ?? 0) ? { ...unit, header } : unit;
   }
 }

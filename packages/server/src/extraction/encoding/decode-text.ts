@@ -73,8 +73,8 @@ function findUnmarked(
   bytes: Uint8Array,
   declared: readonly (string | undefined)[],
 ): FoundEncoding | 'binary' | 'nearly UTF-8' | undefined {
-  const told = [...wideEncodings(bytes), ...escapedEncodings(bytes), 'utf-8'];
-  const sure = told.find((encoding) => fitsAsText(bytes, encoding));
+  const candidates = [...wideEncodings(bytes), ...escapedEncodings(bytes), 'utf-8'];
+  const sure = candidates.find((encoding) => fitsAsText(bytes, encoding));
   if (sure !== undefined) return { encoding: sure, confidence: 1, markBytes: 0 };
   if (isBinary(Buffer.from(bytes.subarray(0, sampleBytes)).toString('latin1'))) {
     const wide = guessEncoding(bytes).find(({ encoding }) => encoding.startsWith('utf-16'));

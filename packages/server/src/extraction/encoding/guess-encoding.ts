@@ -100,17 +100,17 @@ function tellingLines(bytes: Uint8Array): Uint8Array {
   const pieces: Uint8Array[] = [];
   let held = 0;
   let start = 0;
-  let telling = false;
+  let distinguishes = false;
   for (let at = 0; at < bytes.length && held < sampleBytes; at += 1) {
     const byte = bytes[at] ?? 0;
-    if (byte > 0x7f) telling = true;
+    if (byte > 0x7f) distinguishes = true;
     if (byte !== 0x0a && at !== bytes.length - 1) continue;
-    if (telling) {
+    if (distinguishes) {
       pieces.push(bytes.subarray(start, at + 1));
       held += at + 1 - start;
     }
     start = at + 1;
-    telling = false;
+    distinguishes = false;
   }
   return Buffer.concat(pieces);
 }

@@ -18,8 +18,9 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
     // Appends one by one, because a list may have more items than a call may have arguments.
     for (const block of reader.end().blocks) blocks.push(block);
   }
-  const told = { encoding, encoding_confidence: confidence };
-  const facts = frontMatter === '' ? told : { ...told, front_matter: frontMatter.slice(0, frontMatterLimit) };
+  const encodingFacts = { encoding, encoding_confidence: confidence };
+  const facts =
+    frontMatter === '' ? encodingFacts : { ...encodingFacts, front_matter: frontMatter.slice(0, frontMatterLimit) };
   return { blocks, facts, warnings: [] };
 }
 

@@ -7,7 +7,7 @@ import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extr
 import { type Pair, readPairs } from './pairs.ts';
 import { createWarn, type Warn, type Workbook } from './sheet.ts';
 
-interface Making {
+interface PairTask {
   readonly job: ExtractionJob;
   readonly bytes: Uint8Array;
   readonly sink: ChunkSink;
@@ -18,7 +18,7 @@ interface Making {
  * Reads a sheet and creates a chunk for each question–answer pair, in the order of the sheet.
  * @throws ExtractionError when the sheet cannot be read or has no pair.
  */
-export async function createPairs({ job, bytes, sink, report }: Making): Promise<ChunkCounts> {
+export async function createPairs({ job, bytes, sink, report }: PairTask): Promise<ChunkCounts> {
   const warn = createWarn(report.warnings);
   const workbook = await readWorkbook(job, { bytes, warn });
   Object.assign(report, workbook.facts);

@@ -134,13 +134,13 @@ function readRow(sheet: Sheet, row: SheetRow, columns: PairColumns): PairOrRepor
   const { question, answer, metadata } = readFields(row, columns);
   const code = rejection({ sheet, row, columns }, { question, answer });
   if (code !== null) return { reported: toReported({ sheet, row, columns }, code) };
-  const kept: Record<string, string> = Object.fromEntries(
+  const limited: Record<string, string> = Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [name, cut(value, limits.value)]),
   );
 
   const id = columns.id === null ? '' : clean(row.cells[columns.id]);
   return {
-    pair: { sheet: sheet.name, row: row.row, question, answer, metadata: kept, rowKey: rowKeyOf(question, id) },
+    pair: { sheet: sheet.name, row: row.row, question, answer, metadata: limited, rowKey: rowKeyOf(question, id) },
   };
 }
 

@@ -34,10 +34,10 @@ export type Warn = (warning: string) => void;
 const mostWarnings = 20;
 
 export function createWarn(warnings: string[]): Warn {
-  const told = new Set(warnings);
+  const reported = new Set(warnings);
   return (warning) => {
-    if (told.size >= mostWarnings || told.has(warning)) return;
-    told.add(warning);
+    if (reported.size >= mostWarnings || reported.has(warning)) return;
+    reported.add(warning);
     warnings.push(warning);
   };
 }

@@ -71,10 +71,10 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
   const batches = createBatches();
   try {
-    const made = await createChunks({ job: current, bytes, sink: batches.sink, report });
+    const counts = await createChunks({ job: current, bytes, sink: batches.sink, report });
     await batches.end();
     measure(report, started);
-    return { kind: 'extracted', ...made, report };
+    return { kind: 'extracted', ...counts, report };
   } catch (cause) {
     if (!(cause instanceof ExtractionError)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
     // Rows read before the failure are sent too, because rejected rows explain why a sheet has no pair.

@@ -31,9 +31,9 @@ export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1
  * Starts processes on demand. Documents beyond the number of processes wait in order. A process reads for one project
  * only. If the limit is reached, the process that has been idle longest ends.
  */
-export function openExtractor(given: ExtractorOptions): Extractor {
-  const options = { ...extractorDefaults, ...given };
-  const isolation = given.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
+export function openExtractor(requested: ExtractorOptions): Extractor {
+  const options = { ...extractorDefaults, ...requested };
+  const isolation = requested.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
   const pool = createHosts(options.processes, options.idleMs);
   const semaphore = createSemaphore({ permits: options.processes });
   const closing = new AbortController();

@@ -35,7 +35,7 @@ const smallPart = 1 / 100;
 export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?: AbortSignal): Promise<Swept> {
   let [orphans, all] = [0, 0];
   for await (const found of findOrphans(deps, signal)) {
-    all += found.looked;
+    all += found.examined;
     orphans += found.orphans.length;
   }
   if (orphans === 0) return { quarantined: 0, left: 0 };
@@ -55,26 +55,26 @@ export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?:
 }
 
 /**
- * Returns batches of blobs without a row that are older than the grace period. `looked` counts the blobs of any age in
+ * Returns batches of blobs without a row that are older than the grace period. `examined` counts the blobs of any age in
  * the batch.
  */
 async function* findOrphans(
   { files, blobs, clock, grace = orphanGrace }: SweepDeps,
   signal?: AbortSignal,
-): AsyncGenerator<{ readonly orphans: readonly StoredBlob[]; readonly looked: number }> {
+): AsyncGenerator<{ readonly orphans: readonly StoredBlob[]; readonly examined: number }> {
   const olderThan = clock.now() - grace;
-  let looked: StoredBlob[] = [];
+  let page: StoredBlob[] = [];
   const check = async () => {
-    const old = looked.filter((blob) => blob.modifiedAt <= olderThan);
+    const old = page.filter((blob) => blob.modifiedAt <= olderThan);
     const known = await files.knownBlobs(old.map((blob) => blob.blobId));
-    return { orphans: old.filter((blob) => !known.has(blob.blobId)), looked: looked.length };
+    return { orphans: old.filter((blob) => !known.has(blob.blobId)), examined: page.length };
   };
   for await (const blob of blobs.list()) {
     signal?.throwIfAborted();
-    looked.push(blob);
-    if (looked.length < batch) continue;
+    page.push(blob);
+    if (page.length < batch) continue;
     yield await check();
-    looked = [];
+    page = [];
   }
   yield await check();
 }

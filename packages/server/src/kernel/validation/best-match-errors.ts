@@ -8,63 +8,63 @@ import { isJsonObject } from '../json/json-object.ts';
  * @param root the validated schema, to resolve references
  */
 export function bestMatchErrors(errors: readonly ErrorObject[], root: object): ErrorObject[] {
-  const kept: ErrorObject[] = [];
+  const remaining: ErrorObject[] = [];
   for (const error of errors) {
     switch (error.keyword) {
       case 'anyOf':
       case 'oneOf':
-        for (const best of bestOf(takeBranches(kept, error), { union: error, root })) kept.push(best);
+        for (const best of bestOf(takeBranches(remaining, error), { union: error, root })) remaining.push(best);
         break;
       case 'contains':
-        takeInner(kept, error);
-        kept.push(error);
+        takeInner(remaining, error);
+        remaining.push(error);
         break;
       case 'propertyNames': {
-        const [inner] = takeInner(kept, error);
-        kept.push({ ...error, params: { ...error.params, inner: inner ?? error } });
+        const [inner] = takeInner(remaining, error);
+        remaining.push({ ...error, params: { ...error.params, inner: inner ?? error } });
         break;
       }
       case 'if':
         // Only refers to `then` or `else`, whose errors precede it.
-        if (kept.length === 0) kept.push(error);
+        if (remaining.length === 0) remaining.push(error);
         break;
       default:
-        kept.push(error);
+        remaining.push(error);
     }
   }
-  return kept;
+  return remaining;
 }
 
 /** Removes the errors that led to this one from the end of the list. */
-function takeInner(kept: ErrorObject[], { instancePath, schemaPath }: ErrorObject): ErrorObject[] {
-  let start = kept.length;
+function takeInner(remaining: ErrorObject[], { instancePath, schemaPath }: ErrorObject): ErrorObject[] {
+  let start = remaining.length;
   const isInner = (error: ErrorObject) =>
     error.propertyName !== undefined || (isWithin(error, instancePath) && error.schemaPath.startsWith(schemaPath));
   for (; start > 0; start -= 1) {
-    const error = kept[start - 1];
+    const error = remaining[start - 1];
     if (error === undefined || !isInner(error)) break;
   }
-  return kept.splice(start);
+  return remaining.splice(start);
 }
 
 /** The errors of each branch of a union, by the number of the branch or by the reference that it follows. */
 type Branches = ReadonlyMap<string, readonly ErrorObject[]>;
 
 /** Removes the errors of the branches from the end of the list. */
-function takeBranches(kept: ErrorObject[], union: ErrorObject): Branches {
+function takeBranches(remaining: ErrorObject[], union: ErrorObject): Branches {
   const references = new Map<unknown, string>();
   for (const [index, branch] of formsOf(union).entries()) {
     if (isJsonObject(branch) && typeof branch.$ref === 'string') references.set(branch.$ref, String(index));
   }
-  let start = kept.length;
+  let start = remaining.length;
   const taken: Array<readonly [branch: string, error: ErrorObject]> = [];
   for (; start > 0; start -= 1) {
-    const error = kept[start - 1];
+    const error = remaining[start - 1];
     const branch = error === undefined ? undefined : branchOf(error, union, references);
     if (error === undefined || branch === undefined) break;
     taken.push([branch, error]);
   }
-  kept.length = start;
+  remaining.length = start;
   const branches = new Map<string, ErrorObject[]>();
   for (const [branch, error] of taken.reverse()) {
     const errors = branches.get(branch);
@@ -106,10 +106,10 @@ function bestOf(branches: Branches, { union, root }: Union): readonly ErrorObjec
   const tag = isJsonObject(union.data) ? findTag(forms) : undefined;
   if (tag !== undefined) {
     const value = Reflect.get(Object(union.data), tag);
-    const meant = forms.findIndex((form) => valuesOf(form, tag).includes(value));
-    const errors = branches.get(String(meant));
+    const selected = forms.findIndex((form) => valuesOf(form, tag).includes(value));
+    const errors = branches.get(String(selected));
     if (errors !== undefined) return errors;
-    if (meant === -1) return [tagError(union, tag, forms)];
+    if (selected === -1) return [tagError(union, tag, forms)];
   }
   const ofType = [...branches.values()].filter((errors) => !errors.some((error) => isAbout(error, union, 'type')));
   const alternatives = mergeValues(branches, union);

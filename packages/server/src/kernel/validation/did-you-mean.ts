@@ -25,8 +25,8 @@ export function didYouMean(written: string): string | undefined {
 }
 
 /** The Damerau–Levenshtein distance, ignoring case. */
-function distance(written: string, meant: string): number {
-  const [a, b] = [written.toLowerCase(), meant.toLowerCase()];
+function distance(written: string, candidate: string): number {
+  const [a, b] = [written.toLowerCase(), candidate.toLowerCase()];
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let row = 1; row <= a.length; row += 1) {
     const next = [row];

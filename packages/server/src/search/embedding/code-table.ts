@@ -24,9 +24,9 @@ export function createCodeTable(width: number): CodeTable {
     add(newSeqs, newCodes) {
       const needed = used + newSeqs.length;
       if (needed > seqs.length) {
-        const room = Math.max(needed, Math.ceil(seqs.length * 1.5));
-        seqs = copyInto(new Float64Array(room), seqs);
-        codes = copyInto(new Uint8Array(room * width), codes);
+        const capacity = Math.max(needed, Math.ceil(seqs.length * 1.5));
+        seqs = copyInto(new Float64Array(capacity), seqs);
+        codes = copyInto(new Uint8Array(capacity * width), codes);
       }
       seqs.set(newSeqs, used);
       codes.set(newCodes, used * width);
@@ -82,18 +82,18 @@ function sharesOf(query: Float32Array, width: number): Float32Array {
 
 /** Selects the best with a rising threshold: candidates are sorted and truncated when they reach twice the count. */
 function pickBest(scores: Float32Array, seqs: Float64Array, count: number): Float64Array {
-  let kept: number[] = [];
+  let candidates: number[] = [];
   let least = Number.NEGATIVE_INFINITY;
   const cut = () => {
-    kept.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
-    kept = kept.slice(0, count);
-    if (kept.length === count) least = scores[kept[count - 1] ?? 0] ?? 0;
+    candidates.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+    candidates = candidates.slice(0, count);
+    if (candidates.length === count) least = scores[candidates[count - 1] ?? 0] ?? 0;
   };
   for (let n = 0; n < scores.length; n++) {
     if ((scores[n] ?? 0) <= least) continue;
-    kept.push(n);
-    if (kept.length >= 2 * count) cut();
+    candidates.push(n);
+    if (candidates.length >= 2 * count) cut();
   }
   cut();
-  return Float64Array.from(new Set(kept.map((n) => seqs[n] ?? 0)));
+  return Float64Array.from(new Set(candidates.map((n) => seqs[n] ?? 0)));
 }

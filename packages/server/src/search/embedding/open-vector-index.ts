@@ -8,7 +8,7 @@ export interface VectorIndexDeps {
   readonly memory: number;
 }
 
-type Wish = IndexRequest extends infer Each ? (Each extends IndexRequest ? Omit<Each, 'id'> : never) : never;
+type RequestBody = IndexRequest extends infer Each ? (Each extends IndexRequest ? Omit<Each, 'id'> : never) : never;
 
 /**
  * Opens an index whose thread starts with the first search. Codes are loaded at the first search and updated
@@ -70,7 +70,7 @@ export function openVectorIndex({ load, memory }: VectorIndexDeps): VectorIndex 
 const nameOf = (space: VectorSpace) => `${space.collectionId} ${space.firstChange}`;
 
 interface IndexThread {
-  ask(wish: Wish): Promise<{ dropped?: readonly string[]; seqs?: Float64Array | null }>;
+  ask(request: RequestBody): Promise<{ dropped?: readonly string[]; seqs?: Float64Array | null }>;
   close(): Promise<void>;
 }
 
@@ -105,13 +105,13 @@ function openThread(memory: number, onEnd: () => void): IndexThread {
     waiting.delete(answer.id);
   });
 
-  function ask(wish: Wish): Promise<IndexAnswer> {
+  function ask(request: RequestBody): Promise<IndexAnswer> {
     if (failure !== undefined) return Promise.reject(failure);
     lastId += 1;
     const id = lastId;
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
-      ours.postMessage({ ...wish, id });
+      ours.postMessage({ ...request, id });
     });
   }
   return {

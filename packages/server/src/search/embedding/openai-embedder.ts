@@ -110,9 +110,9 @@ function createAsk(deps: OpenAiEmbedderDeps) {
     maxRedirects: 0,
     timeoutMs,
   };
-  const wish = { model, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
+  const parameters = { model, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
   return async (texts: readonly string[], signal: AbortSignal): Promise<Answer<Float32Array[]>> => {
-    const body = JSON.stringify({ ...wish, input: texts });
+    const body = JSON.stringify({ ...parameters, input: texts });
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const result = await broker.send({ method: 'POST', url: target.href, headers, body }, policy, signal);
     return judge(result, texts.length);

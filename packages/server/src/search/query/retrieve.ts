@@ -105,13 +105,13 @@ async function findVisible(
   seqs: readonly number[],
   filter: MetadataFilter | undefined,
 ): Promise<number[]> {
-  const kept: number[] = [];
-  for (let from = 0; from < seqs.length && kept.length < askedAtOnce; from += askedAtOnce) {
+  const positions: number[] = [];
+  for (let from = 0; from < seqs.length && positions.length < askedAtOnce; from += askedAtOnce) {
     const part = seqs.slice(from, from + askedAtOnce);
     const visible = await chunks.findVisible(part, filter);
-    kept.push(...part.filter((seq) => visible.has(seq)));
+    positions.push(...part.filter((seq) => visible.has(seq)));
   }
-  return kept.slice(0, askedAtOnce);
+  return positions.slice(0, askedAtOnce);
 }
 
 function nearestOf(stored: ReadonlyMap<number, Float32Array>, query: Float32Array): Near[] {

@@ -100,8 +100,8 @@ function addDirect(
   return database.write.transaction().execute(async (transaction) => {
     const collection = await lockCollection(transaction, collectionId);
     if (collection === undefined) return 'gone';
-    const room = { collectionId, capacity: collection.capacity };
-    if (!(await hasRoom(transaction, room, { unwritten: 1, added: 1, without: null }))) return 'full';
+    const target = { collectionId, capacity: collection.capacity };
+    if (!(await hasRoom(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     await insertChunks(transaction, database, { place, chunks: [chunk] });
     await wantVectors(transaction, collectionId);

@@ -151,10 +151,10 @@ async function publish(
     return { kind: 'overtaken' };
   }
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
-  const room = { collectionId: row.collection_id, capacity: collection.capacity };
+  const target = { collectionId: row.collection_id, capacity: collection.capacity };
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
-  if (!(await hasRoom(transaction, room, addition))) return { kind: 'full' };
+  if (!(await hasRoom(transaction, target, addition))) return { kind: 'full' };
   await replaceRivals(transaction, job, { counts, now: ingested.now });
   if (ingested.lacksVectors === true) await wantVectors(transaction, row.collection_id);
   const replaced = row.generation > 0;

@@ -27,8 +27,8 @@ export function findDialect(text: string, delimiter?: string): CsvDialect {
 }
 
 function* dialectsFor(sample: string, declared: string | undefined): Generator<CsvDialect> {
-  const tried = declared === undefined ? delimiters.filter((each) => sample.includes(each)) : [declared];
-  for (const delimiter of tried) {
+  const candidates = declared === undefined ? delimiters.filter((each) => sample.includes(each)) : [declared];
+  for (const delimiter of candidates) {
     for (const quote of quotes) {
       if (quote === "'" && !opensCells(sample, quote, delimiter)) continue;
       yield { delimiter, quote, escape: 'doubled' };

@@ -51,8 +51,8 @@ export function* readRecords(pieces: Iterable<string>, dialect: CsvDialect, firs
 
 function* withUnixLineEnds(pieces: Iterable<string>): Generator<{ piece: string; final: boolean }> {
   let held = '';
-  for (const given of pieces) {
-    const all = held + given;
+  for (const input of pieces) {
+    const all = held + input;
     // The other half of a line end may come with the next piece.
     const cut = all.endsWith('\r') ? all.length - 1 : all.length;
     held = all.slice(cut);

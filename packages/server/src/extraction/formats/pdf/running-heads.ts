@@ -28,13 +28,13 @@ export function removeRunningHeads(pages: readonly PageLines[]): { pages: PageLi
     }
   }
   let dropped = 0;
-  const kept = pages.map((page, index) => {
+  const remaining = pages.map((page, index) => {
     const gone = new Set<Line>();
     for (const { key, line } of edges[index] ?? []) if (repeats(key, places, page.page)) gone.add(line);
     for (const line of gone) dropped += textOf(line).length;
     return gone.size === 0 ? page : { ...page, lines: page.lines.filter((line) => !gone.has(line)) };
   });
-  return { pages: kept, dropped };
+  return { pages: remaining, dropped };
 }
 
 interface Edge {

@@ -152,13 +152,13 @@ export function unescapeText(text: string): string {
 function readFormats(part: Uint8Array, system: DateSystem): Format[] {
   const codes = new Map<number, string>();
   const formats: Format[] = [];
-  const made = new Map<string, Format>();
+  const cache = new Map<string, Format>();
   let inCells = false;
   const formatOf = (id: number): Format => {
     const code = codes.get(id) ?? builtInFormat(id);
     if (code === undefined) return general;
-    const known = made.get(code) ?? createFormat(code.slice(0, 255), system);
-    made.set(code, known);
+    const known = cache.get(code) ?? createFormat(code.slice(0, 255), system);
+    cache.set(code, known);
     return known;
   };
   readWhole(part, {

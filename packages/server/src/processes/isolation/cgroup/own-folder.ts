@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { removeAtOnce } from './group.ts';
 
 const shape = /^quartermaster-(\d+)-(\d+)-\d+$/;
-let made = 0;
+let created = 0;
 
 /** Returns a unique folder name for one set of groups. A later process with the same id gets other names. */
 export function newFolderName(): string {
-  return `quartermaster-${process.pid}-${startOf(process.pid)}-${++made}`;
+  return `quartermaster-${process.pid}-${startOf(process.pid)}-${++created}`;
 }
 
 /** Removes the empty folders of servers that were killed. Their names contain the id of a process that has ended. */

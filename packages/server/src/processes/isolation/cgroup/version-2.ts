@@ -58,8 +58,8 @@ function assertWritable(base: string): void {
 
 function handDown(place: Place): void {
   const base = place.folder;
-  const given = readWords(join(base, 'cgroup.subtree_control'));
-  if (['memory', 'pids'].every((name) => given.includes(name))) return;
+  const enabled = readWords(join(base, 'cgroup.subtree_control'));
+  if (['memory', 'pids'].every((name) => enabled.includes(name))) return;
   // The root group has no type, and this rule does not apply to it.
   const type = join(base, 'cgroup.type');
   if (existsSync(type) && readWords(type).join(' ') !== 'domain') {

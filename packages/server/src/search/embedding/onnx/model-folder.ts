@@ -110,12 +110,12 @@ function readPooling(folder: string, config: Json | null): Pooling {
 
 /** Returns the token limit of the model. A tokenizer without a limit states 10^30. */
 async function readMaxTokens(folder: string, tokenizerConfig: Json | null): Promise<number> {
-  const said = [
+  const sources = [
     (await readJson(folder, 'sentence_bert_config.json'))?.max_seq_length,
     tokenizerConfig?.model_max_length,
     (await readJson(folder, 'config.json'))?.max_position_embeddings,
   ];
-  const usable = said.find((value) => Number.isInteger(value) && Number(value) >= 8 && Number(value) <= 1_000_000);
+  const usable = sources.find((value) => Number.isInteger(value) && Number(value) >= 8 && Number(value) <= 1_000_000);
   return Math.min(usable === undefined ? usualTokens : Number(usable), mostTokens);
 }
 

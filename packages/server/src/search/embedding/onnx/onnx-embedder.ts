@@ -71,8 +71,8 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
     batchSize: options.batchSize,
     lanes,
     async embed(texts, signal) {
-      const wish = { texts: texts.map((text) => documentPrefix + text), urgent: false };
-      const vectors = await processes.embed(wish, signal);
+      const request = { texts: texts.map((text) => documentPrefix + text), urgent: false };
+      const vectors = await processes.embed(request, signal);
       return vectors.map((vector) => vector && finish(vector));
     },
     async embedQuestion(text, signal) {
@@ -86,14 +86,14 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
   };
 }
 
-interface Keeping {
+interface ProcessOptions {
   readonly first: OnnxProcess;
   readonly start: () => OnnxProcess;
   readonly fingerprint: string;
   readonly logger: Logger;
 }
 
-function keepRunning({ first, start, fingerprint, logger }: Keeping) {
+function keepRunning({ first, start, fingerprint, logger }: ProcessOptions) {
   let current = first;
   let failures = 0;
   let restUntil = 0;
@@ -118,14 +118,14 @@ function keepRunning({ first, start, fingerprint, logger }: Keeping) {
     throw new EmbedderUnavailable('the files of the local model changed; restart the service');
   }
 
-  const once = async (wish: EmbedRequest, signal: AbortSignal) => (await find()).embed(wish, signal);
+  const once = async (request: EmbedRequest, signal: AbortSignal) => (await find()).embed(request, signal);
 
   return {
-    async embed(wish: EmbedRequest, signal: AbortSignal) {
-      const vectors = await once(wish, signal).catch((error: unknown) => {
+    async embed(request: EmbedRequest, signal: AbortSignal) {
+      const vectors = await once(request, signal).catch((error: unknown) => {
         // A batch in flight when its process ended is sent to the next process. A question has no time for that.
-        if (!(error instanceof EmbedderUnavailable) || wish.urgent || current.isAlive()) throw error;
-        return once(wish, signal);
+        if (!(error instanceof EmbedderUnavailable) || request.urgent || current.isAlive()) throw error;
+        return once(request, signal);
       });
       failures = 0;
       return vectors;

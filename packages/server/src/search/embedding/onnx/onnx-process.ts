@@ -26,7 +26,7 @@ export interface OnnxProcess {
   readonly ready: Promise<{ readonly dimensions: number; readonly fingerprint: string }>;
   readonly isAlive: () => boolean;
   /** @throws EmbedderUnavailable, or the reason of the aborted signal */
-  embed(wish: EmbedRequest, signal: AbortSignal): Promise<Vectors>;
+  embed(request: EmbedRequest, signal: AbortSignal): Promise<Vectors>;
   /** Resolves when the process has ended. */
   close(): Promise<void>;
 }

@@ -22,11 +22,11 @@ const charactersPerToken = 12;
  */
 export function createTokenize(tokenizer: TextTokenizer, maxTokens: number): (text: string) => readonly number[] {
   const { head, tail } = findFrame(tokenizer);
-  const room = Math.max(1, maxTokens - head.length - tail.length);
+  const available = Math.max(1, maxTokens - head.length - tail.length);
   return (text) => {
     const bounded = text.slice(0, maxTokens * charactersPerToken).toWellFormed();
     const { ids } = tokenizer.encode(bounded, { add_special_tokens: false });
-    const framed = [...head, ...ids.slice(0, room), ...tail];
+    const framed = [...head, ...ids.slice(0, available), ...tail];
     // A model needs at least one token.
     return framed.length === 0 ? [0] : framed;
   };
