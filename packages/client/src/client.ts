@@ -1,5 +1,5 @@
 export { asDefinitions, asPlugins, asPreview, asRecord, asResult, asRun } from './answers.ts';
-export { ApiError, readApiError } from './api-error.ts';
+export { ApiError, type ApiErrorCode, readApiError } from './api-error.ts';
 export { type Api, createApi, type DataOf, type QueryOf, type ResponseOf } from './create-api.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export type {

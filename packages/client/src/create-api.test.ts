@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from './api-error.ts';
+import { type ErrorCode, errorCodes } from '@quartermaster/contract';
+import { ApiError, readApiError } from './api-error.ts';
 import { type ApiOptions, createApi } from './create-api.ts';
 import type { FilesApi } from './generated/files-api.ts';
 
@@ -79,6 +80,16 @@ test('a refusal is an ApiError, even when the body is not an error of the servic
       [500, 'UNREADABLE_ANSWER', 'HTTP 500', null],
     ],
   );
+});
+
+test('an ApiError has a code of the service, or keeps a code of a newer service', () => {
+  // Does not compile when the code is any string: nothing of `string` is then an ErrorCode.
+  type Known = Extract<ApiError['code'], ErrorCode>;
+  const known: readonly Known[] = Object.keys(errorCodes) as ErrorCode[]; // the keys of the table
+  for (const code of [...known, 'CODE_OF_A_NEWER_SERVICE']) {
+    const body = JSON.stringify({ status: 'error', error: { code, message: 'No.', request_id: 'r' } });
+    assert.equal(readApiError(400, body).code, code);
+  }
 });
 
 test('a refused call is repeated only as often as shouldRetry allows, each time with fresh headers', async () => {
