@@ -90,8 +90,8 @@ export async function damagedStores(options: PartOptions): Promise<PartReport> {
     figures: {
       kinds: damages.length,
       trials: trials.length,
-      'started all the same': starts,
-      'refused to start': refusals.join(', ') || 'none',
+      'successful starts': starts,
+      'refused starts': refusals.join(', ') || 'none',
     },
   };
 }

@@ -53,7 +53,7 @@ export async function storeFaults(options: PartOptions): Promise<PartReport> {
   return {
     name: 'Faults of the disk, SQLite',
     cases: done,
-    figures: { cases: done, 'calls failed': hits, 'ends with exit code 70': ends },
+    figures: { cases: done, 'failed calls': hits, 'exits with code 70': ends },
     sites: described,
   };
 }

@@ -55,11 +55,11 @@ function figuresOf(all: readonly Judged[]): Record<string, number> {
   const withOwnLimit = all.filter(({ payload }) => payload.mostAnswer !== undefined);
   const others = all.filter(({ payload }) => payload.mostAnswer === undefined);
   return {
-    'worst delay of the event loop (ms)': worst(all, 'delay'),
+    'longest delay of the event loop (ms)': worst(all, 'delay'),
     'processor time within the longest delay (ms)': worst(all, 'delayProcessor'),
-    'worst memory above rest (MiB)': worst(all, 'memory'),
-    'longest answer (ms)': worst(others, 'answer'),
-    'longest answer of a run of a plugin (ms)': worst(withOwnLimit, 'answer'),
+    'most memory above idle (MiB)': worst(all, 'memory'),
+    'longest response time (ms)': worst(others, 'answer'),
+    'longest response time of a plugin run (ms)': worst(withOwnLimit, 'answer'),
   };
 }
 
@@ -97,7 +97,7 @@ function overBars(payload: HoldCase, cost: Cost, allowed: Allowed): string[] {
   const answer = allowed.answer ?? payload.mostAnswer ?? bars.answer;
   return [
     ...(cost.delay > delay ? [`held the event loop for ${Math.round(cost.delay)} ms`] : []),
-    ...(cost.memory > memory ? [`took ${Math.round(cost.memory)} MiB above rest`] : []),
+    ...(cost.memory > memory ? [`took ${Math.round(cost.memory)} MiB above idle`] : []),
     ...(cost.answer > answer ? [`took ${Math.round(cost.answer)} ms to answer`] : []),
     ...(/^(?:no answer|no end|the service ended|time_limit)$/.test(cost.outcome) ? [cost.outcome] : []),
   ];

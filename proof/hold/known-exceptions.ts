@@ -17,7 +17,7 @@ export const knownExceptions: readonly KnownException[] = [
     target: /^answers of third parties, 10/,
     payload: /./,
     reason:
-      'The text of an answer is searched for the credentials of the run before anything else reads it, in one pass on the event loop. Callers do not choose it: the operator installs the bundle, and 10 MiB is the most that one may ask for. The thread that parses it may take 512 MiB and returns them.',
+      'Before any other code reads an answer, the event loop searches its text for the credentials of the run, in one pass. Callers do not choose the size: the operator installs the bundle, and a bundle may request at most 10 MiB. The thread that parses the answer may use 512 MiB and releases them.',
     delay: 400,
     memory: 512,
   },

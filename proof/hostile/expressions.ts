@@ -81,7 +81,7 @@ export async function hostileExpressions(options: PartOptions): Promise<PartRepo
         expressions: expressions.length,
         ...Object.fromEntries(outcomes),
         'longest wait of a health probe (ms)': probed.longest,
-        'memory gained (MiB)': memoryOf(service.process.pid) - before,
+        'memory growth (MiB)': memoryOf(service.process.pid) - before,
       },
     };
   } finally {

@@ -109,8 +109,12 @@ export async function slowPeers(options: PartOptions): Promise<PartReport> {
       name: 'Slow readers and writers',
       cases: sockets.length,
       figures: {
-        ...{ connections: sockets.length, 'closed by the service': closedByService, 'honest uploads beside': honest },
-        ...{ 'longest wait of a health probe (ms)': probed.longest, 'memory gained (MiB)': grown },
+        ...{
+          connections: sockets.length,
+          'closed by the service': closedByService,
+          'concurrent regular uploads': honest,
+        },
+        ...{ 'longest wait of a health probe (ms)': probed.longest, 'memory growth (MiB)': grown },
       },
     };
   } finally {

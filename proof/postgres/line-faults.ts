@@ -83,7 +83,7 @@ export async function lineFaults(options: PartOptions): Promise<PartReport> {
     await service.stop();
     const fates = Map.groupBy(history.operations, fateOf);
     return {
-      name: 'Line to PostgreSQL',
+      name: 'Connection to PostgreSQL',
       cases: rounds,
       figures: {
         ...{ rounds, requests: history.operations.length, 'commits in doubt': proxy.commitsInDoubt() },

@@ -42,9 +42,14 @@ export async function storePowerCuts(options: PartOptions): Promise<PartReport> 
     name: 'Power cuts, SQLite',
     cases: states,
     figures: {
-      ...{ 'crash states': states, recordings, 'recorded effects and marks': entries, 'answers known': acknowledged },
-      ...{ 'changes durable': totals.durable, 'not synced, kept': totals.kept },
-      ...{ 'not synced, lost': totals.lost, 'not synced, torn': totals.torn },
+      ...{
+        'crash states': states,
+        recordings,
+        'recorded disk operations and client events': entries,
+        'known answers': acknowledged,
+      },
+      ...{ 'durable changes': totals.durable, 'unsynced changes kept': totals.kept },
+      ...{ 'unsynced changes lost': totals.lost, 'unsynced changes torn': totals.torn },
     },
   };
 }
