@@ -38,6 +38,18 @@ test('a text that is passed to a function is followed to its callers, and to the
   ]);
 });
 
+test('a text that another function of the file writes has the arguments of the call', () => {
+  const code = `
+    const mustBe = (path: string, expected: string) => \`\${path} must be \${expected}.\`;
+    const invalid = (path: string, isUrl: boolean) =>
+      new Problem('INVALID_REQUEST', mustBe(path, isUrl ? 'a URL' : 'a text'));
+    export const urlInvalid = () => invalid('body/url', true);`;
+  assert.deepEqual(textsOf(code), [
+    'problem INVALID_REQUEST body/url must be a URL.',
+    'problem INVALID_REQUEST body/url must be a text.',
+  ]);
+});
+
 test('the text of every problem can be read from the code, except where an error of another place is passed on', () => {
   const sources = readSources();
   assert.ok(sources.length > 500, `only ${sources.length} files`);

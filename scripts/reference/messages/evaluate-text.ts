@@ -75,14 +75,26 @@ function evaluateName(name: string, place: Place): string[] {
   return [gap];
 }
 
-/** Evaluates a call of a function of the same file by what the function returns. */
+/** Evaluates a call of a function of the same file by what the function returns for the arguments of the call. */
 function evaluateCall(node: SyntaxNode, place: Place): string[] {
   const called = place.source.functions.get(nameOf(node.callee) ?? '');
   if (called === undefined) return [gap];
-  const texts = returnedBy(called.body).flatMap((value) =>
-    evaluateText(value, { ...place, functions: [called] }).map((text) => text.replace(anyMark, gap)),
-  );
+  const passed = (node.arguments as unknown[]).map((argument) => evaluateText(argument, place));
+  const texts = returnedBy(called.body)
+    .flatMap((value) => evaluateText(value, { ...place, functions: [called] }))
+    .flatMap((text) => fillIn(text, called, passed));
   return texts.length === 0 ? [gap] : unique(texts);
+}
+
+/** Replaces each parameter of a function by every text of its argument. */
+function fillIn(text: string, owner: NamedFunction, passed: readonly string[][]): string[] {
+  let texts = [text];
+  for (const index of owner.params.keys()) {
+    const mark = parameterMark(owner, index);
+    const values = passed[index] ?? [gap];
+    texts = texts.flatMap((one) => (one.includes(mark) ? values.map((value) => one.replaceAll(mark, value)) : [one]));
+  }
+  return texts.slice(0, mostVariants);
 }
 
 function returnedBy(body: SyntaxNode): unknown[] {

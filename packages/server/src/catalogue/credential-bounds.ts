@@ -1,6 +1,7 @@
 import { maxCredentials } from '@quartermaster/contract';
 import { jsonSize } from '../kernel/json/json-size.ts';
-import { fieldInvalid, type Problem } from '../kernel/problem.ts';
+import type { Problem } from '../kernel/problem.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import type { CompiledBundle } from './catalogue.ts';
 
 type Named = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '@quartermaster/contract';
-import { fieldInvalid, Problem } from '../kernel/problem.ts';
+import { Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
-import { validationFailed } from '../kernel/validation/validation-error.ts';
+import { fieldInvalid, validationFailed } from '../kernel/validation/validation-error.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
   return new Problem(

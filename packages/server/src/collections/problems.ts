@@ -1,5 +1,6 @@
 import type { SplitterComplaint } from '../extraction/chunking/check-splitter.ts';
-import { fieldInvalid, objectNotFound, Problem } from '../kernel/problem.ts';
+import { objectNotFound, Problem } from '../kernel/problem.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 
 export function collectionNotFound(id: string): Problem {
   return objectNotFound('collection', id);

@@ -1,5 +1,5 @@
 import { type Extension, type Purpose, purposes } from '@quartermaster/contract';
-import { fieldInvalid } from '../kernel/problem.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { purposeNotAllowed } from './problems.ts';
 
 /** The validated name of an uploaded file. */

@@ -1,6 +1,7 @@
 import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
-import { fieldInvalid, fieldMissing, Problem } from '../kernel/problem.ts';
+import { Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
+import { fieldInvalid, fieldMissing } from '../kernel/validation/validation-error.ts';
 
 /** The body cannot be parsed. @param what a clause with a full stop. Source: docs/contract.md "Codes". */
 export function multipartMalformed(what: string): Problem {

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../kernel/json/json-object.ts';
-import { fieldInvalid, type Problem } from '../kernel/problem.ts';
+import type { Problem } from '../kernel/problem.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 
 /** Only a number with these digits or exponents can be too large. Most bodies contain none and are not traversed. */
 const mayBeTooLarge = /[eE]\+?\d{3}|(?<!\d)\d{200}/;

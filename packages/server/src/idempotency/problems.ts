@@ -1,4 +1,5 @@
-import { fieldInvalid, Problem } from '../kernel/problem.ts';
+import { Problem } from '../kernel/problem.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 
 export function requestInFlight(): Problem {
   return new Problem(

@@ -1,4 +1,4 @@
-import { fieldInvalid } from './problem.ts';
+import { fieldInvalid } from './validation/validation-error.ts';
 
 /**
  * Checks that a name is visible and has no control characters, because terminals and pages show names.

@@ -53,29 +53,6 @@ export function objectNotFound(kind: string, id: string): Problem {
   );
 }
 
-/**
- * A field has a value that is not allowed.
- * @param path of the field, such as `body/purpose`
- * @param found completes "received …" without the value of a secret
- * @param expected completes "must be …"
- */
-export function fieldInvalid(path: string, found: string, expected: string): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', `${path} must be ${expected}; received ${found}.`, {
-    details: [{ path, found, expected }],
-  });
-}
-
-/**
- * A required field is absent.
- * @param path of the field, such as `body/url`
- * @param expected the value that the field takes, such as `an https URL`
- */
-export function fieldMissing(path: string, expected: string): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', `${path} is required. Send ${expected}.`, {
-    details: [{ path, found: 'nothing', expected }],
-  });
-}
-
 /** Both cursors of a list were sent. */
 export function cursorsConflict(): Problem {
   return new Problem('REQUEST_VALIDATION_ERROR', 'query/after and query/before exclude each other. Send one of them.', {

@@ -1,4 +1,5 @@
-import { fieldInvalid, fieldMissing, Problem, pathNotFound } from '../../kernel/problem.ts';
+import { Problem, pathNotFound } from '../../kernel/problem.ts';
+import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
 
 /** The response is the same for an unknown name and a wrong password. */
 export function signInRefused(): Problem {

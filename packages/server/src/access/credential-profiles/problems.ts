@@ -1,5 +1,6 @@
-import { fieldInvalid, Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 
 /** The operator has not set an encryption key. */
 export function encryptionNotConfigured(): Problem {

@@ -1,5 +1,6 @@
 import type { Scope } from '@quartermaster/contract';
-import { fieldInvalid, Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 
 /** The response is the same for a missing, malformed, unknown, revoked or expired key. */
 export function apiKeyRejected(): Problem {

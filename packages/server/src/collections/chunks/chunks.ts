@@ -2,7 +2,7 @@ import type { Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, ListQuery, ScoredChun
 import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
-import { fieldInvalid } from '../../kernel/problem.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
-import { fieldInvalid } from '../../kernel/problem.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { holdsNul } from '../problems.ts';
 
 /**

@@ -10,8 +10,8 @@ import {
 import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
 import type { FileAccess } from '../../files/file-access.ts';
 import { isId } from '../../kernel/identifier.ts';
-import { fieldInvalid, fieldMissing } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
+import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
 import { readText } from '../chunks/read-fields.ts';
 import { collectionTypeMismatch, fileNotFound, purposeMismatch, splitterRefused } from '../problems.ts';
 import type { RecordSource } from './record-repository.ts';

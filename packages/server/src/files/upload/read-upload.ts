@@ -1,7 +1,7 @@
 import type { Purpose } from '@quartermaster/contract';
 import { isPurpose } from '@quartermaster/contract';
-import { fieldInvalid } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import type { PartDisposition } from '../content-disposition.ts';
 import { type FileName, readFileName } from '../file-name.ts';
 import { fieldRepeated, fileTooLarge, partMissing, purposeUnknown } from '../problems.ts';

@@ -32,8 +32,16 @@ export function sentenceOf(violation: ErrorDetail): string {
   const path = cut(violation.path, longestPath);
   if (found === unknownParameter) return `Unknown parameter ${quoteText(lastSegment(path))}. Allowed: ${expected}.`;
   if (found === hiddenParameter) return `${path} has an unknown parameter. Allowed: ${expected}.`;
-  if (found !== missing) return `${path} must be ${expected}; received ${found}.`;
-  return expected === anyValue ? `${path} is required.` : `${path} is required. Send ${expected}.`;
+  if (found !== missing) return mustBe(path, found, expected);
+  return expected === anyValue ? `${path} is required.` : isRequired(path, expected);
+}
+
+function mustBe(path: string, found: string, expected: string): string {
+  return `${path} must be ${expected}; received ${found}.`;
+}
+
+function isRequired(path: string, expected: string): string {
+  return `${path} is required. Send ${expected}.`;
 }
 
 /** Formats a sentence for readers who see the name beside it: `Must be a string; received a number (5).` */
@@ -46,6 +54,29 @@ export function sentenceWithoutPath(violation: ErrorDetail): string {
 /** Creates the error for at least one violation. The message describes the first; the details list all. */
 export function validationFailed(violations: readonly [ErrorDetail, ...ErrorDetail[]]): Problem {
   return new Problem('REQUEST_VALIDATION_ERROR', sentenceOf(violations[0]), { details: violations });
+}
+
+/**
+ * A field has a value that is not allowed.
+ * @param path of the field, such as `body/purpose`
+ * @param found completes "received …" without the value of a secret
+ * @param expected completes "must be …"
+ */
+export function fieldInvalid(path: string, found: string, expected: string): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', mustBe(path, found, expected), {
+    details: [{ path, found, expected }],
+  });
+}
+
+/**
+ * A required field is absent.
+ * @param path of the field, such as `body/url`
+ * @param expected the value that the field takes, such as `an https URL`
+ */
+export function fieldMissing(path: string, expected: string): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', isRequired(path, expected), {
+    details: [{ path, found: missing, expected }],
+  });
 }
 
 /** @param root the start of the path, such as `body/input_params`; empty for a JSON pointer */
