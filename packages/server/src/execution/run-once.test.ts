@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from '../access/credential-profiles/encryption.ts';
-import { openDatabase } from '../adapters/database/open-database.ts';
+import { openTemporaryDatabase } from '../adapters/database/testing/open-temporary-database.ts';
 import { createAnswerKeyRepository } from '../adapters/repositories/answer-key-repository.ts';
 import { createIdempotencyRepository } from '../adapters/repositories/idempotency-repository.ts';
 import type { KeptAnswerLimits } from '../adapters/repositories/kept-answers.ts';
@@ -36,13 +33,9 @@ function execution(output: unknown): Execution {
 }
 
 async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes, limits?: KeptAnswerLimits) {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-once-'));
   const logger = createLogger('silent');
-  const database = await openDatabase({ url: null, dataFolder, logger });
-  t.after(async () => {
-    await database.close();
-    await rm(dataFolder, { recursive: true });
-  });
+  const { database, close } = await openTemporaryDatabase();
+  t.after(close);
   const repository = createIdempotencyRepository(database, limits);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger });
   const rows = () => database.read.selectFrom('idempotency').selectAll().execute();

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { RecordCreate } from '@quartermaster/contract';
 import type { Database } from '../adapters/database/database.ts';
+import { createCollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import { createRecordJobRepository } from '../adapters/repositories/records/record-job-repository.ts';
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { addCollection } from '../collections/testing/fixtures.suite.ts';
 import {
-  createRepositories,
   createTestFiles,
   openTestCollections,
   openTestDatabase,
@@ -199,9 +199,9 @@ function openRoom(t: TestContext, database: Database, { watched, tryBegins }: Re
 async function openKills(t: TestContext, database: Database) {
   const hooks = createHooks();
   const { room, files } = openRoom(t, database, hooks);
-  const texts = await addCollection(createRepositories(database), { type: 'text' });
+  const texts = await addCollection(createCollectionRepositories(database), { type: 'text' });
   const { projectId } = texts;
-  const pairs = await addCollection(createRepositories(database), { type: 'qa', projectId });
+  const pairs = await addCollection(createCollectionRepositories(database), { type: 'qa', projectId });
   const fileId = files.add(projectId, 'qa_record_file', 'sheet.csv', ['question,answer', ...sheet].join('\n'));
   const sources: Readonly<Record<KillPoint['source'], RecordCreate>> = {
     text: { content: paragraphs.join('\n'), text_splitter: splitter },

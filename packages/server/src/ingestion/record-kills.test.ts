@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 import type { RecordCreate } from '@quartermaster/contract';
 import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
+import { createCollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { newCollection } from '../collections/testing/fixtures.suite.ts';
-import { createRepositories, silent } from '../collections/testing/test-collections.suite.ts';
+import { silent } from '../collections/testing/test-collections.suite.ts';
 import type { KillPlan, KillPoint } from './testing/killed-worker.fixture.ts';
 
 const sheetId = 'file00000000000000sheet1';
@@ -102,7 +103,7 @@ async function prepare(t: TestContext) {
   const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
   const texts = newCollection({ type: 'text' });
   const pairs = newCollection({ type: 'qa', projectId: texts.projectId });
-  for (const collection of [texts, pairs]) await createRepositories(database).collections.add(collection, 10);
+  for (const collection of [texts, pairs]) await createCollectionRepositories(database).collections.add(collection, 10);
   await database.close();
   return { folder, projectId: texts.projectId, texts: texts.id, pairs: pairs.id };
 }

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createRepositories,
-  openTestDatabase,
-  openTestService,
-} from '../collections/testing/test-collections.suite.ts';
+import { createCollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
+import { openTestDatabase, openTestService } from '../collections/testing/test-collections.suite.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { createRecordMetrics } from './record-metrics.ts';
 
 test('the metrics report records by status, the seconds of each stage and the number of written chunks', async (t) => {
   const registry = createMetrics();
   const database = await openTestDatabase(t);
-  const { countByStatus } = createRepositories(database).records;
+  const { countByStatus } = createCollectionRepositories(database).records;
   const metrics = createRecordMetrics({ registry, countRecords: countByStatus });
   const { collection, record } = (await openTestService(t, { database, metrics })).createProject();
   const collectionId = await collection();

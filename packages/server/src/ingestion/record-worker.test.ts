@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Database } from '../adapters/database/database.ts';
+import { createCollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import { addCollection, addRecord, claim, contentsOf, keyOf, newChunk } from '../collections/testing/fixtures.suite.ts';
 import {
-  createRepositories,
   openTestDatabase,
   openTestPostgres,
   openTestService,
@@ -147,7 +147,7 @@ test('a record in progress when the service stops continues at the next start wi
 
 test('a process that is alone claims the records of a crash at once', async (t) => {
   const database = await openTestDatabase(t);
-  const repositories = createRepositories(database);
+  const repositories = createCollectionRepositories(database);
   const collection = await addCollection(repositories);
   const now = Date.now();
   const record = await addRecord(repositories, collection, { createdAt: now, deadlineAt: now + 100_000 });
@@ -294,7 +294,7 @@ test('a record ends in error when its deadline passes, whatever its reader does'
 
 test('time in which the service was down does not count against any limit', async (t) => {
   const database = await openTestDatabase(t);
-  const repositories = createRepositories(database);
+  const repositories = createCollectionRepositories(database);
   const collection = await addCollection(repositories);
   const longAgo = Date.now() - 3 * 24 * 3_600_000;
   const times = { createdAt: longAgo, deadlineAt: longAgo + 1000 };

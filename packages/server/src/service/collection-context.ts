@@ -1,12 +1,8 @@
-import type { ChunkRepository } from '../collections/chunks/chunk-repository.ts';
-import type { CollectionRepository } from '../collections/collection-repository.ts';
+import type { CollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import type { CollectionLimits } from '../collections/collections.ts';
-import type { RecordRepository } from '../collections/records/record-repository.ts';
-import type { RecordRowRepository } from '../collections/records/record-row-repository.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { PageFetcher } from '../ingestion/page-fetcher.ts';
-import type { RecordJobRepository } from '../ingestion/record-job-repository.ts';
 import type { RecordMetrics } from '../ingestion/record-metrics.ts';
 import type { RecordWorkerDeps } from '../ingestion/record-worker.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -18,7 +14,6 @@ import type { Logger } from '../kernel/log/logger.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import type { LoadCodes, VectorIndex } from '../search/embedding/vector-index.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
-import type { VectorRepository } from '../search/vector-repository.ts';
 
 export interface EmbeddingParts {
   readonly embedder: Embedder;
@@ -26,14 +21,7 @@ export interface EmbeddingParts {
 }
 
 export interface CollectionContext {
-  readonly repositories: {
-    readonly collections: CollectionRepository;
-    readonly records: RecordRepository;
-    readonly jobs: RecordJobRepository;
-    readonly chunks: ChunkRepository;
-    readonly rows: RecordRowRepository;
-    readonly vectors: VectorRepository;
-  };
+  readonly repositories: CollectionRepositories;
   /** Without it, search uses words only. */
   readonly embedding?: EmbeddingParts | undefined;
   /** Without it, no metrics are recorded. */

@@ -1,11 +1,6 @@
 import { administratorRoutes } from '../access/administrator/routes.ts';
 import { projectRoutes } from '../access/projects/routes.ts';
-import { createChunkRepository } from '../adapters/repositories/records/chunk-repository.ts';
-import { createCollectionRepository } from '../adapters/repositories/records/collection-repository.ts';
-import { createRecordJobRepository } from '../adapters/repositories/records/record-job-repository.ts';
-import { createRecordRepository } from '../adapters/repositories/records/record-repository.ts';
-import { createRecordRowRepository } from '../adapters/repositories/records/record-rows.ts';
-import { createVectorRepository } from '../adapters/repositories/records/vector-repository.ts';
+import { createCollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import { collectionRoutes } from '../collections/routes.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { consoleRoutes, referenceRoutes } from '../console/routes.ts';
@@ -136,18 +131,11 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
   // A separate broker without credentials, because pages may come from any public address.
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
-  const records = createRecordRepository(database);
+  const repositories = createCollectionRepositories(database);
   const services = openCollectionServices({
     shares: context.shares,
-    metrics: createRecordMetrics({ registry: context.registry, countRecords: records.countByStatus }),
-    repositories: {
-      collections: createCollectionRepository(database),
-      records,
-      jobs: createRecordJobRepository(database),
-      chunks: createChunkRepository(database),
-      rows: createRecordRowRepository(database),
-      vectors: createVectorRepository(database),
-    },
+    metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
+    repositories,
     embedding: await openEmbedding(context),
     files,
     space: context.space,

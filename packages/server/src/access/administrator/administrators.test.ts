@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { maxSessions } from '@quartermaster/contract';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
-import { openDatabase } from '../../adapters/database/open-database.ts';
+import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
@@ -25,23 +23,16 @@ import {
 } from './sessions.ts';
 import { createSetUpLink } from './set-up-link.ts';
 
-type Kind = 'SQLite' | 'PostgreSQL';
 const minute = 60_000;
 const password = 'seven otters paint slowly';
 const wrong = 'eight otters paint slowly';
 
 const visitor = { address: '10.0.0.1', mark: undefined };
 
-async function openOn(t: TestContext, kind: Kind) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-administrators-'));
+async function openOn(t: TestContext, kind: DatabaseKind) {
   const logger = createLogger('silent');
-  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
-  const database = await openDatabase({ url: server?.url ?? null, dataFolder: folder, logger });
-  t.after(async () => {
-    await database.close();
-    await server?.drop();
-    await rm(folder, { recursive: true });
-  });
+  const { database, folder, close } = await temporaryDatabases[kind]();
+  t.after(close);
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createAdministratorRepository(database);
   const newId = createNewId(clock);
@@ -55,7 +46,7 @@ async function openOn(t: TestContext, kind: Kind) {
 }
 
 /** Opens the module with an administrator. */
-async function openSetUp(t: TestContext, kind: Kind) {
+async function openSetUp(t: TestContext, kind: DatabaseKind) {
   const opened = await openOn(t, kind);
   const room = opened.makeRoom();
   const begun = await room.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
@@ -79,7 +70,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   });
 }
 
-function setUpTests(kind: Kind): void {
+function setUpTests(kind: DatabaseKind): void {
   test('is created once with the link, which is in a file that others cannot read', async (t) => {
     const { folder, makeRoom, newToken } = await openOn(t, kind);
     const token = await newToken();
@@ -155,7 +146,7 @@ async function tryToAdd(repository: ReturnType<typeof createAdministratorReposit
   return repository.addAdministrator(administrator, hashToken(token), Date.now());
 }
 
-function attemptTests(kind: Kind): void {
+function attemptTests(kind: DatabaseKind): void {
   test('is delayed after ten wrong passwords, twice as long each time, but never for longer than the window', async (t) => {
     const { clock, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong, address: `10.0.1.${i}` }), isRefused);
@@ -239,7 +230,7 @@ function retryAfter(error: unknown): number {
   return error instanceof Problem ? Number(error.headers['Retry-After']) : Number.NaN;
 }
 
-function sessionTests(kind: Kind): void {
+function sessionTests(kind: DatabaseKind): void {
   test('has sessions with 256 random bits, of which only a hash is stored', async (t) => {
     const { begun, repository } = await openSetUp(t, kind);
     const token = begun.token.reveal();

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
-import { openDatabase } from '../../adapters/database/open-database.ts';
+import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
@@ -16,7 +12,6 @@ import { createAdministrators } from './administrators.ts';
 import { hashPassword, isOutdated } from './password.ts';
 import { createSessions } from './sessions.ts';
 
-type Kind = 'SQLite' | 'PostgreSQL';
 const signIn = { name: 'Ada', password: 'seven otters paint slowly' };
 const comer = { address: '10.0.0.1', mark: undefined };
 
@@ -38,16 +33,14 @@ function outdatedHash(password: string): string {
  * Opens an administrator with an outdated hash. `between` runs after a sign-in has computed the new hash and before it
  * stores it.
  */
-async function open(t: TestContext, kind: Kind, between: (repository: AdministratorRepository) => Promise<unknown>) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-renew-'));
-  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
+async function open(
+  t: TestContext,
+  kind: DatabaseKind,
+  between: (repository: AdministratorRepository) => Promise<unknown>,
+) {
   const logger = createLogger('silent');
-  const database = await openDatabase({ url: server?.url ?? null, dataFolder: folder, logger });
-  t.after(async () => {
-    await database.close();
-    await server?.drop();
-    await rm(folder, { recursive: true });
-  });
+  const { database, close } = await temporaryDatabases[kind]();
+  t.after(close);
   const repository = createAdministratorRepository(database);
   const newId = createNewId(systemClock);
   const hash = outdatedHash(signIn.password);

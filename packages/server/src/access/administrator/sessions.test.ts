@@ -1,33 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { maxSessions } from '@quartermaster/contract';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
-import { openDatabase } from '../../adapters/database/open-database.ts';
+import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
-import { createLogger } from '../../kernel/log/logger.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { Administrator } from './administrator-repository.ts';
 import { createSessions, idleMs, longestUserAgent, type NewSession, type SessionOrigin, timesAt } from './sessions.ts';
 
-type Kind = 'SQLite' | 'PostgreSQL';
 const minute = 60_000;
 const origin: SessionOrigin = { address: '10.0.0.1', userAgent: 'a browser' };
 
-async function open(t: TestContext, kind: Kind) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sessions-'));
-  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
-  const url = server?.url ?? null;
-  const database = await openDatabase({ url, dataFolder: folder, logger: createLogger('silent') });
-  t.after(async () => {
-    await database.close();
-    await server?.drop();
-    await rm(folder, { recursive: true });
-  });
+async function open(t: TestContext, kind: DatabaseKind) {
+  const { database, close } = await temporaryDatabases[kind]();
+  t.after(close);
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createAdministratorRepository(database);
   const newId = createNewId(clock);
@@ -71,7 +58,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   });
 }
 
-function boundTests(kind: Kind): void {
+function boundTests(kind: DatabaseKind): void {
   test('the limit sessions_of_administrator lets exactly as many begin, and one more ends the least recently used', async (t) => {
     const { begin, clock, fill, listIds, sessions } = await open(t, kind);
     const begun = await fill();
@@ -136,7 +123,7 @@ function boundTests(kind: Kind): void {
   });
 }
 
-function listTests(kind: Kind): void {
+function listTests(kind: DatabaseKind): void {
   test('a session is ended by its id, which grants no access, and not by another administrator', async (t) => {
     const { addAdministrator, ada, begin, listIds, sessions } = await open(t, kind);
     const [mine, other] = [await begin(), await begin()];

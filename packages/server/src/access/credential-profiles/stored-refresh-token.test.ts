@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { openDatabase } from '../../adapters/database/open-database.ts';
+import { openTemporaryDatabase } from '../../adapters/database/testing/open-temporary-database.ts';
 import { createCredentialProfileRepository } from '../../adapters/repositories/credential-profile-repository.ts';
 import { createProjectRepository } from '../../adapters/repositories/project-repository.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -20,14 +17,10 @@ const bundle = { checkCredentials: () => [], credentialNames: new Set(['CLIENT',
 
 /** Opens a store with one profile for several processes. */
 async function open(t: TestContext) {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-rotation-'));
-  const database = await openDatabase({ url: null, dataFolder, logger: createLogger('silent') });
-  t.after(async () => {
-    await database.close();
-    await rm(dataFolder, { recursive: true, force: true });
-  });
+  const { database, folder, close } = await openTemporaryDatabase();
+  t.after(close);
   const [clock, newId] = [systemClock, createNewId()];
-  await createFirstKey({ repository: createProjectRepository(database), clock, newId }, dataFolder);
+  await createFirstKey({ repository: createProjectRepository(database), clock, newId }, folder);
   const [project] = await database.read.selectFrom('project').select('id').execute();
   const projectId = project?.id ?? '';
   const key = readEncryptionKey(createEncryptionKey());

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type ListQuery, scopes } from '@quartermaster/contract';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import type { Database } from '../../adapters/database/database.ts';
-import { openDatabase } from '../../adapters/database/open-database.ts';
+import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../../adapters/repositories/project-repository.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
@@ -19,13 +17,9 @@ import { createFirstKey } from './first-start.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
 import { createProjects, maxProjects } from './projects.ts';
 
-type Kind = 'SQLite' | 'PostgreSQL';
-
-async function openOn(t: TestContext, kind: Kind) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-projects-'));
+async function openOn(t: TestContext, kind: DatabaseKind) {
   const logger = createLogger('silent');
-  const server = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
-  const database = await openDatabase({ url: server?.url ?? null, dataFolder: folder, logger });
+  const { database, folder, close } = await temporaryDatabases[kind]();
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createProjectRepository(database);
   const deps = { repository, clock, newId: createNewId(clock) };
@@ -37,9 +31,7 @@ async function openOn(t: TestContext, kind: Kind) {
   };
   t.after(async () => {
     for (const ring of rings) await ring.close();
-    await database.close();
-    await server?.drop();
-    await rm(folder, { recursive: true });
+    await close();
   });
   return { folder, database, clock, deps, repository, openRing, projects: createProjects(deps) };
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createProjectRepository } from '../repositories/project-repository.ts';
 import { checkDatabase } from './check-database.ts';
 import { openDatabase } from './open-database.ts';
+import { temporaryDatabases } from './testing/temporary-databases.ts';
 
 const logger = createLogger('silent');
 
@@ -46,12 +46,8 @@ test('a check finds nothing in an undamaged SQLite database, and names the locat
 });
 
 test('a check reads every row of a PostgreSQL database and reports that it does not compare indexes', async (t) => {
-  const testing = await createTestDatabase();
-  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
-  t.after(async () => {
-    await database.close();
-    await testing.drop();
-  });
+  const { database, close } = await temporaryDatabases.PostgreSQL();
+  t.after(close);
   await createProjectRepository(database).listProjects();
   const { checked, findings } = await checkDatabase(database);
   assert.deepEqual(findings, []);
@@ -60,12 +56,8 @@ test('a check reads every row of a PostgreSQL database and reports that it does 
 
 /** Opens a database with one project. Reading it as text fails with this SQLSTATE the given number of times. */
 async function openFailing(t: TestContext, code: string, times: number) {
-  const testing = await createTestDatabase();
-  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
-  t.after(async () => {
-    await database.close();
-    await testing.drop();
-  });
+  const { database, close } = await temporaryDatabases.PostgreSQL();
+  t.after(close);
   for (const statement of [
     "insert into project (id, name, created_at) values ('a', 'a', 1)",
     'create sequence reads',

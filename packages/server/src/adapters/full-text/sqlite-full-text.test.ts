@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { createLogger } from '../../kernel/log/logger.ts';
 import type { Database } from '../database/database.ts';
 import { createSharedFullTextMigration } from '../database/migrations/0020-shared-full-text.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openTemporaryDatabase, type TemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../repositories/records/sweep-collection.ts';
 import { createCollection, createCorpus } from './testing/full-text-corpus.suite.ts';
 
 const shards = 16;
-let folder: string;
+let temporary: TemporaryDatabase;
 let database: Database;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quartermaster-full-text-'));
-  database = await openDatabase({ url: null, dataFolder: folder, logger: createLogger('silent') });
+  temporary = await openTemporaryDatabase();
+  database = temporary.database;
 });
-after(async () => {
-  await database.close();
-  await rm(folder, { recursive: true });
-});
+after(() => temporary.close());
 
 async function readOne<Value>(query: string): Promise<Value | undefined> {
   const { rows } = await sql<{ value: Value }>`${sql.raw(query)}`.execute(database.write);

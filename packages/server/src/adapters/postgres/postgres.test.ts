@@ -7,22 +7,13 @@ import { createTestDatabase, type TestDatabase } from '../../../../../test/suppo
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { createCollection } from '../full-text/testing/full-text-corpus.suite.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
 
-testDatabase('PostgreSQL', async () => {
-  const testing = await createTestDatabase();
-  const database = await openAt(testing.url);
-  return {
-    database,
-    async close() {
-      await database.close();
-      await testing.drop();
-    },
-  };
-});
+testDatabase('PostgreSQL', temporaryDatabases.PostgreSQL);
 
 describe('the PostgreSQL database', () => {
   let testing: TestDatabase;

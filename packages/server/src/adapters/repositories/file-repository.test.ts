@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { noFileLimits } from '../../files/file-repository.ts';
 import { checkStore, type StoreReport } from '../../files/maintenance/fsck.ts';
 import { describeBlobRepository } from '../../files/testing/blob-repository.suite.ts';
@@ -12,40 +11,18 @@ import { describeFileRepository } from '../../files/testing/file-repository.suit
 import { describeIdempotencyRepository } from '../../idempotency/testing/idempotency-repository.suite.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
-import { createLogger } from '../../kernel/log/logger.ts';
 import { checkDatabase } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { createProjectUsageMigration } from '../database/migrations/0019-project-usage.ts';
 import { createFileCountsMigration } from '../database/migrations/0039-file-counts.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import { createBlobRepository } from './blob-repository.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
 
-const logger = createLogger('silent');
 const newId = createNewId();
 const isStored = async () => true;
-
-async function openSqlite() {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-files-'));
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
-  const release = async () => {
-    await database.close();
-    await rm(folder, { recursive: true });
-  };
-  return { database, release };
-}
-
-async function openPostgres() {
-  const testing = await createTestDatabase();
-  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
-  const release = async () => {
-    await database.close();
-    await testing.drop();
-  };
-  return { database, release };
-}
 
 async function addRecord({ write }: Database, projectId: string, fileId: string, status: string): Promise<string> {
   const [id, collection] = [newId('record'), newId('collection')];
@@ -90,14 +67,9 @@ function newFile(projectId: string, bytes: number) {
   return { file: { id, blobId, projectId, bytes, ...about }, claim: null };
 }
 
-const databases = [
-  ['SQLite', openSqlite],
-  ['PostgreSQL', openPostgres],
-] as const;
-
-for (const [name, open] of databases) {
+for (const [name, open] of Object.entries(temporaryDatabases)) {
   describeFileRepository(name, async () => {
-    const { database, release } = await open();
+    const { database, close: release } = await open();
     return {
       files: createFileRepository(database),
       idempotency: createIdempotencyRepository(database),
@@ -106,18 +78,18 @@ for (const [name, open] of databases) {
     };
   });
   describeBlobRepository(name, async () => {
-    const { database, release } = await open();
+    const { database, close: release } = await open();
     return { blobs: createBlobRepository(database), files: createFileRepository(database), release };
   });
   describeIdempotencyRepository(name, async () => {
-    const { database, release } = await open();
+    const { database, close: release } = await open();
     return { repository: createIdempotencyRepository(database, { maxBytes: 30 }), release };
   });
 }
 
-for (const [name, open] of databases) {
+for (const [name, open] of Object.entries(temporaryDatabases)) {
   test(`the migration counts the bytes of existing files once: ${name}`, async (t) => {
-    const { database, release } = await open();
+    const { database, close: release } = await open();
     t.after(release);
     const files = createFileRepository(database);
     const gone = newFile('a', 7);
@@ -141,7 +113,7 @@ for (const [name, open] of databases) {
   });
 
   test(`a sum that differs from the files is found and corrected: ${name}`, async (t) => {
-    const { database, release } = await open();
+    const { database, close: release } = await open();
     t.after(release);
     const files = createFileRepository(database);
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-blobs-'));
@@ -185,7 +157,7 @@ for (const [name, open] of databases) {
   });
 
   test(`a sum that is corrected during additions and deletions matches the files: ${name}`, async (t) => {
-    const { database, release } = await open();
+    const { database, close: release } = await open();
     t.after(release);
     const files = createFileRepository(database);
     await Promise.all(

@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
-import { createLogger } from '../../kernel/log/logger.ts';
 import { createKeptAnswerBytesMigration } from '../database/migrations/0036-kept-answer-bytes.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
 
-const logger = createLogger('silent');
 const claimOf = (projectId: string, operation: 'execute' | 'upload') =>
   ({ projectId, operation, key: 'k', callerId: '', heldUntil: 1000 }) as const;
 
-for (const name of ['SQLite', 'PostgreSQL'])
+for (const [name, open] of Object.entries(temporaryDatabases))
   test(`the migration counts the bytes of stored answers once: ${name}`, async (t) => {
-    const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-answers-'));
-    t.after(() => rm(dataFolder, { recursive: true }));
-    const testing = name === 'SQLite' ? null : await createTestDatabase();
-    t.after(() => testing?.drop());
-    const database = await openDatabase({ url: testing?.url ?? null, dataFolder, logger });
-    t.after(() => database.close());
+    const { database, close } = await open();
+    t.after(close);
     const repository = createIdempotencyRepository(database);
     for (const claim of [claimOf('a', 'execute'), claimOf('b', 'execute'), claimOf('a', 'upload')]) {
       await repository.claim(claim, 1);

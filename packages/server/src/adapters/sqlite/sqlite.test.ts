@@ -12,6 +12,7 @@ import type { Database } from '../database/database.ts';
 import { createRefusedTextsMigration } from '../database/migrations/0029-refused-texts.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
+import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
 const logger = createLogger('silent');
@@ -19,17 +20,7 @@ const newFolder = () => mkdtemp(path.join(tmpdir(), 'quartermaster-sqlite-'));
 const openIn = (dataFolder: string) => openDatabase({ url: null, dataFolder, logger });
 const removeFolder = (folder: string) => rm(folder, { recursive: true });
 
-testDatabase('SQLite', async () => {
-  const folder = await newFolder();
-  const database = await openIn(folder);
-  return {
-    database,
-    async close() {
-      await database.close();
-      await removeFolder(folder);
-    },
-  };
-});
+testDatabase('SQLite', openTemporaryDatabase);
 
 async function readPragma(db: Database['read'], name: string): Promise<unknown> {
   const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db);

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
 import { createSteppedExtractor, extracted } from '../../ingestion/testing/stepped-extractor.suite.ts';
-import {
-  createRepositories,
-  openTestDatabase,
-  openTestService,
-  type TestCollectionsOptions,
-} from '../testing/test-collections.suite.ts';
+import { openTestDatabase, openTestService, type TestCollectionsOptions } from '../testing/test-collections.suite.ts';
 
 /** Opens a service with a collection. The test controls each step of the reading of its documents. */
 async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
@@ -134,7 +130,7 @@ test('retry and cancel of a deleted record, or of one of another project, result
 test('a completely read source is not read again when the last step fails', async (t) => {
   const database = await openTestDatabase(t);
   let failures = 1;
-  const jobs = createRepositories(database).jobs;
+  const jobs = createCollectionRepositories(database).jobs;
   const failing: RecordJobRepository = {
     ...jobs,
     publish: (job, made) =>

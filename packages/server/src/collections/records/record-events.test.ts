@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { listen } from '../../http/listen.ts';
 import { createSteppedExtractor } from '../../ingestion/testing/stepped-extractor.suite.ts';
 import { createStreamShares } from '../../kernel/concurrency/stream-shares.ts';
-import { createRepositories, newId, openTestDatabase, openTestService } from '../testing/test-collections.suite.ts';
+import { newId, openTestDatabase, openTestService } from '../testing/test-collections.suite.ts';
 import { createRecordEvents } from './record-events.ts';
 
 async function openStream(t: TestContext) {
@@ -78,7 +79,7 @@ const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, of
 
 test('a client that disconnects frees its place', async (t) => {
   const database = await openTestDatabase(t);
-  const { records } = createRepositories(database);
+  const { records } = createCollectionRepositories(database);
   const deps = { records: { find: records.find }, shares: onePlace(), pollMs: 10_000, heartbeatMs: 10_000 };
   const events = createRecordEvents(deps);
   const key = { projectId: newId('project'), collectionId: newId('collection'), recordId: newId('record') };

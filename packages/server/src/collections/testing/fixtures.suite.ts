@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict';
 import type { MetadataFilter } from '@quartermaster/contract';
-import type { RecordClaim, RecordJob, RecordJobRepository } from '../../ingestion/record-job-repository.ts';
+import type { CollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
+import type { RecordClaim, RecordJob } from '../../ingestion/record-job-repository.ts';
 import { createNewId } from '../../kernel/identifier.ts';
-import type { VectorRepository } from '../../search/vector-repository.ts';
-import type { ChunkRepository, NewChunk } from '../chunks/chunk-repository.ts';
-import { type CollectionRepository, maxCapacity, type StoredCollection } from '../collection-repository.ts';
-import type { NewRecord, RecordRepository, StoredRecord } from '../records/record-repository.ts';
-import type { RecordRowRepository } from '../records/record-row-repository.ts';
+import type { NewChunk } from '../chunks/chunk-repository.ts';
+import { maxCapacity, type StoredCollection } from '../collection-repository.ts';
+import type { NewRecord, StoredRecord } from '../records/record-repository.ts';
 
-/** The repositories of collections over one database. */
-export interface Repositories {
-  readonly collections: CollectionRepository;
-  readonly records: RecordRepository;
-  readonly jobs: RecordJobRepository;
-  readonly chunks: ChunkRepository;
-  readonly rows: RecordRowRepository;
-  readonly vectors: VectorRepository;
-}
-
-export interface OpenedRepositories extends Repositories {
+export interface OpenedRepositories extends CollectionRepositories {
   /** Returns the id of an existing project. */
   newProject(): Promise<string>;
   /** Adds `chunks` to the chunk counts of the record and its collection, without writing chunks. */
@@ -91,13 +80,17 @@ export const keyOf = (record: NewRecord) => ({
 });
 
 /** Adds a collection to the database. */
-export async function addCollection({ collections }: Repositories, more: Partial<StoredCollection> = {}) {
+export async function addCollection({ collections }: CollectionRepositories, more: Partial<StoredCollection> = {}) {
   const collection = newCollection(more);
   assert.equal(await collections.add(collection, 1_000), true);
   return collection;
 }
 
-export async function addRecord({ records }: Repositories, of: StoredCollection, more: Partial<NewRecord> = {}) {
+export async function addRecord(
+  { records }: CollectionRepositories,
+  of: StoredCollection,
+  more: Partial<NewRecord> = {},
+) {
   const record = newRecord(of, more);
   assert.equal(await records.add(record), true);
   return record;
@@ -111,14 +104,22 @@ export const claimAt = (now: number, more: Partial<RecordClaim> = {}): RecordCla
   ...more,
 });
 
-export async function claim({ jobs }: Repositories, now = start, more: Partial<RecordClaim> = {}): Promise<RecordJob> {
+export async function claim(
+  { jobs }: CollectionRepositories,
+  now = start,
+  more: Partial<RecordClaim> = {},
+): Promise<RecordJob> {
   const job = await jobs.claim(claimAt(now, more));
   assert.ok(job, 'there is a record to claim');
   return job;
 }
 
 /** Adds a record with these chunks. */
-export async function recordOf(repositories: Repositories, of: StoredCollection, contents: readonly string[]) {
+export async function recordOf(
+  repositories: CollectionRepositories,
+  of: StoredCollection,
+  contents: readonly string[],
+) {
   const record = await addRecord(repositories, of);
   const job = await claim(repositories);
   assert.equal(job.id, record.id);
@@ -126,7 +127,7 @@ export async function recordOf(repositories: Repositories, of: StoredCollection,
   return record;
 }
 
-export async function publish({ jobs }: Repositories, job: RecordJob, contents: readonly string[]) {
+export async function publish({ jobs }: CollectionRepositories, job: RecordJob, contents: readonly string[]) {
   const chunks = contents.map((content, ordinal) => newChunk(content, { ordinal }));
   assert.equal(await jobs.addChunks(job, chunks), true);
   const made = { status: 'ready', numChunks: contents.length, report: { format: 'text' }, now: start + 5 } as const;
@@ -134,14 +135,14 @@ export async function publish({ jobs }: Repositories, job: RecordJob, contents: 
   assert.equal(publication.kind, 'published');
 }
 
-export async function getRecord({ records }: Repositories, record: NewRecord): Promise<StoredRecord> {
+export async function getRecord({ records }: CollectionRepositories, record: NewRecord): Promise<StoredRecord> {
   const found = await records.find(keyOf(record));
   assert.ok(found, 'the record is there');
   return found;
 }
 
 /** Returns the contents of the visible chunks in their order. */
-export async function contentsOf({ chunks }: Repositories, of: StoredCollection, recordId?: string) {
+export async function contentsOf({ chunks }: CollectionRepositories, of: StoredCollection, recordId?: string) {
   const key = { projectId: of.projectId, collectionId: of.id, ...(recordId === undefined ? {} : { recordId }) };
   const page = await chunks.list(key, { order: 'asc', limit: 100 });
   return page?.items.map((chunk) => chunk.content);
@@ -149,7 +150,7 @@ export async function contentsOf({ chunks }: Repositories, of: StoredCollection,
 
 /** Returns the contents of the chunks that a search finds. */
 export async function foundBy(
-  { chunks }: Repositories,
+  { chunks }: CollectionRepositories,
   of: StoredCollection,
   words: readonly string[],
   filter?: MetadataFilter,
@@ -161,7 +162,7 @@ export async function foundBy(
 }
 
 /** Removes the collection and its contents. */
-export async function sweepAway({ collections }: Repositories, of: StoredCollection): Promise<void> {
+export async function sweepAway({ collections }: CollectionRepositories, of: StoredCollection): Promise<void> {
   await collections.markDeleting(of.projectId, of.id);
   await collections.sweep(of.id, 2, never);
 }

@@ -1,17 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Purpose } from '@quartermaster/contract';
-import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import type { Database } from '../../adapters/database/database.ts';
-import { openDatabase } from '../../adapters/database/open-database.ts';
-import { createChunkRepository } from '../../adapters/repositories/records/chunk-repository.ts';
-import { createCollectionRepository } from '../../adapters/repositories/records/collection-repository.ts';
-import { createRecordJobRepository } from '../../adapters/repositories/records/record-job-repository.ts';
-import { createRecordRepository } from '../../adapters/repositories/records/record-repository.ts';
-import { createRecordRowRepository } from '../../adapters/repositories/records/record-rows.ts';
-import { createVectorRepository } from '../../adapters/repositories/records/vector-repository.ts';
+import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
+import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
 import type { Extractor } from '../../extraction/extraction.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
@@ -71,24 +62,14 @@ export interface TestCollectionsOptions {
 }
 
 /** Opens an empty SQLite database that is deleted with the test. */
-export async function openTestDatabase(t: TestContext): Promise<Database> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-collections-'));
-  const database = await openDatabase({ url: null, dataFolder, logger: silent });
-  closeWith(t, async () => {
-    await database.close();
-    await rm(dataFolder, { recursive: true });
-  });
-  return database;
-}
+export const openTestDatabase = (t: TestContext) => openFor(t, 'SQLite');
 
 /** Opens an empty PostgreSQL database that is deleted with the test. */
-export async function openTestPostgres(t: TestContext): Promise<Database> {
-  const testing = await createTestDatabase();
-  const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger: silent });
-  closeWith(t, async () => {
-    await database.close();
-    await testing.drop();
-  });
+export const openTestPostgres = (t: TestContext) => openFor(t, 'PostgreSQL');
+
+async function openFor(t: TestContext, kind: DatabaseKind): Promise<Database> {
+  const { database, close } = await temporaryDatabases[kind]();
+  closeWith(t, close);
   return database;
 }
 
@@ -143,17 +124,6 @@ const guard: Guard = {
   }),
 };
 
-export function createRepositories(database: Database): CollectionContext['repositories'] {
-  return {
-    collections: createCollectionRepository(database),
-    records: createRecordRepository(database),
-    jobs: createRecordJobRepository(database),
-    chunks: createChunkRepository(database),
-    rows: createRecordRowRepository(database),
-    vectors: createVectorRepository(database),
-  };
-}
-
 /** Opens the services of collections without HTTP. `close` may be called before the test ends. */
 export function openTestCollections(
   t: TestContext,
@@ -162,7 +132,10 @@ export function openTestCollections(
 ) {
   const extractor = wish.extractor ?? openExtractor({ processes: 1, logger: silent });
   const room = openCollectionServices({
-    repositories: { ...createRepositories(database), ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }) },
+    repositories: {
+      ...createCollectionRepositories(database),
+      ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }),
+    },
     files: wish.files,
     metrics: wish.metrics,
     extractor,

@@ -1,9 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openDatabase } from '../../adapters/database/open-database.ts';
+import { openTemporaryDatabase } from '../../adapters/database/testing/open-temporary-database.ts';
 import { createIdempotencyRepository } from '../../adapters/repositories/idempotency-repository.ts';
 import { createFolder, type Files, load } from '../../catalogue/load/testing/bundle-folder.suite.ts';
 import { createBroker } from '../../egress/create-broker.ts';
@@ -204,14 +202,9 @@ function openWhenUsed<T extends { close(): Promise<void> }>(t: TestContext, open
 }
 
 async function openRunOnce(logger: Logger): Promise<RunOnce & { close(): Promise<void> }> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'quartermaster-execution-'));
-  const database = await openDatabase({ url: null, dataFolder, logger });
+  const { database, close } = await openTemporaryDatabase();
   const repository = createIdempotencyRepository(database);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger });
-  const close = async () => {
-    await database.close();
-    await rm(dataFolder, { recursive: true });
-  };
   return { ...createRunOnce({ idempotency, keep: repository.complete, hashes: (text) => [text] }), close };
 }
 

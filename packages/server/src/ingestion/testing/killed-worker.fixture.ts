@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordCreate } from '@quartermaster/contract';
 import { openDatabase } from '../../adapters/database/open-database.ts';
-import { createChunkRepository } from '../../adapters/repositories/records/chunk-repository.ts';
-import { createCollectionRepository } from '../../adapters/repositories/records/collection-repository.ts';
-import { createRecordJobRepository } from '../../adapters/repositories/records/record-job-repository.ts';
-import { createRecordRepository } from '../../adapters/repositories/records/record-repository.ts';
-import { createRecordRowRepository } from '../../adapters/repositories/records/record-rows.ts';
-import { createVectorRepository } from '../../adapters/repositories/records/vector-repository.ts';
+import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
 import type { Extractor } from '../../extraction/extraction.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
@@ -120,14 +115,12 @@ const files: FileAccess = {
     yield sheet;
   },
 };
-const records = createRecordRepository(database);
+const created = createCollectionRepositories(database);
+const { records } = created;
 const repositories = {
-  collections: createCollectionRepository(database),
+  ...created,
   records: { ...records, add: arming(records.add), change: arming(records.change) },
-  jobs: watched(createRecordJobRepository(database)),
-  chunks: createChunkRepository(database),
-  rows: createRecordRowRepository(database),
-  vectors: createVectorRepository(database),
+  jobs: watched(created.jobs),
 };
 const extractor = openExtractor({ processes: 1, logger });
 const room = openCollectionServices({

@@ -4,12 +4,7 @@ import { createNewId } from '../../../kernel/identifier.ts';
 import { testFullText } from '../../full-text/testing/full-text.suite.ts';
 import type { Database } from '../database.ts';
 import { isUniqueViolation } from '../unique-violation.ts';
-
-export interface OpenedDatabase {
-  readonly database: Database;
-  /** Closes the database and deletes its data. */
-  close(): Promise<void>;
-}
+import type { TemporaryDatabase } from './open-temporary-database.ts';
 
 const newId = createNewId();
 /** Names are unique, so each contains the id. */
@@ -26,9 +21,9 @@ const newBlob = (sha256: string) => ({
 });
 
 /** Tests the behaviour that the repositories expect of every database. */
-export function testDatabase(name: string, open: () => Promise<OpenedDatabase>): void {
+export function testDatabase(name: string, open: () => Promise<TemporaryDatabase>): void {
   describe(name, () => {
-    let opened: OpenedDatabase;
+    let opened: TemporaryDatabase;
     let database: Database;
     before(async () => {
       opened = await open();

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, describe } from 'node:test';
 import { sql } from 'kysely';
-import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
 import { testChunkBatches } from '../../../collections/chunks/testing/chunk-batches.suite.ts';
 import { testChunkRepository } from '../../../collections/chunks/testing/chunk-repository.suite.ts';
 import { testMetadataFilter } from '../../../collections/chunks/testing/metadata-filter.suite.ts';
@@ -12,32 +8,16 @@ import { testRecordRowRepository } from '../../../collections/records/testing/re
 import { testCollectionRepository } from '../../../collections/testing/collection-repository.suite.ts';
 import { newId, type OpenedRepositories } from '../../../collections/testing/fixtures.suite.ts';
 import { testRecordJobRepository } from '../../../ingestion/testing/record-job-repository.suite.ts';
-import { createLogger } from '../../../kernel/log/logger.ts';
 import { testVectorRepository } from '../../../search/testing/vector-repository.suite.ts';
-import { openDatabase } from '../../database/open-database.ts';
+import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
+import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../project-repository.ts';
-import { createChunkRepository } from './chunk-repository.ts';
-import { createCollectionRepository } from './collection-repository.ts';
-import { createRecordJobRepository } from './record-job-repository.ts';
-import { createRecordRepository } from './record-repository.ts';
-import { createRecordRowRepository } from './record-rows.ts';
-import { createVectorRepository } from './vector-repository.ts';
+import { createCollectionRepositories } from './collection-repositories.ts';
 
-const logger = createLogger('silent');
-
-async function openRepositories(
-  settings: { url: string | null; dataFolder: string },
-  remove: () => Promise<void>,
-): Promise<OpenedRepositories> {
-  const database = await openDatabase({ ...settings, logger });
+function openRepositories({ database, close }: TemporaryDatabase): OpenedRepositories {
   const projects = createProjectRepository(database);
   return {
-    collections: createCollectionRepository(database),
-    records: createRecordRepository(database),
-    jobs: createRecordJobRepository(database),
-    chunks: createChunkRepository(database),
-    rows: createRecordRowRepository(database),
-    vectors: createVectorRepository(database),
+    ...createCollectionRepositories(database),
     async newProject() {
       const id = newId('project');
       await projects.addProject({ id, name: id, createdAt: 1 }, { most: 1_000 });
@@ -65,29 +45,15 @@ async function openRepositories(
         .execute();
       return rows.flat().length + keysLeft.length;
     },
-    async close() {
-      await database.close();
-      await remove();
-    },
+    close,
   };
 }
 
-const adapters = {
-  SQLite: async () => {
-    const dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-collections-'));
-    return openRepositories({ url: null, dataFolder }, () => rm(dataFolder, { recursive: true }));
-  },
-  PostgreSQL: async () => {
-    const testing = await createTestDatabase();
-    return openRepositories({ url: testing.url, dataFolder: '/unused' }, () => testing.drop());
-  },
-};
-
-for (const [name, open] of Object.entries(adapters)) {
+for (const [name, open] of Object.entries(temporaryDatabases)) {
   describe(`collections, records and chunks in ${name}`, () => {
     let opened: OpenedRepositories;
     before(async () => {
-      opened = await open();
+      opened = openRepositories(await open());
     });
     after(() => opened.close());
 

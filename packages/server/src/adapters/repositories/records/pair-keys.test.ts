@@ -1,33 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
 import { claimAt, newChunk, newCollection, newRecord, start } from '../../../collections/testing/fixtures.suite.ts';
-import { createLogger } from '../../../kernel/log/logger.ts';
 import type { Database } from '../../database/database.ts';
 import { createPairKeysMigration } from '../../database/migrations/0021-pair-keys.ts';
-import { openDatabase } from '../../database/open-database.ts';
+import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { createCollectionRepository } from './collection-repository.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
-
-const logger = createLogger('silent');
-
-const databases = {
-  SQLite: async () => {
-    const dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-pair-keys-'));
-    const database = await openDatabase({ url: null, dataFolder, logger });
-    return { database, remove: () => rm(dataFolder, { recursive: true }) };
-  },
-  PostgreSQL: async () => {
-    const testing = await createTestDatabase();
-    const database = await openDatabase({ url: testing.url, dataFolder: '/unused', logger });
-    return { database, remove: testing.drop };
-  },
-};
 
 /** Restores the schema from before the migration. */
 async function createOldSchema({ write }: Database): Promise<void> {
@@ -50,13 +30,10 @@ async function createPairs(database: Database, collection: ReturnType<typeof new
   return { jobs, job, publication: { status: 'ready', numChunks: keys.length, report: {}, now: start } as const };
 }
 
-for (const [name, open] of Object.entries(databases)) {
+for (const [name, open] of Object.entries(temporaryDatabases)) {
   test(`the migration keeps the keys of existing pairs, including those of a record in progress: ${name}`, async (t) => {
-    const { database, remove } = await open();
-    t.after(async () => {
-      await database.close();
-      await remove();
-    });
+    const { database, close } = await open();
+    t.after(close);
     const [mine, other] = [newCollection(), newCollection()];
     for (const each of [mine, other]) await createCollectionRepository(database).add(each, 10);
     const first = await createPairs(database, mine, ['abcdefghijklmnopqrstuv', 'short']);

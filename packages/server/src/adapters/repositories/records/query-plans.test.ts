@@ -1,50 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
   addCollection,
   addRecord,
   claim,
   newChunk,
-  type Repositories,
   recordOf,
   start,
 } from '../../../collections/testing/fixtures.suite.ts';
-import { createLogger } from '../../../kernel/log/logger.ts';
 import type { MissingOf } from '../../../search/vector-repository.ts';
-import { openDatabase } from '../../database/open-database.ts';
-import { createChunkRepository } from './chunk-repository.ts';
-import { createCollectionRepository } from './collection-repository.ts';
-import { createRecordJobRepository } from './record-job-repository.ts';
-import { createRecordRepository } from './record-repository.ts';
-import { createRecordRowRepository } from './record-rows.ts';
+import { openTemporaryDatabase, type TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
+import { type CollectionRepositories, createCollectionRepositories } from './collection-repositories.ts';
 import { type ObservedDatabase, observeStatements } from './testing/query-plans.fixture.ts';
-import { createVectorRepository } from './vector-repository.ts';
 
 describe('the query plans of SQLite', () => {
-  let dataFolder: string;
+  let temporary: TemporaryDatabase;
   let observed: ObservedDatabase;
-  let repositories: Repositories;
+  let repositories: CollectionRepositories;
 
   before(async () => {
-    dataFolder = await mkdtemp(path.join(tmpdir(), 'quartermaster-plans-'));
-    observed = observeStatements(await openDatabase({ url: null, dataFolder, logger: createLogger('silent') }));
-    const { database } = observed;
-    repositories = {
-      collections: createCollectionRepository(database),
-      records: createRecordRepository(database),
-      jobs: createRecordJobRepository(database),
-      chunks: createChunkRepository(database),
-      rows: createRecordRowRepository(database),
-      vectors: createVectorRepository(database),
-    };
+    temporary = await openTemporaryDatabase();
+    observed = observeStatements(temporary.database);
+    repositories = createCollectionRepositories(observed.database);
   });
-  after(async () => {
-    await observed.database.close();
-    await rm(dataFolder, { recursive: true });
-  });
+  after(() => temporary.close());
 
   /** Returns the lines of SQLite's query plans that concern the table, for the statements that the work executes. */
   async function accessTo(table: string, work: () => Promise<unknown>): Promise<string[]> {

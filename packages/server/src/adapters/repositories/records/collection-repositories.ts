@@ -1,0 +1,35 @@
+import type { ChunkRepository } from '../../../collections/chunks/chunk-repository.ts';
+import type { CollectionRepository } from '../../../collections/collection-repository.ts';
+import type { RecordRepository } from '../../../collections/records/record-repository.ts';
+import type { RecordRowRepository } from '../../../collections/records/record-row-repository.ts';
+import type { RecordJobRepository } from '../../../ingestion/record-job-repository.ts';
+import type { VectorRepository } from '../../../search/vector-repository.ts';
+import type { Database } from '../../database/database.ts';
+import { createChunkRepository } from './chunk-repository.ts';
+import { createCollectionRepository } from './collection-repository.ts';
+import { createRecordJobRepository } from './record-job-repository.ts';
+import { createRecordRepository } from './record-repository.ts';
+import { createRecordRowRepository } from './record-rows.ts';
+import { createVectorRepository } from './vector-repository.ts';
+
+/** The repositories of collections and their content. */
+export interface CollectionRepositories {
+  readonly collections: CollectionRepository;
+  readonly records: RecordRepository;
+  readonly jobs: RecordJobRepository;
+  readonly chunks: ChunkRepository;
+  readonly rows: RecordRowRepository;
+  readonly vectors: VectorRepository;
+}
+
+/** Creates all of them over one database. */
+export function createCollectionRepositories(database: Database): CollectionRepositories {
+  return {
+    collections: createCollectionRepository(database),
+    records: createRecordRepository(database),
+    jobs: createRecordJobRepository(database),
+    chunks: createChunkRepository(database),
+    rows: createRecordRowRepository(database),
+    vectors: createVectorRepository(database),
+  };
+}
