@@ -27,7 +27,7 @@ export async function durableFileRate(folder: string, lanes: number, seconds: nu
   const directory = await open(target, 'r');
   const content = Buffer.alloc(8192, 'x');
   const end = performance.now() + seconds * 1000;
-  let made = 0;
+  let created = 0;
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
       for (let i = 0; performance.now() < end; i++) {
@@ -38,10 +38,10 @@ export async function durableFileRate(folder: string, lanes: number, seconds: nu
         await file.close();
         await rename(`${name}.part`, name);
         await directory.sync();
-        made++;
+        created++;
       }
     }),
   );
   await directory.close();
-  return made / seconds;
+  return created / seconds;
 }

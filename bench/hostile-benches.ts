@@ -77,13 +77,13 @@ async function takeIn(
     return `upload ${uploaded.status}`;
   }
   const type = purpose === 'record_file' ? 'file' : 'qa_sheet';
-  const made = await client.records.create(collections[purpose], { type, file_id: uploaded.file_id });
-  const record = await client.records.settled(collections[purpose], made.record_id);
+  const created = await client.records.create(collections[purpose], { type, file_id: uploaded.file_id });
+  const record = await client.records.settled(collections[purpose], created.record_id);
   return record.error?.code ?? record.status;
 }
 
 function* hostileDocuments(): Generator<Document> {
-  yield* made();
+  yield* builtDocuments();
   const kinds = ['pdf', 'docx', 'html', 'md', 'txt', 'csv', 'xlsx'];
   for (const entry of readManifest(kinds).filter(({ expect }) => expect !== 'ok')) yield documentOf(entry);
 }
@@ -93,7 +93,7 @@ function documentOf({ path }: Entry): Document {
 }
 
 /** Documents that no corpus may contain: text that unpacks to a gigabyte, letters without a break, unclosed tags. */
-function* made(): Generator<Document> {
+function* builtDocuments(): Generator<Document> {
   const blanks = new Uint8Array(1024 ** 2 * 256).fill(32);
   const parts = {
     '[Content_Types].xml': Buffer.from('<Types/>'),

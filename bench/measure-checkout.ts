@@ -126,9 +126,9 @@ async function measureRecords(service: Service, figures: Figures): Promise<void>
   assert.equal(record.num_chunks, importedRows);
   const times: number[] = [];
   for (const [question] of pairs(questions)) {
-    const asked = performance.now();
+    const askedAt = performance.now();
     const found = await client.collections.query(collection, { query_text: question, top_k: 3 });
-    times.push(performance.now() - asked);
+    times.push(performance.now() - askedAt);
     assert.equal(found.length, 3);
   }
   figures.set('question', times.sort((a, b) => a - b)[Math.floor(questions / 2)] ?? Number.NaN);

@@ -46,8 +46,8 @@ export async function start(
     if (urls.length === addresses) break;
   }
   if (urls.length < addresses) {
-    const said = log === undefined ? '' : `:\n${readFileSync(log, 'utf8').slice(-2000)}`;
-    throw new Error(`${program} ended before it listened${said}`);
+    const tail = log === undefined ? '' : `:\n${readFileSync(log, 'utf8').slice(-2000)}`;
+    throw new Error(`${program} ended before it listened${tail}`);
   }
   stdout.resume();
   return { pid: child.pid as number, urls, stop: () => stop(child) }; // it runs, so it has a pid

@@ -30,11 +30,11 @@ export async function recordBenches(folder: string): Promise<Row[]> {
   const bench = { service, client, folder };
   try {
     await createRecord(bench, 'warm.csv', csv(sheetRows.warm));
-    const made = await createRecord(bench, 'pairs.csv', csv(sheetRows.csv));
+    const csvRecord = await createRecord(bench, 'pairs.csv', csv(sheetRows.csv));
     const sheet = await createRecord(bench, 'pairs.xlsx', [xlsx(sheetRows.xlsx)]);
     const long = await createRecord(bench, 'long.csv', csv(sheetRows.long));
     return [
-      rateRow(`CSV of ${sheetRows.csv.toLocaleString('en')} pairs`, made, bars.csvRate),
+      rateRow(`CSV of ${sheetRows.csv.toLocaleString('en')} pairs`, csvRecord, bars.csvRate),
       rateRow(`XLSX of ${sheetRows.xlsx.toLocaleString('en')} rows`, sheet, bars.xlsxRate),
       memoryRow(`CSV of ${sheetRows.long.toLocaleString('en')} pairs`, long),
     ];
@@ -49,7 +49,7 @@ interface Bench {
   readonly folder: string;
 }
 
-interface ChunkCounts {
+interface MeasuredRecord {
   readonly chunks: number;
   readonly seconds: number;
   /** Processor seconds of the service and its children. */
@@ -64,7 +64,7 @@ export async function createRecord(
   { service, client, folder }: Bench,
   name: string,
   content: Iterable<string | Uint8Array>,
-): Promise<ChunkCounts> {
+): Promise<MeasuredRecord> {
   const path = join(folder, name);
   await writeAll(path, content);
   const file = await client.files.upload({ purpose: 'qa_record_file', name, content: await openAsBlob(path) });
@@ -80,7 +80,7 @@ export async function createRecord(
   const seconds = (performance.now() - began) / 1000;
   assert.equal(record.status, 'ready', JSON.stringify(record));
   const peakMb = peakMemory(service.pid);
-  const made = {
+  const measured = {
     chunks: record.num_chunks,
     seconds,
     processorSeconds: processorTime(service.pid) - processorBefore,
@@ -89,7 +89,7 @@ export async function createRecord(
     loopP99: await loopDelay(service),
     peakMb,
   };
-  return made;
+  return measured;
 }
 
 async function writeAll(path: string, content: Iterable<string | Uint8Array>): Promise<void> {
@@ -99,27 +99,27 @@ async function writeAll(path: string, content: Iterable<string | Uint8Array>): P
   await new Promise((resolve) => stream.end(resolve));
 }
 
-function rateRow(bench: string, made: ChunkCounts, bar: number): Row {
-  const rate = made.chunks / made.seconds;
+function rateRow(bench: string, measured: MeasuredRecord, bar: number): Row {
+  const rate = measured.chunks / measured.seconds;
   return {
     bench,
-    ours: `${rate.toFixed(0)} pairs/s, child ${made.childMb.toFixed(0)} MiB`,
-    floor: `${((made.processorSeconds / made.chunks) * 1e6).toFixed(0)} µs of processor a pair; load ${loadavg()[0]?.toFixed(1)}`,
+    ours: `${rate.toFixed(0)} pairs/s, child ${measured.childMb.toFixed(0)} MiB`,
+    floor: `${((measured.processorSeconds / measured.chunks) * 1e6).toFixed(0)} µs of processor a pair; load ${loadavg()[0]?.toFixed(1)}`,
     bar: `≥ ${bar.toLocaleString('en')}/s`,
     met: rate >= bar,
-    loopP99: made.loopP99,
-    peakMb: made.peakMb,
+    loopP99: measured.loopP99,
+    peakMb: measured.peakMb,
   };
 }
 
-function memoryRow(bench: string, made: ChunkCounts): Row {
+function memoryRow(bench: string, measured: MeasuredRecord): Row {
   return {
     bench,
-    ours: `child ${made.childMb.toFixed(0)} MiB, server +${made.growthMb.toFixed(0)} MiB, ${(made.chunks / made.seconds).toFixed(0)} pairs/s`,
-    floor: `${((made.processorSeconds / made.chunks) * 1e6).toFixed(0)} µs of processor a pair; load ${loadavg()[0]?.toFixed(1)}`,
+    ours: `child ${measured.childMb.toFixed(0)} MiB, server +${measured.growthMb.toFixed(0)} MiB, ${(measured.chunks / measured.seconds).toFixed(0)} pairs/s`,
+    floor: `${((measured.processorSeconds / measured.chunks) * 1e6).toFixed(0)} µs of processor a pair; load ${loadavg()[0]?.toFixed(1)}`,
     bar: `child ≤ ${bars.childMb} MiB; server ≤ +${bars.growthMb} MiB`,
-    met: made.childMb <= bars.childMb && made.growthMb <= bars.growthMb,
-    loopP99: made.loopP99,
-    peakMb: made.peakMb,
+    met: measured.childMb <= bars.childMb && measured.growthMb <= bars.growthMb,
+    loopP99: measured.loopP99,
+    peakMb: measured.peakMb,
   };
 }

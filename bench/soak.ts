@@ -86,14 +86,14 @@ function execute(
   service: Service,
   { runs, runsPerKill, tally }: { runs: number; runsPerKill: number; tally: Tally },
 ): { left(): number; readonly over: Promise<unknown> } {
-  let left = runs;
+  let remaining = runs;
   const body = JSON.stringify({
     ...{ bundle_id: 'soak', plugin_id: 'work', input_params: { text: 'x'.repeat(200) } },
     credentials: { TOKEN: credential },
   });
   const lane = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
+    while (remaining > 0) {
+      remaining -= 1;
       if (Math.random() < 1 / runsPerKill) tally.childrenKilled += killOneOf(childrenOf(service.pid));
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(`${service.url}/v1/execute`, { method: 'POST', headers, body }).catch(() => null);
@@ -103,7 +103,7 @@ function execute(
       if (answer === null && service.process.signalCode !== null) return;
     }
   };
-  return { left: () => left, over: Promise.all(Array.from({ length: lanes }, lane)) };
+  return { left: () => remaining, over: Promise.all(Array.from({ length: lanes }, lane)) };
 }
 
 function killOneOf(pids: readonly number[]): number {

@@ -38,17 +38,17 @@ async function fillStores({ filesUrl, client }: StartedService): Promise<Questio
   };
   const text = await client.collections.create({ name: 'Handbook', description: 'Texts', metadata: { team: 'ops' } });
   const pairs = await client.collections.create({ name: 'Questions', type: 'qa', capacity: 500 });
-  const settled = async (collectionId: string, wish: Parameters<typeof client.records.create>[1]) => {
-    const { record_id } = await client.records.create(collectionId, wish);
+  const settled = async (collectionId: string, body: Parameters<typeof client.records.create>[1]) => {
+    const { record_id } = await client.records.create(collectionId, body);
     const record = await client.records.settled(collectionId, record_id);
     assert.ok(['ready', 'partial'].includes(record.status), JSON.stringify(record));
   };
   for (const [name, bytes] of Object.entries(documents.files)) {
     const { file_id } = await upload(name, bytes);
     const isSheet = /\.(csv|xlsx)$/.test(name);
-    const wish = { file_id, title: name, metadata: { source: name } };
-    if (isSheet) await settled(pairs.collection_id, { ...wish, type: 'qa_sheet', on_duplicate: 'skip' });
-    else await settled(text.collection_id, { ...wish, type: 'file' });
+    const body = { file_id, title: name, metadata: { source: name } };
+    if (isSheet) await settled(pairs.collection_id, { ...body, type: 'qa_sheet', on_duplicate: 'skip' });
+    else await settled(text.collection_id, { ...body, type: 'file' });
   }
   await upload('nobody-reads-it.txt', 'A file without a record.');
   await client.files.delete((await upload('deleted.txt', 'A file that is deleted.')).file_id);
@@ -88,8 +88,8 @@ async function runPlugins({ pluginsUrl, client, key }: StartedService): Promise<
     await client.runs.ended(accepted.run_id);
   }
   const profile = { name: 'production', bundle_id: 'released', credentials: { KEY: 'token-of-the-released-store' } };
-  const made = await ask(`${pluginsUrl}/v1/credential_profiles`, key, { method: 'POST', body: profile });
-  assert.equal(made.status, 200, JSON.stringify(made.body));
+  const createdProfile = await ask(`${pluginsUrl}/v1/credential_profiles`, key, { method: 'POST', body: profile });
+  assert.equal(createdProfile.status, 200, JSON.stringify(createdProfile.body));
   assert.match(
     JSON.stringify(await execute(pluginsUrl, key, withProfile)),
     new RegExp(hashOf('Bearer token-of-the-released-store')),

@@ -70,9 +70,9 @@ async function takeIn(entry: Entry, collections: Record<'record_file' | 'qa_reco
   try {
     const file = await client.files.upload({ purpose, name, content: new Blob([Uint8Array.from(bytes)]) });
     const type = purpose === 'record_file' ? 'file' : 'qa_sheet';
-    const made = await client.records.create(collections[purpose], { type, file_id: file.file_id });
+    const created = await client.records.create(collections[purpose], { type, file_id: file.file_id });
     const signal = AbortSignal.timeout(settleSeconds * 1000);
-    const record: RecordItem = await client.records.settled(collections[purpose], made.record_id, signal);
+    const record: RecordItem = await client.records.settled(collections[purpose], created.record_id, signal);
     return { entry, outcome: record.status, detail: record.error?.code ?? '' };
   } catch (error) {
     if (error instanceof ApiError) return { entry, outcome: `http ${error.status}`, detail: error.code };

@@ -21,6 +21,9 @@ const before = which === '--console' ? await readHashList(join(root, list)) : un
 const isOfConsole = (path: string) => path.startsWith(`${builtConsole}/`);
 const all = which === undefined ? await listShipped(root) : await listInstalled(root);
 const hashes = await hashFiles(root, before === undefined ? all : all.filter(isOfConsole));
-const kept = [...(before ?? [])].filter(([path]) => !isOfConsole(path));
-await writeFile(join(root, list), writeHashList(new Map([...kept, ...hashes].sort(([a], [b]) => (a < b ? -1 : 1)))));
-console.log(`${list}: ${kept.length + hashes.size} files`);
+const remaining = [...(before ?? [])].filter(([path]) => !isOfConsole(path));
+await writeFile(
+  join(root, list),
+  writeHashList(new Map([...remaining, ...hashes].sort(([a], [b]) => (a < b ? -1 : 1)))),
+);
+console.log(`${list}: ${remaining.length + hashes.size} files`);

@@ -86,8 +86,10 @@ function describe(text: string): string {
   }
   const total = [...singles.values()].reduce((sum, count) => sum + count, 0);
   const costs = [...singles].toSorted(byCount).map(([letter, count]) => letter + cost(count / total));
-  const kept = [...doubles].filter(([pair, count]) => count >= leastPairs && /[^ a-z]/.test(pair)).toSorted(byCount);
-  const pairCosts = kept.map(([pair, count]) => pair + cost(count / (singles.get(pair.charAt(0)) ?? count)));
+  const frequent = [...doubles]
+    .filter(([pair, count]) => count >= leastPairs && /[^ a-z]/.test(pair))
+    .toSorted(byCount);
+  const pairCosts = frequent.map(([pair, count]) => pair + cost(count / (singles.get(pair.charAt(0)) ?? count)));
   return `${costs.join('')}|${pairCosts.join('')}`;
 }
 

@@ -126,8 +126,8 @@ const sweepEndsWithin = 2_000;
 /** Checks that the sweep of the start leaves all acknowledged bytes somewhere in the data folder. */
 async function checkKept(folder: string, intact: readonly Content[], findings: Findings): Promise<void> {
   await pause(sweepEndsWithin);
-  const left = hashesBelow(folder);
-  const deleted = intact.filter(({ sha256 }) => !left.has(sha256));
+  const remaining = hashesBelow(folder);
+  const deleted = intact.filter(({ sha256 }) => !remaining.has(sha256));
   if (deleted.length > 0) findings.add('lost', `the bytes of ${deleted.length} acknowledged files are deleted`);
 }
 

@@ -47,8 +47,8 @@ export function sitesOf(
 ): FaultSite[] {
   return calls.flatMap((call, row) =>
     [...classes.map(({ name }) => name), 'other files'].flatMap((name, fileClass) => {
-      const made = (counts.after[row]?.[fileClass] ?? 0) - (counts.before[row]?.[fileClass] ?? 0);
-      return made > 0 ? [{ call, fileClass, phase, name: `${phase}: ${call} ${name}`, calls: made }] : [];
+      const count = (counts.after[row]?.[fileClass] ?? 0) - (counts.before[row]?.[fileClass] ?? 0);
+      return count > 0 ? [{ call, fileClass, phase, name: `${phase}: ${call} ${name}`, calls: count }] : [];
     }),
   );
 }

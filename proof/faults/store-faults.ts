@@ -97,7 +97,7 @@ async function exercise(store: FaultedStore, one: Trial, options: PartOptions): 
   const { control } = store.shim;
   const context = describeCase(one);
   const findings = options.findings.after(context);
-  const asked = store.history.operations.length;
+  const firstOperation = store.history.operations.length;
   control.setFault(one.fault);
   // A start may be refused while the disk fails.
   const runs = !one.fromStart || (await store.restart().catch(() => false));
@@ -112,7 +112,7 @@ async function exercise(store: FaultedStore, one: Trial, options: PartOptions): 
   control.setFault(undefined);
   if (restart) await store.restart().catch((error) => findings.add('unavailable', String(error)));
   if (one.site.phase === 'backup') await checkBackup(store, backupCode === 0, findings);
-  checkRefusals(store.history.operations.slice(asked), one, findings);
+  checkRefusals(store.history.operations.slice(firstOperation), one, findings);
   await store.check(context);
   return { hits, ended: ended && code === 70 };
 }
@@ -133,10 +133,10 @@ async function checkBackup(store: FaultedStore, isDone: boolean, findings: Findi
 
 /** Checks that a fault has the documented status: 507 when space is missing, 503 otherwise. */
 function checkRefusals(operations: readonly Operation[], one: FaultCase, findings: Findings): void {
-  const needsRoom = one.fault.error === 'ENOSPC' || one.fault.error === 'EDQUOT';
+  const needsSpace = one.fault.error === 'ENOSPC' || one.fault.error === 'EDQUOT';
   for (const { request, answer } of operations) {
     if (answer === undefined || (answer.status < 500 && answer.code !== 'NO_ENVELOPE')) continue;
-    if (answer.status === 503 || (answer.status === 507 && needsRoom)) continue;
+    if (answer.status === 503 || (answer.status === 507 && needsSpace)) continue;
     findings.add('wrong error', `${request.what}: ${answer.status} ${answer.code}`);
   }
 }

@@ -65,13 +65,13 @@ async function checkContents(
   deleted: Map<string, Fate>,
 ): Promise<void> {
   const done = only(operations, 'upload').filter((one) => fateOf(one) === 'done');
-  const kept = done.filter(({ answer }) => !deleted.has(answer?.id ?? ''));
-  const looked = new Set([...kept.slice(-contents), ...random.shuffle(kept).slice(0, contents)]);
+  const existing = done.filter(({ answer }) => !deleted.has(answer?.id ?? ''));
+  const checked = new Set([...existing.slice(-contents), ...random.shuffle(existing).slice(0, contents)]);
   const acknowledged = new Set(done.map(({ answer }) => answer?.id));
   // A file that is listed without an acknowledgement must be whole as well.
   const inDoubt = [...files.values()].filter(({ file_id }) => !acknowledged.has(file_id)).slice(0, contents);
   const wanted = new Map(inDoubt.map(({ file_id, sha256 }) => [file_id, sha256]));
-  for (const { request, answer } of looked) wanted.set(answer?.id ?? '', request.content.sha256);
+  for (const { request, answer } of checked) wanted.set(answer?.id ?? '', request.content.sha256);
   await inTurns([...wanted], async ([fileId, sha256]) => {
     const read = await sendRequest(target, { what: 'read file', fileId, sha256 });
     const fate = acknowledged.has(fileId) ? 'acknowledged' : 'listed';

@@ -34,14 +34,14 @@ export async function perform(history: History, target: Target, request: Request
 export function createClient(options: ClientOptions): Client & { plan(work: Work): Request } {
   const { history, random, name, largestUpload = 300_000 } = options;
   const mine: Operation[] = [];
-  const taken = new Set<string>();
+  const deletionRequested = new Set<string>();
   const seedBase = 1 + random.below(2 ** 24);
   let count = 0;
 
   const done = (what: Request['what']) => mine.filter((one) => one.request.what === what && fateOf(one) === 'done');
   /** Returns an id that this client created and has not tried to delete. */
   const existing = (what: Request['what']) => {
-    const open = done(what).filter(({ answer }) => answer?.id !== undefined && !taken.has(answer.id));
+    const open = done(what).filter(({ answer }) => answer?.id !== undefined && !deletionRequested.has(answer.id));
     return random.pick(open);
   };
 
@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions): Client & { plan(work: Work
     const old = existing(random.chance(0.7) ? 'upload' : 'create record');
     const id = old?.answer?.id;
     if (old === undefined || id === undefined) return upload();
-    taken.add(id);
+    deletionRequested.add(id);
     if (old.request.what !== 'create record') return { what: 'delete file', fileId: id };
     return { what: 'delete record', collectionId: old.request.collectionId, recordId: id };
   }

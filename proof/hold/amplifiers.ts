@@ -15,8 +15,8 @@ const run = (name: string, unit: string): Amplifier => ({
 const unended = (name: string, head: string, unit: string, tail: string): Amplifier => ({
   name,
   text: (bytes) => {
-    const room = bytes - Buffer.byteLength(head + tail);
-    return head + unit.repeat(Math.max(1, Math.floor(room / Buffer.byteLength(unit)))) + tail;
+    const available = bytes - Buffer.byteLength(head + tail);
+    return head + unit.repeat(Math.max(1, Math.floor(available / Buffer.byteLength(unit)))) + tail;
   },
 });
 

@@ -36,13 +36,13 @@ async function read(file: HostileFile, { sender, ids }: HoldService): Promise<st
   if (fileId === undefined) return `refused: ${uploaded.status}`;
   const records = `/v1/collections/${isSheet ? ids.qa_collection_id : ids.collection_id}/records`;
   const type = isSheet ? 'qa_sheet' : 'file';
-  const made = await sender.ask({
+  const created = await sender.ask({
     ...{ address: 'files', method: 'POST', path: records },
     body: JSON.stringify({ type, file_id: fileId, ...(isSheet ? {} : { text_splitter: splitter }) }),
   });
-  const recordId = memberOf(made.text, 'record_id');
+  const recordId = memberOf(created.text, 'record_id');
   const outcome =
-    recordId === undefined ? `no record: ${made.status}` : await settled(sender, `${records}/${recordId}`);
+    recordId === undefined ? `no record: ${created.status}` : await settled(sender, `${records}/${recordId}`);
   await sender.ask({ address: 'files', method: 'DELETE', path: `/v1/files/${fileId}` });
   return outcome;
 }

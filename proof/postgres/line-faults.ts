@@ -42,7 +42,7 @@ export async function lineFaults(options: PartOptions): Promise<PartReport> {
     const rounds = options.slice ? lineModes.length : lineModes.length * 6;
     for (let round = 0; round < rounds; round++) {
       const mode = lineModes[round % lineModes.length] ?? 'cut';
-      const asked = history.operations.length;
+      const firstOperation = history.operations.length;
       let isOver = false;
       const use = Promise.all(
         clients.map(async (client) => {
@@ -60,7 +60,7 @@ export async function lineFaults(options: PartOptions): Promise<PartReport> {
       isOver = true;
       await use;
       const after = findings.after(`the line to PostgreSQL: ${mode}`);
-      for (const { request, answer } of history.operations.slice(asked)) {
+      for (const { request, answer } of history.operations.slice(firstOperation)) {
         if (answer === undefined) after.add('unavailable', `${request.what} was not answered`);
         else if (answer.status >= 500 && answer.status !== 503) {
           after.add('wrong error', `${request.what}: ${answer.status} ${answer.code}`);

@@ -83,8 +83,11 @@ export async function checkStore(
 
 /** Runs `fsck --hash`. Returns the kinds of its faults, or `failed` when it did not report. */
 async function checkWhole(folder: string, settings: Readonly<Record<string, string>>) {
-  const given = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(given) };
+  const environment = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [
+    `QUARTERMASTER_${name}`,
+    value,
+  ]);
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(environment) };
   const command = [resolve('packages/cli/src/main.ts'), 'fsck', '--hash'];
   try {
     await run(process.execPath, command, { env });

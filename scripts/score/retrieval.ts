@@ -47,13 +47,13 @@ export async function loadSet(client: Client, set: RetrievalSet): Promise<string
   await each(documents, async ({ _id, text }) => {
     // Makes one chunk per document.
     const text_splitter = { type: 'token', chunk_size: 1000, chunk_overlap: 0 } as const;
-    const made = await client.records.create(collection, {
+    const created = await client.records.create(collection, {
       type: 'text',
       content: text,
       metadata: { document: _id },
       text_splitter,
     });
-    const record = await client.records.settled(collection, made.record_id);
+    const record = await client.records.settled(collection, created.record_id);
     if (record.status !== 'ready') throw new Error(`${set}/${_id} ended as ${record.status}: ${record.error?.message}`);
   });
   return collection;

@@ -39,8 +39,8 @@ test('[log] the log names project, key and client of each request, and each sign
     });
   const keys = `/v1/projects/${admin.projectId}/keys`;
 
-  const made = await admin.ask('POST', keys, { body: { name: 'reader', scopes: ['files', 'admin'] } });
-  const { data: reader } = (await made.json()) as { data: NewApiKey };
+  const created = await admin.ask('POST', keys, { body: { name: 'reader', scopes: ['files', 'admin'] } });
+  const { data: reader } = (await created.json()) as { data: NewApiKey };
   const rotate = await admin.ask('POST', `${keys}/${reader.key_id}/rotate`, { body: { overlap_seconds: 60 } });
   const { data: rotated } = (await rotate.json()) as { data: NewApiKey };
   const ofKey = { project: admin.projectId, key: rotated.key_id, client: '127.0.0.1' };

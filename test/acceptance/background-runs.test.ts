@@ -14,7 +14,7 @@ import { type StartedService, startService, temporaryFolder } from '../support/s
 const canary = 'canary-7a3f1c95-of-the-credentials';
 const sealingKey = Buffer.alloc(32, 7).toString('base64url');
 
-interface Asked {
+interface RunRequest {
   readonly plugin: 'read' | 'write' | 'think';
   readonly q: string;
   readonly credentials?: Record<string, unknown>;
@@ -39,7 +39,7 @@ async function call(service: StartedService, path: string, init: RequestInit = {
   }
 }
 
-function execute(service: StartedService, { plugin, q, credentials = {}, headers, asynchronous = true }: Asked) {
+function execute(service: StartedService, { plugin, q, credentials = {}, headers, asynchronous = true }: RunRequest) {
   const bundle_id = Object.keys(credentials).length > 0 ? 'guarded' : 'probe';
   const init = {
     method: 'POST',
@@ -54,9 +54,9 @@ function execute(service: StartedService, { plugin, q, credentials = {}, headers
 }
 
 /** Starts an asynchronous run, and retries while the service is overloaded. Returns the id of the run. */
-async function accept(service: StartedService, asked: Asked): Promise<string> {
-  const once = { 'Idempotency-Key': randomUUID(), ...asked.headers };
-  const { status, headers, body, text } = await execute(service, { ...asked, headers: once });
+async function accept(service: StartedService, runRequest: RunRequest): Promise<string> {
+  const once = { 'Idempotency-Key': randomUUID(), ...runRequest.headers };
+  const { status, headers, body, text } = await execute(service, { ...runRequest, headers: once });
   assert.equal(status, 202, text);
   assert.equal(headers.get('location'), `/v1/runs/${body.data.run_id}`);
   assert.equal(headers.get('preference-applied'), 'respond-async');
@@ -95,8 +95,8 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
   return found;
 }
 
-const start = (t: TestContext, probe: Probe, wish: { folder?: string; settings?: Record<string, string> } = {}) =>
-  startService(t, { ...wish, settings: { ...probe.settings, ...wish.settings } });
+const start = (t: TestContext, probe: Probe, options: { folder?: string; settings?: Record<string, string> } = {}) =>
+  startService(t, { ...options, settings: { ...probe.settings, ...options.settings } });
 
 /** With PostgreSQL, only the settings provide a key. */
 async function databaseUrl(t: TestContext): Promise<string> {
@@ -119,7 +119,7 @@ async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
   const paths = ['/read?q=plain', '/write?q=plain', '/read?q=guarded', `/read?q=${canary}`];
   for (const path of paths) probe.hold(path);
   const ids = new Map<string, string>();
-  for (const [name, asked] of Object.entries(wanted)) ids.set(name, await accept(first, asked));
+  for (const [name, runRequest] of Object.entries(wanted)) ids.set(name, await accept(first, runRequest));
   for (const path of paths) await probe.arrived(path);
   await first.kill();
   probe.release();
@@ -142,7 +142,7 @@ async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
   assert.equal(probe.count('/read?q=guarded'), sealed ? 2 : 1);
   assert.equal(await second.stop(), 0);
   assert.deepEqual(await filesWith(first.folder, canary), [], 'nor afterwards');
-  for (const said of [first.log(), second.log()]) assert.ok(!said.includes(canary));
+  for (const output of [first.log(), second.log()]) assert.ok(!output.includes(canary));
 }
 
 describe('asynchronous runs', { concurrency: true }, () => {
@@ -258,8 +258,8 @@ describe('asynchronous runs', { concurrency: true }, () => {
     const waiting = execute(service, { plugin: 'read', q: 'sync', asynchronous: false });
     await probe.arrived('/read?q=sync');
     const [listed] = (await call(service, '/v1/runs?outcome=none')).body.data;
-    const told = await cancel(service, listed.run_id);
-    assert.deepEqual([told.status, told.outcome], ['ended', 'cancelled']);
+    const cancelled = await cancel(service, listed.run_id);
+    assert.deepEqual([cancelled.status, cancelled.outcome], ['ended', 'cancelled']);
     const answer = await waiting;
     assert.deepEqual([answer.status, answer.body.error.code], [409, 'RUN_CANCELLED']);
     await probe.aborted('/read?q=sync');
@@ -300,15 +300,15 @@ describe('asynchronous runs', { concurrency: true }, () => {
 
     const thinking = await accept(service, { plugin: 'think', q: 'forever' });
     const { body } = await follow(thinking);
-    let said = '';
+    let output = '';
     for await (const chunk of body ?? []) {
-      said += Buffer.from(chunk).toString();
-      if (said.includes('event: progress')) await cancel(service, thinking);
+      output += Buffer.from(chunk).toString();
+      if (output.includes('event: progress')) await cancel(service, thinking);
     }
-    const told = eventsOf(said);
-    const progress = told.find(({ name }) => name === 'progress');
+    const streamEvents = eventsOf(output);
+    const progress = streamEvents.find(({ name }) => name === 'progress');
     assert.deepEqual(progress?.data, { run_id: thinking, fraction: 0.5, message: 'thinking of forever' });
-    assert.deepEqual(told.at(-1)?.data.outcome, 'cancelled');
+    assert.deepEqual(streamEvents.at(-1)?.data.outcome, 'cancelled');
 
     probe.hold('/read?q=open');
     const open = await accept(service, { plugin: 'read', q: 'open' });
@@ -357,8 +357,8 @@ describe('asynchronous runs', { concurrency: true }, () => {
       const where = ['--url', service.pluginsUrl, '--key-file', join(service.folder, 'first-key')];
       const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
       const child = spawn(process.execPath, [main, 'run', ...args, ...where], { stdio: ['ignore', 'pipe', 'inherit'] });
-      const [said, [code]] = await Promise.all([textOf(child.stdout), once(child, 'exit')]);
-      return { code, said };
+      const [output, [code]] = await Promise.all([textOf(child.stdout), once(child, 'exit')]);
+      return { code, said: output };
     };
     const watching = command('watch', held.run_id);
     const [shown, late, table, listed] = await Promise.all([
@@ -381,9 +381,9 @@ describe('asynchronous runs', { concurrency: true }, () => {
   test('[runs] the same idempotency key gives the same asynchronous run, also after a crash', async (t) => {
     const probe = await openProbe(t);
     const first = await start(t, probe);
-    const asked: Asked = { plugin: 'write', q: 'once', headers: { 'Idempotency-Key': 'k-1' } };
+    const runRequest: RunRequest = { plugin: 'write', q: 'once', headers: { 'Idempotency-Key': 'k-1' } };
     probe.hold('/write?q=once');
-    const answers = await Promise.all(Array.from({ length: 8 }, () => execute(first, asked)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => execute(first, runRequest)));
     const accepted = answers.filter(({ status }) => status === 202);
     const ids = new Set(accepted.map(({ body }) => body.data.run_id));
     assert.equal(ids.size, 1);
@@ -391,13 +391,13 @@ describe('asynchronous runs', { concurrency: true }, () => {
       if (status !== 202) assert.deepEqual([status, body.error.code], [409, 'DUPLICATE_OBJECT']);
     await probe.arrived('/write?q=once');
     const [id = ''] = ids;
-    assert.equal(await accept(first, asked), id);
-    assert.equal((await execute(first, { ...asked, q: 'other' })).status, 422);
-    assert.equal((await execute(first, { ...asked, asynchronous: false })).status, 422);
+    assert.equal(await accept(first, runRequest), id);
+    assert.equal((await execute(first, { ...runRequest, q: 'other' })).status, 422);
+    assert.equal((await execute(first, { ...runRequest, asynchronous: false })).status, 422);
     await first.kill();
     probe.release();
     const second = await start(t, probe, { folder: first.folder });
-    assert.equal(await accept(second, asked), id);
+    assert.equal(await accept(second, runRequest), id);
     assert.equal(probe.count('/write?q=once'), 1);
   });
 });

@@ -22,9 +22,9 @@ const callsMeanwhile = 80;
 test('[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);
-  const made = await backUpWhileUsed(service, (name) => backUp({ DATA: service.folder }, join(into, name)));
+  const finished = await backUpWhileUsed(service, (name) => backUp({ DATA: service.folder }, join(into, name)));
   await service.kill();
-  for (const backup of made) await checkCopy(t, service.key, backup);
+  for (const backup of finished) await checkCopy(t, service.key, backup);
 });
 
 test('[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument', async (t) => {
@@ -39,12 +39,12 @@ test('[backup] over PostgreSQL a dump and the bytes belong together; the passwor
   await recordArguments(programs, args);
   const settings = { DATA: service.folder, DATABASE_URL: url.href };
   const environment = { PATH: `${programs}:${process.env.PATH}` };
-  const made = await backUpWhileUsed(service, (name) => backUp(settings, join(into, name), environment));
+  const finished = await backUpWhileUsed(service, (name) => backUp(settings, join(into, name), environment));
   const withoutPrograms = backUp(settings, join(into, 'none'), { PATH: into });
   await assert.rejects(withoutPrograms, /pg_dump is not on the PATH/);
   assert.deepEqual((await readdir(into)).sort(), ['backup-0', 'backup-1']);
   await service.kill();
-  const last = made.at(-1) ?? assert.fail('no backup was made');
+  const last = finished.at(-1) ?? assert.fail('no backup was made');
   const folder = await restore({ DATABASE_URL: restored.url }, last.folder, join(into, 'restored'));
   const again = restore({ DATABASE_URL: restored.url }, last.folder, join(into, 'again'));
   await assert.rejects(again, /already holds a store/);
@@ -171,7 +171,7 @@ async function backUpWhileUsed(
   make: (name: string) => Promise<string>,
 ): Promise<MadeBackup[]> {
   const callers = Array.from({ length: callersAtOnce }, createStoreCaller);
-  const made: MadeBackup[] = [];
+  const finished: MadeBackup[] = [];
   for (let number = 0; number < backups; number++) {
     await useStores(callers, client, (calls) => calls >= callsBefore);
     const before = callers.map(rememberNow);
@@ -182,12 +182,12 @@ async function backUpWhileUsed(
       }),
       useStores(callers, client, (calls) => isMade || calls >= callsMeanwhile),
     ]);
-    made.push({
+    finished.push({
       folder,
       known: callers.map((caller, who) => knownBetween(before[who] ?? caller, rememberNow(caller))),
     });
   }
-  return made;
+  return finished;
 }
 
 /** Lets every caller use the stores until enough calls were made. No call is running when it returns. */

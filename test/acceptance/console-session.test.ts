@@ -27,15 +27,15 @@ for (const [session, end] of Object.entries(ends)) {
     await openPage(opened, 'Collections');
     await page.getByRole('button', { name: 'New collection' }).first().click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept while I sign in');
-    const asked = watchRequests(page);
+    const requests = watchRequests(page);
     await end(opened);
-    asked.length = 0;
+    requests.length = 0;
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
 
     const form = page.getByRole('dialog', { name: 'Your session ended' });
     const password = form.getByRole('textbox', { name: 'Password' });
     await password.waitFor();
-    assert.deepEqual(asked, ['POST /v1/collections 401']);
+    assert.deepEqual(requests, ['POST /v1/collections 401']);
     await form.getByLabel('Name').fill(administrator.name);
     await password.fill('not the password');
     await form.getByRole('button', { name: 'Sign in' }).click();
@@ -45,10 +45,10 @@ for (const [session, end] of Object.entries(ends)) {
 
     await page.getByRole('heading', { level: 1, name: 'Kept while I sign in' }).waitFor();
     assert.deepEqual(
-      asked.filter((line) => line.endsWith('401')),
+      requests.filter((line) => line.endsWith('401')),
       ['POST /v1/collections 401', 'POST /v1/session 401'],
     );
-    assert.equal(asked.filter((line) => line === 'POST /v1/collections 200').length, 1, 'sent again once');
+    assert.equal(requests.filter((line) => line === 'POST /v1/collections 200').length, 1, 'sent again once');
     assert.deepEqual(opened.complaints, []);
   });
 }
@@ -59,20 +59,21 @@ test('[session] a page that polls stops when its session ends, and continues aft
   await page.clock.install();
   await openPage(opened, 'Overview');
   const cookies = await context.cookies();
-  const asked = watchRequests(page);
+  const requests = watchRequests(page);
   await context.clearCookies();
   const form = page.getByRole('dialog', { name: 'Your session ended' });
   while (!(await form.isVisible())) await page.clock.runFor(1_000);
-  const refused = asked.filter((line) => line.endsWith('401')).length;
+  const refused = requests.filter((line) => line.endsWith('401')).length;
   assert.ok(refused <= 5, `at most one for each of the things that the page polls, not ${refused}`);
-  asked.length = 0;
+  requests.length = 0;
   await page.clock.runFor(10 * 60_000);
-  assert.equal(asked.length, 0, `ten minutes later nothing was asked, but ${asked}`);
+  assert.equal(requests.length, 0, `ten minutes later nothing was asked, but ${requests}`);
 
   await context.addCookies(cookies);
   await page.evaluate("window.dispatchEvent(new Event('focus'))");
   await form.waitFor({ state: 'detached' });
-  while (!asked.some((line) => line.endsWith(' 200') && !line.includes('/v1/session'))) await page.clock.runFor(1_000);
+  while (!requests.some((line) => line.endsWith(' 200') && !line.includes('/v1/session')))
+    await page.clock.runFor(1_000);
   assert.equal(new URL(page.url()).pathname, '/');
   assert.deepEqual(opened.complaints, []);
 });
@@ -153,11 +154,11 @@ test('[session] the settings list the sessions and end one of another browser, a
 
 /** Records the API calls and their responses: method, path, status. */
 function watchRequests(page: Page): string[] {
-  const asked: string[] = [];
+  const requests: string[] = [];
   page.on('response', (response) => {
     const { pathname } = new URL(response.url());
     const isCall = /\/v1\/|^\/metrics/.test(pathname);
-    if (isCall) asked.push(`${response.request().method()} ${pathname} ${response.status()}`);
+    if (isCall) requests.push(`${response.request().method()} ${pathname} ${response.status()}`);
   });
-  return asked;
+  return requests;
 }

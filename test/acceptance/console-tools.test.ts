@@ -95,13 +95,13 @@ async function keepProfile(opened: OpenedConsole): Promise<void> {
   assert.equal(
     await page
       .evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
-      .then((kept) => String(kept).includes(token)),
+      .then((storage) => String(storage).includes(token)),
     false,
   );
-  const left = await fetch(`${service.pluginsUrl}/v1/credential_profiles/from-page`, {
+  const remaining = await fetch(`${service.pluginsUrl}/v1/credential_profiles/from-page`, {
     headers: { Authorization: `Bearer ${service.key}` },
   });
-  assert.equal(left.status, 404);
+  assert.equal(remaining.status, 404);
 }
 
 async function followRun(opened: OpenedConsole, probe: Probe): Promise<void> {
@@ -142,8 +142,8 @@ async function stopRuns(opened: OpenedConsole, probe: Probe): Promise<void> {
 async function embedAnew({ page, service }: OpenedConsole): Promise<void> {
   const { client } = service;
   const { collection_id: collection } = await client.collections.create({ name: 'Teas' });
-  const made = await client.records.create(collection, { content: 'Green tea from Uji.' });
-  await client.records.settled(collection, made.record_id);
+  const created = await client.records.create(collection, { content: 'Green tea from Uji.' });
+  await client.records.settled(collection, created.record_id);
   await page.goto(`${service.filesUrl}/collections/${collection}`);
   await page.locator('[data-vectors=current]').waitFor();
   await page.getByRole('button', { name: 'Re-embed' }).click();
@@ -160,13 +160,13 @@ async function readChinese(opened: OpenedConsole): Promise<void> {
   const upload = { purpose: 'qa_record_file', name: 'hours.csv', content: new Blob([sheet]) } as const;
   const file = await client.files.upload(upload);
   const { collection_id: collection } = await client.collections.create({ name: 'Hours', type: 'qa' });
-  const made = await client.records.create(collection, { type: 'qa_sheet', file_id: file.file_id });
-  await client.records.settled(collection, made.record_id);
+  const created = await client.records.create(collection, { type: 'qa_sheet', file_id: file.file_id });
+  await client.records.settled(collection, created.record_id);
   await openPlugin(opened, 'probe/read', 'fail');
   await page.getByRole('button', { name: '中文' }).click();
   await page.getByRole('button', { name: '运行', exact: true }).click();
   await page.getByText(/^第三方拒绝了调用/).waitFor();
-  await page.goto(`${service.filesUrl}/collections/${collection}/records/${made.record_id}`);
+  await page.goto(`${service.filesUrl}/collections/${collection}/records/${created.record_id}`);
   await page.getByText('答案单元格为空。').waitFor();
   await page.goto(`${service.filesUrl}/runs/xrunnothing`);
   await page.getByText(/^找不到该对象/).waitFor();

@@ -10,7 +10,7 @@ import { json, limitedService } from '../support/limits.ts';
 
 /** More credentials than a request may hold. All are optional, so that declared members alone can exceed each bound. */
 const declared = Array.from({ length: 33 }, (_, index) => `c${String(index).padStart(2, '0')}`);
-const said = 'undeclared-0123456789-undeclared';
+const undeclaredSecret = 'undeclared-0123456789-undeclared';
 
 const bundles = await mkdtemp(join(tmpdir(), 'quartermaster-test-'));
 await mkdir(join(bundles, 'bounded'));
@@ -48,7 +48,7 @@ response: {output: '{said: body.said}'}
 `,
 );
 const upstream = createServer((_request, response) => {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ said }));
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ said: undeclaredSecret }));
 });
 upstream.listen(0, '127.0.0.1');
 await once(upstream, 'listening');
@@ -77,7 +77,7 @@ interface Way {
 
 let profiles = 0;
 const base64 = (credentials: Credentials) => Buffer.from(JSON.stringify(credentials)).toString('base64url');
-const asked = { bundle_id: 'bounded', plugin_id: 'ask', input_params: {} };
+const runRequest = { bundle_id: 'bounded', plugin_id: 'ask', input_params: {} };
 
 async function ask(path: string, body: object, init: { headers?: Record<string, string> } = {}) {
   const request = json(body);
@@ -88,7 +88,7 @@ async function ask(path: string, body: object, init: { headers?: Record<string, 
 
 /** Runs the plugin with a stored profile. */
 async function askWithProfile(name: string): Promise<Outcome> {
-  return await ask('/v1/execute', { ...asked, credentials: { $profile: name } });
+  return await ask('/v1/execute', { ...runRequest, credentials: { $profile: name } });
 }
 
 async function createProfile(credentials: Credentials): Promise<Outcome & { readonly name: string }> {
@@ -113,9 +113,9 @@ async function callTool(meta: object, headers: Record<string, string> = {}): Pro
 
 const inHeaders = 10_000;
 const ways: Readonly<Record<string, Way>> = {
-  execute: { send: (credentials) => ask('/v1/execute', { ...asked, credentials }) },
+  execute: { send: (credentials) => ask('/v1/execute', { ...runRequest, credentials }) },
   'execute in the background': {
-    send: (credentials) => ask('/v1/execute', { ...asked, credentials }, { headers: { prefer: 'respond-async' } }),
+    send: (credentials) => ask('/v1/execute', { ...runRequest, credentials }, { headers: { prefer: 'respond-async' } }),
   },
   'execute directly': {
     send: (credentials) =>
@@ -127,8 +127,8 @@ const ways: Readonly<Record<string, Way>> = {
   },
   'a new profile': {
     send: async (credentials) => {
-      const made = await createProfile(credentials);
-      return made.code === null ? await askWithProfile(made.name) : made;
+      const created = await createProfile(credentials);
+      return created.code === null ? await askWithProfile(created.name) : created;
     },
   },
   'an updated profile': {
@@ -173,10 +173,11 @@ for (const [way, { send, mostBytes = Number.POSITIVE_INFINITY }] of Object.entri
   });
 
   test(`a credential that the bundle does not declare is neither stored, sent nor redacted by ${way}`, async () => {
-    for (const undeclared of [said, { a: [said] }]) {
+    for (const undeclared of [undeclaredSecret, { a: [undeclaredSecret] }]) {
       const { code, text } = await send({ c00: 'key-0123456789', undeclared });
       assert.equal(code, null, text);
-      if (!['verify_credentials', 'execute in the background'].includes(way)) assert.ok(text.includes(said), text);
+      if (!['verify_credentials', 'execute in the background'].includes(way))
+        assert.ok(text.includes(undeclaredSecret), text);
     }
   });
 }
@@ -237,7 +238,7 @@ for (const [what, bundle, credentials, expected] of amplifying) {
     const request =
       bundle === 'calculator'
         ? { bundle_id: bundle, plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials }
-        : { ...asked, credentials };
+        : { ...runRequest, credentials };
     const answer = ask('/v1/execute', request);
     const [{ code, text }, { status }] = await Promise.all([
       answer,

@@ -95,13 +95,13 @@ test('[profiles] credentials are kept sealed under a name, and used by it in exe
   });
   const call = caller(service);
 
-  const made = await call('POST', '/v1/credential_profiles', {
+  const created = await call('POST', '/v1/credential_profiles', {
     name: 'production',
     bundle_id: 'bearer',
     credentials: { KEY: canary },
   });
-  assert.equal(made.status, 200);
-  assert.deepEqual(Object.keys(made.data).sort(), [
+  assert.equal(created.status, 200);
+  assert.deepEqual(Object.keys(created.data).sort(), [
     'bundle_id',
     'created_timestamp',
     'credential_profile_id',
@@ -109,9 +109,9 @@ test('[profiles] credentials are kept sealed under a name, and used by it in exe
     'object',
     'updated_timestamp',
   ]);
-  assert.deepEqual((await call('GET', '/v1/credential_profiles/production')).data, made.data);
+  assert.deepEqual((await call('GET', '/v1/credential_profiles/production')).data, created.data);
   const list = await call('GET', '/v1/credential_profiles');
-  assert.deepEqual([list.data, list.fetched_count, list.has_more], [[made.data], 1, false]);
+  assert.deepEqual([list.data, list.fetched_count, list.has_more], [[created.data], 1, false]);
 
   upstreamKeys.length = 0;
   assert.equal((await call('POST', '/v1/execute', execution(named('production')))).status, 200);
@@ -143,7 +143,7 @@ test('[profiles] credentials are kept sealed under a name, and used by it in exe
   assert.equal(upstreamKeys.length, 10);
 
   const changed = await call('POST', '/v1/credential_profiles/production', { credentials: { KEY: 'bad-key-0123456' } });
-  assert.ok(Number(changed.data.updated_timestamp) >= Number(made.data.updated_timestamp));
+  assert.ok(Number(changed.data.updated_timestamp) >= Number(created.data.updated_timestamp));
   assert.equal((await call('POST', '/v1/verify_credentials', verified)).error.code, 'CREDENTIALS_VALIDATION_ERROR');
   assert.equal((await call('DELETE', '/v1/credential_profiles/production')).status, 200);
   assert.equal((await call('POST', '/v1/execute', execution(named('production')))).status, 404);
@@ -157,8 +157,8 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   const service = await startService(t, { folder: place.data, settings: { ...place.settings, SEALING_KEY } });
   const admin = caller(service);
   const credentials = { KEY: canary };
-  const wish = { name: 'one', bundle_id: 'bearer', credentials };
-  assert.equal((await admin('POST', '/v1/credential_profiles', wish)).status, 200);
+  const profile = { name: 'one', bundle_id: 'bearer', credentials };
+  assert.equal((await admin('POST', '/v1/credential_profiles', profile)).status, 200);
 
   const [projects] = (await command(place, ['project', 'list'])).split('\n').slice(-1);
   const ownProject = /proj\w+/.exec(projects ?? '')?.[0] ?? assert.fail('a project');
@@ -174,7 +174,7 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   assert.equal((await user('POST', '/v1/execute', execution(named('one')))).status, 200);
   assert.equal((await user('GET', '/v1/credential_profiles')).fetched_count, 1);
   for (const [method, path, body] of [
-    ['POST', '/v1/credential_profiles', { ...wish, name: 'two' }],
+    ['POST', '/v1/credential_profiles', { ...profile, name: 'two' }],
     ['POST', '/v1/credential_profiles/one', { credentials }],
     ['DELETE', '/v1/credential_profiles/one', undefined],
   ] as const) {
@@ -194,7 +194,7 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   ]) {
     assert.deepEqual([answer.status, answer.error.code], [404, 'OBJECT_NOT_FOUND']);
   }
-  assert.equal((await stranger('POST', '/v1/credential_profiles', wish)).status, 200);
+  assert.equal((await stranger('POST', '/v1/credential_profiles', profile)).status, 200);
 
   const wrong: Array<[object, number, RegExp]> = [
     [
@@ -210,14 +210,14 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
     const answer = await admin('POST', '/v1/execute', body);
     assert.deepEqual([answer.status, message.test(answer.error.message)], [status, true], answer.error.message);
   }
-  assert.equal((await admin('POST', '/v1/credential_profiles', wish)).error.code, 'DUPLICATE_OBJECT');
+  assert.equal((await admin('POST', '/v1/credential_profiles', profile)).error.code, 'DUPLICATE_OBJECT');
   for (const [changes, status] of [
     [{ name: 'two', bundle_id: 'nope' }, 404],
     [{ name: 'two', credentials: { OTHER: canary } }, 422],
     [{ name: 'two', credentials: { KEY: 'x'.repeat(8 * 1024 + 1) } }, 422],
     [{ name: '../two' }, 422],
   ] as const) {
-    const answer = await admin('POST', '/v1/credential_profiles', { ...wish, ...changes });
+    const answer = await admin('POST', '/v1/credential_profiles', { ...profile, ...changes });
     assert.equal(answer.status, status);
     assert.ok(!JSON.stringify(answer).includes(canary));
   }
@@ -229,9 +229,9 @@ test('[profiles] with PostgreSQL and without a key there are none, and the answe
   t.after(drop);
   const service = await startService(t, { folder: place.data, settings: { ...place.settings, DATABASE_URL: url } });
   const call = caller(service);
-  const wish = { name: 'one', bundle_id: 'bearer', credentials: { KEY: canary } };
+  const profile = { name: 'one', bundle_id: 'bearer', credentials: { KEY: canary } };
   for (const answer of [
-    await call('POST', '/v1/credential_profiles', wish),
+    await call('POST', '/v1/credential_profiles', profile),
     await call('POST', '/v1/execute', execution(named('one'))),
   ]) {
     assert.deepEqual([answer.status, answer.error.code], [501, 'NOT_CONFIGURED']);
@@ -247,8 +247,8 @@ test('[profiles] keys are rotated beside a running service; without a key it nee
     startService(t, { folder: place.data, settings: { ...place.settings, ...settings } });
   const first = await start({ SEALING_KEY: older });
   for (let index = 0; index < 120; index += 1) {
-    const wish = { name: `p${index}`, bundle_id: 'bearer', credentials: { KEY: `${canary}-${index}` } };
-    assert.equal((await caller(first)('POST', '/v1/credential_profiles', wish)).status, 200);
+    const profile = { name: `p${index}`, bundle_id: 'bearer', credentials: { KEY: `${canary}-${index}` } };
+    assert.equal((await caller(first)('POST', '/v1/credential_profiles', profile)).status, 200);
   }
   await first.stop();
 

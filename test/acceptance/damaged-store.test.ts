@@ -51,12 +51,12 @@ test('[damage] an older database put back: no byte is erased, the operator is as
   db.exec('delete from file; delete from blob');
   db.close();
 
-  const asked = await startService(t, { folder, key });
-  await untilLog(asked, 'too many orphaned blobs');
-  assert.deepEqual(await conditionsOf(asked), ['orphaned 6']);
-  assert.equal(await metricOf(asked, 'quartermaster_blobs_orphaned'), '6');
+  const restarted = await startService(t, { folder, key });
+  await untilLog(restarted, 'too many orphaned blobs');
+  assert.deepEqual(await conditionsOf(restarted), ['orphaned 6']);
+  assert.equal(await metricOf(restarted, 'quartermaster_blobs_orphaned'), '6');
   assert.equal((await pathsOf(folder)).length, 6);
-  await asked.stop();
+  await restarted.stop();
 
   assert.match(await command(folder, 'quarantine', 'sweep'), /moved into the quarantine: 6/);
   assert.deepEqual(await pathsOf(folder), []);
@@ -113,8 +113,8 @@ test('[damage] content that the disk cannot read: fsck and backup go on, name it
     const failed = await commandWith(env, service.folder, ...args).catch((error) => error);
     assert.equal(failed.code, 1, failed.stderr);
     const { faults } = JSON.parse(failed.stdout);
-    const told = faults.map(({ kind, files: [file] }: Fault) => [kind, file?.fileId, file?.name]);
-    assert.deepEqual(told, [['unreadable', id, 'tea.txt']]);
+    const reported = faults.map(({ kind, files: [file] }: Fault) => [kind, file?.fileId, file?.name]);
+    assert.deepEqual(reported, [['unreadable', id, 'tea.txt']]);
   }
   assert.equal((await pathsOf(join(into, 'one'))).length, 1);
   assert.deepEqual(await conditionsOf(service), ['damaged 1']);

@@ -30,8 +30,8 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   const { client } = service;
   const { collection_id: collection } = await client.collections.create({ name: 'things' });
   for (const content of ['Green tea from Uji.', 'The night train to Vienna.']) {
-    const made = await client.records.create(collection, { content });
-    const record = await client.records.settled(collection, made.record_id);
+    const created = await client.records.create(collection, { content });
+    const record = await client.records.settled(collection, created.record_id);
     const embedding = { model: 'openai:text-embedding-3-small', chunks: 1, pending: 0, refused: 0 };
     assert.deepEqual(record.report?.embedding, embedding);
   }
@@ -68,8 +68,8 @@ test('[embeddings] a model in a local folder finds what means the same, without 
   const { client } = service;
   const { collection_id: collection } = await client.collections.create({ name: 'things' });
   for (const content of ['Green tea from Uji.', 'The night train to Vienna.']) {
-    const made = await client.records.create(collection, { content });
-    const { report } = await client.records.settled(collection, made.record_id);
+    const created = await client.records.create(collection, { content });
+    const { report } = await client.records.settled(collection, created.record_id);
     const vectors = JSON.stringify(report?.embedding);
     assert.match(vectors, /^\{"model":"onnx:model:[0-9a-f]{12}:2","chunks":1,"pending":0,"refused":0\}$/);
   }

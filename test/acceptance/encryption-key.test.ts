@@ -116,9 +116,9 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
 
   await command({ ...settings(older), DATA: folder }, 'profile', 'forget', '--unreadable');
   await assert.rejects(start(newer), other);
-  const given = await start(older);
-  assert.equal(await profile(given, 'GET', 'one'), 404);
-  assert.equal(await given.stop(), 0);
+  const started = await start(older);
+  assert.equal(await profile(started, 'GET', 'one'), 404);
+  assert.equal(await started.stop(), 0);
 });
 
 test('[profiles] a process that runs without the new key answers 503 and says what to do; rotation warns of it', async (t) => {

@@ -6,7 +6,7 @@ import { csrfHeader, projectHeader } from '@quartermaster/contract';
 import { administrator, setUp } from '../support/administrator.ts';
 import { startService } from '../support/service.ts';
 
-interface Asked {
+interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -19,7 +19,7 @@ interface Answer {
 }
 
 /** Sends a request. Unlike `fetch`, it allows any Host and Origin. */
-function ask(url: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answer> {
+function ask(url: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<Answer> {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers: { ...type, ...headers }, agent: false }, (response) => {

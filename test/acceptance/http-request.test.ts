@@ -8,7 +8,7 @@ import type { Bundle } from '@quartermaster/contract';
 import { startService } from '../support/service.ts';
 
 /** A request to a server on 127.0.0.1 that replaces the hosts of the tests. The tests define its responses. */
-interface Asked {
+interface ReceivedRequest {
   readonly host: string;
   readonly method: string;
   readonly url: string;
@@ -20,10 +20,10 @@ const token = 'token-7f1c09d2aa';
 const picture = Buffer.from('89504e470d0a1a0a00ff00fe', 'hex');
 const credentials = { HTTP_HOST: 'api.example.com', HTTP_BEARER_TOKEN: token };
 
-async function startApi(t: TestContext, name: string, asked: Asked[]): Promise<string> {
+async function startApi(t: TestContext, name: string, received: ReceivedRequest[]): Promise<string> {
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
-    asked.push({ host: name, method, url, headers, body: await text(request) });
+    received.push({ host: name, method, url, headers, body: await text(request) });
     answer(request, response);
   });
   server.listen(0, '127.0.0.1');
@@ -45,25 +45,25 @@ function answer({ url = '', headers }: IncomingMessage, response: ServerResponse
   else if (path === '/elsewhere') response.writeHead(302, { location: 'https://other.example.com/landed' }).end();
   else if (path === '/outside') response.writeHead(302, { location: 'https://evil.example.com/' }).end();
   else {
-    const said = { authorization: headers.authorization ?? null, key: headers['x-key'] ?? null };
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+    const echoed = { authorization: headers.authorization ?? null, key: headers['x-key'] ?? null };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(echoed));
   }
 }
 
 async function openWorld(t: TestContext, settings: Record<string, string> = {}) {
-  const asked: Asked[] = [];
+  const received: ReceivedRequest[] = [];
   const hosts = ['api.example.com', 'other.example.com', 'evil.example.com'];
   const overrides: Record<string, string> = {};
-  for (const host of hosts) overrides[`https://${host}`] = await startApi(t, host, asked);
+  for (const host of hosts) overrides[`https://${host}`] = await startApi(t, host, received);
   const service = await startService(t, {
     settings: { EGRESS_OVERRIDES: JSON.stringify(overrides), ...settings },
   });
-  async function execute(pluginId: string, input: Record<string, unknown>, given: Record<string, string> = {}) {
+  async function execute(pluginId: string, input: Record<string, unknown>, credentials: Record<string, string> = {}) {
     const response = await fetch(`${service.pluginsUrl}/v1/execute`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ bundle_id: 'http_request', plugin_id: pluginId, input_params: input, credentials: given },
+        ...{ bundle_id: 'http_request', plugin_id: pluginId, input_params: input, credentials: credentials },
       }),
     });
     const whole = await response.text();
@@ -71,7 +71,7 @@ async function openWorld(t: TestContext, settings: Record<string, string> = {}) 
     const body = JSON.parse(whole);
     return { status: response.status, output: body.data?.data, error: body.error };
   }
-  return { service, execute, asked };
+  return { service, execute, asked: received };
 }
 
 const allowed = {
@@ -79,26 +79,26 @@ const allowed = {
 };
 
 test('requests go nowhere until the operator says where, and the answer says so', async (t) => {
-  const { execute, asked, service } = await openWorld(t);
+  const { execute, asked: received, service } = await openWorld(t);
   const { status, error } = await execute('http_get', { url: 'https://api.example.com/' });
   assert.deepEqual([status, error.code], [502, 'PROVIDER_ERROR']);
   assert.match(
     error.message,
     /"api\.example\.com" is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS/,
   );
-  assert.deepEqual(asked, []);
+  assert.deepEqual(received, []);
   const listed = (await (await fetch(`${service.pluginsUrl}/v1/bundles`)).json()) as { data: Bundle[] };
   const bundle = listed.data.find((one) => one.bundle_id === 'http_request');
   assert.deepEqual([bundle?.hosts, bundle?.hosts_by], [[], 'operator']);
 });
 
 test('only hosts that the operator allows are reached, whatever input and redirects say', async (t) => {
-  const { execute, asked } = await openWorld(t, allowed);
+  const { execute, asked: received } = await openWorld(t, allowed);
   assert.equal((await execute('http_get', { url: 'https://api.example.com/' })).status, 200);
   const landed = await execute('http_get', { url: 'https://api.example.com/elsewhere' });
   assert.equal(landed.output.status, 200);
   assert.deepEqual(
-    asked.map(({ host, url }) => `${host}${url}`),
+    received.map(({ host, url }) => `${host}${url}`),
     ['api.example.com/', 'api.example.com/elsewhere', 'other.example.com/landed'],
   );
   for (const [url, reason] of [
@@ -114,12 +114,12 @@ test('only hosts that the operator allows are reached, whatever input and redire
     assert.deepEqual([status, error.code], [502, 'PROVIDER_ERROR'], url);
     assert.match(error.message, reason);
   }
-  assert.ok(asked.every(({ host }) => host !== 'evil.example.com'));
+  assert.ok(received.every(({ host }) => host !== 'evil.example.com'));
 });
 
 test('credentials go to the host they are for, and nowhere else', async (t) => {
-  const { execute, asked } = await openWorld(t, allowed);
-  const sent = () => asked.map(({ host, headers }) => [host, headers.authorization ?? headers['x-key'] ?? null]);
+  const { execute, asked: received } = await openWorld(t, allowed);
+  const sent = () => received.map(({ host, headers }) => [host, headers.authorization ?? headers['x-key'] ?? null]);
   await execute('http_get', { url: 'https://api.example.com/' }, credentials);
   await execute('http_get', { url: 'https://other.example.com/' }, credentials);
   await execute('http_get', { url: 'https://api.example.com/elsewhere' }, credentials);
@@ -129,7 +129,7 @@ test('credentials go to the host they are for, and nowhere else', async (t) => {
     ['api.example.com', `Bearer ${token}`],
     ['other.example.com', null],
   ]);
-  asked.length = 0;
+  received.length = 0;
   const basic = { HTTP_HOST: 'api.example.com:443', HTTP_USERNAME: 'ada', HTTP_PASSWORD: token };
   await execute('http_get', { url: 'https://api.example.com/' }, basic);
   const key = { HTTP_HOST: 'api.example.com', HTTP_HEADER_NAME: 'X-Key', HTTP_HEADER_VALUE: token };
@@ -138,7 +138,7 @@ test('credentials go to the host they are for, and nowhere else', async (t) => {
     ['api.example.com', `Basic ${Buffer.from(`ada:${token}`).toString('base64')}`],
     ['api.example.com', token],
   ]);
-  for (const [given, path] of [
+  for (const [credentials, path] of [
     [{ HTTP_BEARER_TOKEN: token }, /HTTP_HOST/],
     [
       { ...key, HTTP_HEADER_NAME: 'Host' },
@@ -149,7 +149,7 @@ test('credentials go to the host they are for, and nowhere else', async (t) => {
       /HTTP_HEADER_NAME must be a value that can be sent; received a value that cannot be the name of a header/,
     ],
   ] as const) {
-    const { status, error } = await execute('http_get', { url: 'https://api.example.com/' }, given);
+    const { status, error } = await execute('http_get', { url: 'https://api.example.com/' }, credentials);
     assert.equal(status, 422);
     assert.match(error.message, path);
   }
@@ -175,7 +175,7 @@ test('any answer is given as what it is: JSON, text of any charset, bytes, nothi
 });
 
 test('a body is JSON, a form or text, and one of them', async (t) => {
-  const { execute, asked } = await openWorld(t, allowed);
+  const { execute, asked: received } = await openWorld(t, allowed);
   const send = (input: Record<string, unknown>) =>
     execute('http_send', { url: 'https://api.example.com/', method: 'POST', ...input });
   await send({ json: '{"a":1}' });
@@ -188,7 +188,7 @@ test('a body is JSON, a form or text, and one of them', async (t) => {
   await send({ text: '<a/>', headers: [{ name: 'Content-Type', value: 'application/xml' }] });
   await send({ method: 'DELETE' });
   assert.deepEqual(
-    asked.map(({ method, headers, body }) => [method, headers['content-type'] ?? null, body]),
+    received.map(({ method, headers, body }) => [method, headers['content-type'] ?? null, body]),
     [
       ['POST', 'application/json', '{"a":1}'],
       ['POST', 'application/x-www-form-urlencoded', 'a=1&a=%C3%A9%26'],

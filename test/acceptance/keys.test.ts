@@ -80,8 +80,8 @@ test('[keys] a key names its maker, and the API and the command revoke it with i
     return ((await answer.json()) as { data: NewApiKey }).data;
   };
   const useOf = (key: NewApiKey) => statusOf(`${service.filesUrl}/v1/files`, key.key);
-  const made = await admin.ask('POST', keys, { body: { name: 'maker', scopes } });
-  const { data: maker } = (await made.json()) as { data: NewApiKey };
+  const newKey = await admin.ask('POST', keys, { body: { name: 'maker', scopes } });
+  const { data: maker } = (await newKey.json()) as { data: NewApiKey };
   const child = await createWith(maker.key);
   const grandchild = await createWith(child.key);
   const makers = [maker, child, grandchild].map((key) => key.maker_key_id);

@@ -73,10 +73,10 @@ test('[keys] the first key is printed once and kept in a file for its owner only
     return { code, output: output.trim(), errors };
   };
   const project = (await run('project', 'create', 'second')).output;
-  const made = await run('key', 'create', project, '--name', 'reader', '--scopes', 'files');
-  assert.equal(made.code, 0, made.errors);
+  const created = await run('key', 'create', project, '--name', 'reader', '--scopes', 'files');
+  assert.equal(created.code, 0, created.errors);
   const list = (path: string) =>
-    fetch(service.filesUrl + path, { headers: { Authorization: `Bearer ${made.output}` } });
+    fetch(service.filesUrl + path, { headers: { Authorization: `Bearer ${created.output}` } });
   assert.equal((await list('/v1/files')).status, 200, 'a key made beside the running service works at once');
   assert.equal((await list('/v1/collections')).status, 403, 'a key works for its scopes only');
   const keyId = (await run('key', 'list', project)).output.split('\n')[1]?.split(' ')[0] ?? '';

@@ -86,8 +86,8 @@ test('the limit metadata_bytes accepts metadata of exactly its size and refuses 
   const ofRecord = (bytes: number) => {
     const fixed = JSON.stringify(entries(16, '')).length;
     const metadata = entries(16, '中'.repeat(340)) as Record<string, string>;
-    const left = bytes - fixed - 15 * 340 * 3;
-    metadata.e15 = '中'.repeat(Math.floor(left / 3)) + 'x'.repeat(left % 3);
+    const remaining = bytes - fixed - 15 * 340 * 3;
+    metadata.e15 = '中'.repeat(Math.floor(remaining / 3)) + 'x'.repeat(remaining % 3);
     return { content: 'x', metadata };
   };
   await checkBodies('metadata_bytes', [{ path: '/records', body: ofRecord }]);

@@ -91,11 +91,11 @@ test('the limit uploads_in_flight accepts exactly as many uploads at once and re
 test('the limit project_bytes accepts files of exactly its size together and refuses one byte more', async () => {
   const row = limited.limit('project_bytes');
   const { body } = await limited.send(`${limited.service.filesUrl}/v1/limits`);
-  let left: number = row.value - body.data.quota.bytes_used;
-  for (let index = 0; left > 0; index += 1) {
-    const bytes = Math.min(left, 5000);
+  let remaining: number = row.value - body.data.quota.bytes_used;
+  for (let index = 0; remaining > 0; index += 1) {
+    const bytes = Math.min(remaining, 5000);
     assertAccepted(await upload('', String.fromCharCode(99 + index).repeat(bytes)));
-    left -= bytes;
+    remaining -= bytes;
   }
   assertRefused(row, await upload('', 'z'));
 });

@@ -48,22 +48,22 @@ async function startUpstream(t: TestContext): Promise<Upstream> {
 
 /** A third party that repeats the key wherever possible. */
 function answerUpstream({ url, headers }: IncomingMessage, response: ServerResponse): void {
-  const said = `your key is ${headers.authorization}`;
+  const upstreamMessage = `your key is ${headers.authorization}`;
   const answers: Record<string, [number, unknown]> = {
-    '/ok': [200, { said }],
-    '/drifted': [200, { said: 5, also: said }],
-    '/list': [200, [said]],
-    '/failed': [500, said],
-    '/refused': [401, { said }],
+    '/ok': [200, { said: upstreamMessage }],
+    '/drifted': [200, { said: 5, also: upstreamMessage }],
+    '/list': [200, [upstreamMessage]],
+    '/failed': [500, upstreamMessage],
+    '/refused': [401, { said: upstreamMessage }],
   };
-  const [status, body] = answers[url ?? ''] ?? [404, said];
+  const [status, body] = answers[url ?? ''] ?? [404, upstreamMessage];
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-async function connect(t: TestContext, url: string, wish: { revision: string; headers?: Record<string, string> }) {
-  const mode = wish.revision === '2026-07-28' ? { pin: wish.revision } : ('legacy' as const);
+async function connect(t: TestContext, url: string, options: { revision: string; headers?: Record<string, string> }) {
+  const mode = options.revision === '2026-07-28' ? { pin: options.revision } : ('legacy' as const);
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-  const requestInit = { headers: wish.headers ?? {} };
+  const requestInit = { headers: options.headers ?? {} };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
   t.after(() => client.close());
   return client;

@@ -39,8 +39,8 @@ async function callOnce(url: string): Promise<void> {
 async function conformance(t: TestContext, { url, revision }: { url: string; revision: string }) {
   const results = await temporaryFolder(t);
   const baseline = `${fixture}/expected-failures-${revision}.yaml`;
-  const wish = ['--url', url, '--requirements', revision, '--expected-failures', baseline, '--output-dir', results];
-  const ended = await run(process.execPath, [program, 'server', ...wish], {
+  const args = ['--url', url, '--requirements', revision, '--expected-failures', baseline, '--output-dir', results];
+  const ended = await run(process.execPath, [program, 'server', ...args], {
     maxBuffer: 64 * 1024 ** 2,
     signal: t.signal,
   })

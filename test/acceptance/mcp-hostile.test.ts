@@ -147,9 +147,9 @@ test('[mcp] a subscription is acknowledged, stays open until its client leaves, 
     return events;
   };
   const leaving = new AbortController();
-  const left = await subscribe(leaving.signal);
+  const subscribed = await subscribe(leaving.signal);
   leaving.abort();
-  await assert.rejects(async () => await left?.next());
+  await assert.rejects(async () => await subscribed?.next());
   assert.equal((await post(`${pluginsUrl}/mcp`, ping)).status, 200);
   await subscribe();
   assert.equal(await stop(), 0);

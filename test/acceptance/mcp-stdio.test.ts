@@ -7,13 +7,13 @@ import { startService } from '../support/service.ts';
 
 const modes = [{ pin: '2026-07-28' }, 'auto', 'legacy'] as const;
 
-interface Wish {
+interface ConnectOptions {
   readonly args: readonly string[];
   readonly mode?: (typeof modes)[number];
   readonly env?: Record<string, string>;
 }
 
-async function connect(t: TestContext, { args, mode = 'auto', env = {} }: Wish): Promise<Client> {
+async function connect(t: TestContext, { args, mode = 'auto', env = {} }: ConnectOptions): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   const command = { command: process.execPath, args: ['packages/cli/src/main.ts', 'mcp', ...args] };
   t.after(() => client.close());

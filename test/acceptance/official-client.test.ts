@@ -145,7 +145,7 @@ test('[client] the official client: a question–answer sheet becomes a record o
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
-  const wish = {
+  const request = {
     type: 'qa_sheet',
     title: null,
     content: null,
@@ -154,11 +154,11 @@ test('[client] the official client: a question–answer sheet becomes a record o
     text_splitter: null,
     metadata: {},
   };
-  const made = (await (await send(wish)).json()) as { data: { record_id: string } };
-  const recordId = made.data.record_id;
+  const recordAnswer = (await (await send(request)).json()) as { data: { record_id: string } };
+  const recordId = recordAnswer.data.record_id;
   const settled = await client.records.settled(collection.collection_id, recordId);
   assert.deepEqual([settled.status, settled.num_chunks], ['ready', 2]);
-  assert.equal((await send(wish, `/${recordId}`)).status, 200);
+  assert.equal((await send(request, `/${recordId}`)).status, 200);
   const again = await client.records.settled(collection.collection_id, recordId);
   assert.deepEqual([again.status, again.num_chunks], ['ready', 2]);
 });

@@ -8,8 +8,8 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
 
   async function importSheet(name: string, content: string) {
     const file = await client.files.upload({ purpose: 'qa_record_file', name, content: new Blob([content]) });
-    const wish = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
-    const record = await client.records.create(collectionId, wish);
+    const body = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
+    const record = await client.records.create(collectionId, body);
     return client.records.settled(collectionId, record.record_id);
   }
   async function questions(): Promise<unknown[]> {
@@ -50,8 +50,8 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
     name: 'corrected.csv',
     content: new Blob([corrected]),
   });
-  const wish = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
-  const preview = await client.records.preview(collectionId, wish);
+  const body = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
+  const preview = await client.records.preview(collectionId, body);
   assert.deepEqual(
     [preview.num_chunks, preview.rows.map(({ code }) => code)],
     [0, Array(2).fill('duplicate_in_collection')],

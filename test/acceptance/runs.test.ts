@@ -59,8 +59,8 @@ test('[runs] every run is told: outcome, phases, outbound calls, and neither cre
   assert.deepEqual([list.body.fetched_count, list.body.has_more], [2, false]);
   const [failed, succeeded] = list.body.data;
   assert.equal(succeeded.run_id, good.body.data.run_id);
-  const { run_id: _, created_timestamp, duration_ms, phases, ...told } = succeeded;
-  assert.deepEqual(told, {
+  const { run_id: _, created_timestamp, duration_ms, phases, ...summary } = succeeded;
+  assert.deepEqual(summary, {
     ...{ object: 'Run', ...exchange, origin: 'execute', isolation: 'none', asynchronous: false },
     ...{ status: 'ended', outcome: 'succeeded', error_code: null, upstream_status: null },
   });
@@ -81,7 +81,7 @@ test('[runs] every run is told: outcome, phases, outbound calls, and neither cre
   assert.deepEqual([body.data.input_params, body.data.result, body.data.error], [null, null, null]);
   const detail = await call(service, `/v1/runs/${failed.run_id}`);
   assert.deepEqual(detail.body.data.error, { code: 'PROVIDER_ERROR', message: null });
-  for (const said of [list.text, text, detail.text]) assert.ok(!said.includes(canary) && !said.includes('CNY'), said);
+  for (const body of [list.text, text, detail.text]) assert.ok(!body.includes(canary) && !body.includes('CNY'), body);
 });
 
 test('[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only', async (t) => {

@@ -18,8 +18,8 @@ import { type ServiceRequest, startService } from '../support/service.ts';
 const settings = { LOG_LEVEL: 'warn' };
 const json = { 'Content-Type': 'application/json' };
 
-async function start(t: TestContext, wish: ServiceRequest = {}) {
-  const service = await startService(t, { settings: { ...settings, ...wish.settings } });
+async function start(t: TestContext, options: ServiceRequest = {}) {
+  const service = await startService(t, { settings: { ...settings, ...options.settings } });
   return { service, admin: await setUp(service) };
 }
 const codeOf = async (answer: Response) => ((await answer.json()) as { error?: { code: string } }).error?.code;
@@ -212,16 +212,16 @@ test('[keys] a key is made with scopes and expiry, shown once, rotated and revok
   const { service, admin } = await start(t);
   const keys = `/v1/projects/${admin.projectId}/keys`;
   const body = { name: 'uploader', scopes: ['files'], expires_timestamp: Date.now() + 3_600_000 };
-  const made = await dataOf<NewApiKey>(await admin.ask('POST', keys, { body }));
+  const created = await dataOf<NewApiKey>(await admin.ask('POST', keys, { body }));
   const use = (key: string) => fetch(`${service.filesUrl}/v1/files`, { headers: { Authorization: `Bearer ${key}` } });
-  assert.equal((await use(made.key)).status, 200);
-  assert.equal(made.expires_timestamp, body.expires_timestamp);
+  assert.equal((await use(created.key)).status, 200);
+  assert.equal(created.expires_timestamp, body.expires_timestamp);
   const listText = await (await admin.ask('GET', keys)).text();
-  assert.ok(!listText.includes(made.key) && listText.includes(made.hint));
+  assert.ok(!listText.includes(created.key) && listText.includes(created.hint));
 
-  const rotate = await admin.ask('POST', `${keys}/${made.key_id}/rotate`, { body: { overlap_seconds: 0 } });
+  const rotate = await admin.ask('POST', `${keys}/${created.key_id}/rotate`, { body: { overlap_seconds: 0 } });
   const rotated = await dataOf<NewApiKey>(rotate);
-  assert.deepEqual([(await use(made.key)).status, (await use(rotated.key)).status], [401, 200]);
+  assert.deepEqual([(await use(created.key)).status, (await use(rotated.key)).status], [401, 200]);
   await admin.ask('DELETE', `${keys}/${rotated.key_id}`);
   assert.equal((await use(rotated.key)).status, 401, 'at once, not at the next refresh');
   const states = (await dataOf<ApiKey[]>(await admin.ask('GET', keys))).map(({ name, state }) => `${name} ${state}`);
@@ -231,7 +231,7 @@ test('[keys] a key is made with scopes and expiry, shown once, rotated and revok
   assert.equal(await codeOf(past), 'REQUEST_VALIDATION_ERROR');
   const never = await admin.ask('POST', keys, { body: { ...body, expires_timestamp: 1e300 } });
   assert.equal(await codeOf(never), 'REQUEST_VALIDATION_ERROR');
-  const dead = await admin.ask('POST', `${keys}/${made.key_id}/rotate`, { body: {} });
+  const dead = await admin.ask('POST', `${keys}/${created.key_id}/rotate`, { body: {} });
   assert.equal(await codeOf(dead), 'OBJECT_NOT_FOUND', 'a key that has ended has no successor that works');
 });
 

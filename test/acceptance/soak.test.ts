@@ -6,11 +6,11 @@ import { temporaryFolder } from '../support/service.ts';
 /** `npm run bench -- soak` does this ten thousand times and measures memory. */
 test('[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential', async (t) => {
   const folder = await temporaryFolder(t);
-  const left = await soak({
+  const result = await soak({
     ...{ folder, executions: 600, runsPerKill: 60, serviceKills: 2 },
     ...{ warmRuns: 150, watchedRuns: 150 },
   });
-  assert.ok(left.succeeded > 500, JSON.stringify(left));
-  assert.ok(left.childrenKilled > 0, 'processes of plugins were killed');
-  assert.deepEqual([left.zombies, left.orphans, left.files, left.filesWithCredential], [0, 0, [], []]);
+  assert.ok(result.succeeded > 500, JSON.stringify(result));
+  assert.ok(result.childrenKilled > 0, 'processes of plugins were killed');
+  assert.deepEqual([result.zombies, result.orphans, result.files, result.filesWithCredential], [0, 0, [], []]);
 });

@@ -67,9 +67,9 @@ test('[streams] a key has 20 streams over both addresses, and its project leaves
   const openMany = (count: number, url: string, key?: string) =>
     Promise.all(Array.from({ length: count }, () => open(url, key)));
   const projects = await runCommand(service, 'project', 'create', 'another');
-  const made = await runCommand(service, 'key', 'create', projects.output, '--name', 'of another');
-  assert.equal(made.code, 0, made.errors);
-  const other = made.output;
+  const created = await runCommand(service, 'key', 'create', projects.output, '--name', 'of another');
+  assert.equal(created.code, 0, created.errors);
+  const other = created.output;
 
   const { collection_id } = await service.client.collections.create({ name: 'tea' });
   const record = await service.client.records.create(collection_id, { type: 'text', content: 'Green tea.' });

@@ -44,8 +44,8 @@ test('[store] a data folder is not used with another database: nothing of it is 
   await assert.rejects(startService(t, { folder }), /holds files that the database does not list/);
   assert.deepEqual(await ageBlobs(folder), blobs);
 
-  const made = (await readdir(folder)).filter((name) => name.startsWith('quartermaster.db'));
-  for (const name of made) await rm(join(folder, name));
+  const databaseFiles = (await readdir(folder)).filter((name) => name.startsWith('quartermaster.db'));
+  for (const name of databaseFiles) await rm(join(folder, name));
   for (const name of names) await rename(join(aside, name), join(folder, name));
   const again = await startService(t, { folder, key: first.key });
   assert.deepEqual((await again.client.files.list()).data, [file]);

@@ -25,8 +25,8 @@ type Schema = Readonly<Record<string, unknown>>;
 const maxDepth = 4;
 
 export function generateValue(root: Schema, random: Random): unknown {
-  const generate = (given: unknown, depth: number): unknown => {
-    const schema = follow(given, root);
+  const generate = (schemaValue: unknown, depth: number): unknown => {
+    const schema = follow(schemaValue, root);
     if (schema.const !== undefined) return schema.const;
     if (Array.isArray(schema.enum)) return pick(schema.enum, random);
     if (Array.isArray(schema.allOf)) return all(schema, depth);

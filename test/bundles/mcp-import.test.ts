@@ -63,9 +63,9 @@ for (const style of ['stateful', 'stateless'] as const) {
     assert.equal((await execute('draw', {}, 'another-token')).kind, 'credentials_rejected');
     await assert.rejects(execute('search_notes', { query: '' }), { code: 'REQUEST_VALIDATION_ERROR' });
     // After a tool was found to be the accepted one, the service trusts it for a while.
-    const asked = server.asked.filter((method) => method === 'tools/list').length;
+    const listRequests = server.asked.filter((method) => method === 'tools/list').length;
     await execute('search_notes', { query: 'tea' });
-    assert.equal(server.asked.filter((method) => method === 'tools/list').length, asked);
+    assert.equal(server.asked.filter((method) => method === 'tools/list').length, listRequests);
   });
 }
 
@@ -144,19 +144,19 @@ test('a server that does not list its tools is neither imported nor called', asy
   await importFrom(server.origin, { out, bearer: 'TOKEN' });
   const world = await openWorld({ folder: out, upstream: server.origin });
   t.after(() => world.close());
-  for (const [answer, says] of [
+  for (const [answer, message] of [
     [{ error: { code: -32601, message: 'Method not found' } }, /Method not found/],
     [{ result: { tools: 'none' } }, /its list of tools is none/],
     [{ result: {} }, /its list of tools is none/],
   ] as const) {
     server.listAs(answer);
     const empty = await temporaryFolder(t);
-    await assert.rejects(importFrom(server.origin, { out: empty, bearer: 'TOKEN' }), says);
+    await assert.rejects(importFrom(server.origin, { out: empty, bearer: 'TOKEN' }), message);
     assert.deepEqual(await readdir(empty), []);
     const request = { bundle_id: 'mcp_notes', plugin_id: 'draw', input_params: {}, credentials: { TOKEN: token } };
     const { outcome } = await world.executor.execute(request, never);
     assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
-    assert.match(outcome.message, says);
+    assert.match(outcome.message, message);
   }
   server.listAs({ result: { tools: [] } });
   await assert.rejects(

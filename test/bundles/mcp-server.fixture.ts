@@ -24,7 +24,7 @@ export const token = 'mcp-token-5f3a';
 export async function startToolServer(style: 'stateful' | 'stateless'): Promise<ToolServer> {
   let description = 'Searches the notes.';
   let listing: object | null = null;
-  const asked: string[] = [];
+  const methods: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
   async function open(): Promise<StreamableHTTPServerTransport> {
@@ -45,8 +45,8 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
         return;
       }
       const message: unknown = request.method === 'POST' ? await json(request) : undefined;
-      asked.push(request.method === 'POST' ? String(Reflect.get(Object(message), 'method')) : String(request.method));
-      if (listing !== null && asked.at(-1) === 'tools/list') {
+      methods.push(request.method === 'POST' ? String(Reflect.get(Object(message), 'method')) : String(request.method));
+      if (listing !== null && methods.at(-1) === 'tools/list') {
         const answer = { jsonrpc: '2.0', id: Reflect.get(Object(message), 'id'), ...listing };
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
         return;
@@ -59,7 +59,7 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
   const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
     origin: `http://127.0.0.1:${port}`,
-    asked,
+    asked: methods,
     describeSearch: (text) => {
       description = text;
     },

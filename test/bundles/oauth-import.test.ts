@@ -45,9 +45,9 @@ async function startUpstream(t: TestContext) {
 test('an imported API with client credentials gets its access tokens itself', async (t) => {
   const out = await mkdtemp(join(tmpdir(), 'quartermaster-oauth-import-'));
   t.after(() => rm(out, { recursive: true, force: true }));
-  const made = importOpenApi(documentOf({ clientCredentials }));
-  await writeBundle(out, made);
-  assert.match(made.report.notes.join(), /got at https:\/\/login\.fleet\.example\/oauth\/token without a scope/);
+  const imported = importOpenApi(documentOf({ clientCredentials }));
+  await writeBundle(out, imported);
+  assert.match(imported.report.notes.join(), /got at https:\/\/login\.fleet\.example\/oauth\/token without a scope/);
   const { origin, requests } = await startUpstream(t);
   const world = await openWorld({ folder: out, upstream: origin });
   t.after(() => world.close());

@@ -29,8 +29,8 @@ export const totals = { operations: 0, imported: 0 };
  */
 export function testImport({ file, options, calls, leastImported }: ImportedDocument): void {
   test(`${basename(file)}: every operation is imported or told, the bundle loads, and its calls are what the API takes`, async (t) => {
-    const made = importOpenApi(await readFile(file, 'utf8'), options);
-    const { report } = made;
+    const result = importOpenApi(await readFile(file, 'utf8'), options);
+    const { report } = result;
     assert.equal(report.imported.length + report.skipped.length, report.operations);
     totals.operations += report.operations;
     totals.imported += report.imported.length;
@@ -38,14 +38,14 @@ export function testImport({ file, options, calls, leastImported }: ImportedDocu
     for (const { operation, reason } of report.skipped) t.diagnostic(`not imported: ${operation}: ${reason}`);
 
     const bundles = await temporaryFolder(t);
-    await writeBundle(bundles, made);
-    const urls = [...made.plugins.values()].map(({ request }) => String(Object(request).url));
-    const mock = await startMock(t, file, commonPath(made.report.imported, urls));
+    await writeBundle(bundles, result);
+    const urls = [...result.plugins.values()].map(({ request }) => String(Object(request).url));
+    const mock = await startMock(t, file, commonPath(result.report.imported, urls));
     const world = await openWorld({ folder: bundles, upstream: mock.origin, grantsTokens: true });
     t.after(() => world.close());
     assert.deepEqual(world.catalogue.failures, []);
 
-    const bundle = world.catalogue.findBundle(made.bundle.id) ?? assert.fail('the bundle is loaded');
+    const bundle = world.catalogue.findBundle(result.bundle.id) ?? assert.fail('the bundle is loaded');
     assert.equal(bundle.plugins.size, report.imported.length);
     const credentials = credentialsFor(bundle.manifest.credentials_schema);
     const random = createRandom(seed);

@@ -63,9 +63,9 @@ export async function startMock(t: TestContext, document: string, basePath: stri
   return {
     origin: `http://127.0.0.1:${own}`,
     take: () => {
-      const taken = judgements;
+      const recorded = judgements;
       judgements = [];
-      return taken;
+      return recorded;
     },
   };
 }
@@ -128,15 +128,15 @@ async function startPrism(t: TestContext, document: string): Promise<number> {
     child.kill('SIGKILL');
     await once(child, 'exit');
   });
-  let said = '';
+  let output = '';
   await new Promise<void>((done, fail) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        if (said.length < 20_000) said += text;
-        if (said.includes('Prism is listening')) done();
+        if (output.length < 20_000) output += text;
+        if (output.includes('Prism is listening')) done();
       });
     }
-    child.once('exit', () => fail(new Error(`the mock did not start:\n${said}`)));
+    child.once('exit', () => fail(new Error(`the mock did not start:\n${output}`)));
   });
   return port;
 }

@@ -18,7 +18,7 @@ const { PNG } = createRequire(import.meta.url)('pngjs') as { PNG: { sync: { read
 type Level = 'L' | 'M' | 'Q' | 'H';
 const levels: readonly Level[] = ['L', 'M', 'Q', 'H'];
 
-interface ChunkCounts {
+interface QrCode {
   readonly url: string;
   readonly svg: string;
   readonly version: number;
@@ -28,26 +28,26 @@ interface ChunkCounts {
 
 async function make(text: string, options: { error_correction?: Level; scale?: number; margin?: number } = {}) {
   const input = { error_correction: 'M' as Level, scale: 3, margin: 4, ...options, text };
-  return (await run(input, context)) as ChunkCounts; // the output of the handler; another test checks its schema
+  return (await run(input, context)) as QrCode; // the output of the handler; another test checks its schema
 }
 
-function pictureOf({ url }: ChunkCounts): Picture {
+function pictureOf({ url }: QrCode): Picture {
   const [head, base64 = ''] = url.split(',');
   assert.equal(head, 'data:image/png;base64');
   return PNG.sync.read(Buffer.from(base64, 'base64'));
 }
 
-function read(made: ChunkCounts): { text: string; version: number } {
-  const { data, width, height } = pictureOf(made);
+function read(qrCode: QrCode): { text: string; version: number } {
+  const { data, width, height } = pictureOf(qrCode);
   const code = jsqr.default(new Uint8ClampedArray(data), width, height, { inversionAttempts: 'dontInvert' });
-  assert.ok(code !== null, `version ${made.version}: no code found`);
+  assert.ok(code !== null, `version ${qrCode.version}: no code found`);
   return { text: code.data, version: code.version };
 }
 
-async function assertReadable(text: string, options: Parameters<typeof make>[1]): Promise<ChunkCounts> {
-  const made = await make(text, options);
-  assert.deepEqual(read(made), { text, version: made.version });
-  return made;
+async function assertReadable(text: string, options: Parameters<typeof make>[1]): Promise<QrCode> {
+  const qrCode = await make(text, options);
+  assert.deepEqual(read(qrCode), { text, version: qrCode.version });
+  return qrCode;
 }
 
 const texts = [
@@ -125,12 +125,12 @@ for (const error_correction of levels) {
   test(`every version from 1 to 40, full to the last byte, can be read back at level ${error_correction}`, async () => {
     for (const [index, capacity] of byteCapacities[error_correction].entries()) {
       const text = Array.from({ length: capacity }, (_, at) => String.fromCharCode(97 + ((at * at) % 26))).join('');
-      const made = await make(text, { error_correction, scale: 2 });
-      assert.equal(made.version, index + 1);
+      const qrCode = await make(text, { error_correction, scale: 2 });
+      assert.equal(qrCode.version, index + 1);
       // jsQR 1.4.0 searches a row of version 23's alignment patterns at 74, where the standard has 78. Level L cannot
       // repair the resulting errors; the other levels can.
-      if (made.version !== 23 || error_correction !== 'L')
-        assert.deepEqual(read(made), { text, version: made.version });
+      if (qrCode.version !== 23 || error_correction !== 'L')
+        assert.deepEqual(read(qrCode), { text, version: qrCode.version });
     }
     assert.equal(byteCapacities[error_correction].length, 40);
   });
@@ -151,8 +151,8 @@ test('random texts can be read back', async () => {
 });
 
 test('a damaged code of the highest level can still be read', async () => {
-  const made = await make('https://example.com/', { error_correction: 'H', scale: 4 });
-  const { data, width, height } = pictureOf(made);
+  const qrCode = await make('https://example.com/', { error_correction: 'H', scale: 4 });
+  const { data, width, height } = pictureOf(qrCode);
   const damaged = new Uint8ClampedArray(data);
   // A white stain of 5 × 5 modules in the centre.
   const [from, to] = [Math.floor(width / 2) - 10, Math.floor(width / 2) + 10];
@@ -161,25 +161,25 @@ test('a damaged code of the highest level can still be read', async () => {
 });
 
 test('scale and margin give the size of the picture, the margin is white', async () => {
-  const made = await make('size', { scale: 7, margin: 3 });
-  const picture = pictureOf(made);
-  assert.equal(made.size, (17 + 4 * made.version + 2 * 3) * 7);
-  assert.deepEqual([picture.width, picture.height], [made.size, made.size]);
-  assert.ok(picture.data.subarray(0, made.size * 4 * 3 * 7).every((value) => value === 255));
-  assert.equal(picture.data[(3 * 7 * made.size + 3 * 7) * 4], 0);
+  const qrCode = await make('size', { scale: 7, margin: 3 });
+  const picture = pictureOf(qrCode);
+  assert.equal(qrCode.size, (17 + 4 * qrCode.version + 2 * 3) * 7);
+  assert.deepEqual([picture.width, picture.height], [qrCode.size, qrCode.size]);
+  assert.ok(picture.data.subarray(0, qrCode.size * 4 * 3 * 7).every((value) => value === 255));
+  assert.equal(picture.data[(3 * 7 * qrCode.size + 3 * 7) * 4], 0);
   const bare = await make('size', { scale: 1, margin: 0 });
   assert.equal(pictureOf(bare).width, 17 + 4 * bare.version);
 });
 
 test('the SVG shows the same modules as the PNG', async () => {
-  const made = await make('the same', { scale: 1, margin: 2 });
-  const { data, width } = pictureOf(made);
+  const qrCode = await make('the same', { scale: 1, margin: 2 });
+  const { data, width } = pictureOf(qrCode);
   const dark = new Set<string>();
-  for (const [, x = 0, y = 0, length = 0] of made.svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
+  for (const [, x = 0, y = 0, length = 0] of qrCode.svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
     for (let step = 0; step < Number(length); step += 1) dark.add(`${Number(x) + step} ${y}`);
   }
   for (let at = 0; at < width * width; at += 1) {
     assert.equal(data[at * 4] === 0, dark.has(`${at % width} ${Math.floor(at / width)}`));
   }
-  assert.match(made.svg, new RegExp(`^<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${width}"`));
+  assert.match(qrCode.svg, new RegExp(`^<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${width}"`));
 });

@@ -16,12 +16,15 @@ export interface OpenedBrowser {
 }
 
 /** Opens a browser that is closed with the test. Installs Chromium when it is missing and apt can install it. */
-export async function openBrowser(t: Ending, wish: { width?: number; height?: number } = {}): Promise<OpenedBrowser> {
+export async function openBrowser(
+  t: Ending,
+  options: { width?: number; height?: number } = {},
+): Promise<OpenedBrowser> {
   await requireTools(toolsNamed('chromium'));
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
   t.after(() => browser.close());
   const context = await browser.newContext({
-    viewport: { width: wish.width ?? 1280, height: wish.height ?? 900 },
+    viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
     locale: 'en-GB',
     reducedMotion: 'reduce',
   });

@@ -54,7 +54,7 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
     const found = all.flatMap((bytes) => finder.find(bytes));
     return found.map(({ secret, form, context }) => `${secret}, ${form}: …${context}…`);
   };
-  const said: Buffer[] = [];
+  const outputs: Buffer[] = [];
   let known = 0;
   let logged = 0;
   const canary: CanaryService = {
@@ -64,17 +64,17 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
       const { pluginsUrl, key } = canary.service;
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
       // Uses a new connection for each request, because a search may last longer than the server keeps one open.
-      const asked = request(pluginsUrl + path, {
+      const outgoing = request(pluginsUrl + path, {
         method,
         agent: false,
         headers: { authorization: `Bearer ${key}`, ...type, ...headers },
       });
-      asked.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      outgoing.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+      const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
       const chunks: Buffer[] = [];
       for await (const chunk of answer) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
-      said.push(Buffer.from(`${answer.statusMessage} ${JSON.stringify(answer.rawHeaders)} ${text}`));
+      outputs.push(Buffer.from(`${answer.statusMessage} ${JSON.stringify(answer.rawHeaders)} ${text}`));
       return { status: answer.statusCode ?? 0, text };
     },
     execute: (scheme, plugin_id, input_params, headers) =>
@@ -86,9 +86,9 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
       ),
     async look() {
       for (const path of ['/metrics', '/v1/runs?limit=100', '/v1/health_check']) await canary.call('GET', path);
-      said.push(Buffer.from(canary.service.log().slice(logged)));
+      outputs.push(Buffer.from(canary.service.log().slice(logged)));
       logged = canary.service.log().length;
-      return search(said.splice(0));
+      return search(outputs.splice(0));
     },
     async lookInFolders() {
       return search(await filesOf([folder, home]));
@@ -97,7 +97,7 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
       const log = canary.service.log().slice(logged);
       const files = await filesOf([folder, home]);
       return {
-        answers: said.some((bytes) => bytes.includes(text)),
+        answers: outputs.some((bytes) => bytes.includes(text)),
         log: log.includes(text),
         folders: files.some((bytes) => bytes.includes(text)),
       };

@@ -49,9 +49,9 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
   const questions = await client.collections.create({ name: 'Questions at the desk', type: 'qa' });
   const content = new Blob([sheet]);
   const file = await client.files.upload({ purpose: 'qa_record_file', name: 'desk.csv', content });
-  const made = await client.records.create(questions.collection_id, { type: 'qa_sheet', file_id: file.file_id });
+  const created = await client.records.create(questions.collection_id, { type: 'qa_sheet', file_id: file.file_id });
   for (const id of records) await client.records.settled(guides.collection_id, id);
-  await client.records.settled(questions.collection_id, made.record_id);
+  await client.records.settled(questions.collection_id, created.record_id);
   await keepProfiles(service);
   let runId = '';
   for (const [bundle, plugin, input] of runs) runId = (await run(service, bundle, { plugin, input })) ?? runId;
@@ -59,7 +59,7 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
     collectionId: guides.collection_id,
     recordId: records[0] ?? '',
     sheetCollectionId: questions.collection_id,
-    sheetRecordId: made.record_id,
+    sheetRecordId: created.record_id,
     runId,
   };
 }

@@ -26,8 +26,8 @@ export async function seed({ client, filesUrl, key }: StartedService): Promise<S
   const upload = { purpose: 'record_file', name: 'guide.md', content: new Blob([guide]) } as const;
   const file = await client.files.upload(upload);
   const collection = await client.collections.create({ name: 'Guides', type: 'text' });
-  const wish = { type: 'file', file_id: file.file_id } as const;
-  const record = await client.records.create(collection.collection_id, wish);
+  const body = { type: 'file', file_id: file.file_id } as const;
+  const record = await client.records.create(collection.collection_id, body);
   await client.records.settled(collection.collection_id, record.record_id);
   const run = await fetch(`${filesUrl}/plugins/v1/execute`, {
     method: 'POST',

@@ -12,8 +12,8 @@ export interface OpenedConsole extends OpenedBrowser {
 }
 
 /** Opens the console of a fresh service and creates its administrator through the pages. */
-export async function openConsole(t: Ending, wish: ServiceRequest = {}): Promise<OpenedConsole> {
-  const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...wish.settings } });
+export async function openConsole(t: Ending, options: ServiceRequest = {}): Promise<OpenedConsole> {
+  const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...options.settings } });
   const opened = await openBrowser(t);
   const { page } = opened;
   await page.goto((await readFile(join(service.folder, 'setup-link'), 'utf8')).trim());
@@ -52,9 +52,9 @@ export async function dropFiles({ page }: OpenedConsole, paths: readonly string[
   const files = await Promise.all(
     paths.map(async (path) => ({ name: basename(path), content: (await readFile(path)).toString('base64') })),
   );
-  const transfer = await page.evaluateHandle((given) => {
+  const transfer = await page.evaluateHandle((contents) => {
     const data = new DataTransfer();
-    for (const { name, content } of given) {
+    for (const { name, content } of contents) {
       data.items.add(new File([Uint8Array.from(atob(content), (byte) => byte.charCodeAt(0))], name));
     }
     return data;

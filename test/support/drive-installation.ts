@@ -147,10 +147,10 @@ async function pluginsUrl(): Promise<string> {
 
 /** Opens an upstream that answers on request. */
 async function openGate() {
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   const server = createServer(async (_request, response) => {
-    asked.resolve();
+    requested.resolve();
     await opened.promise;
     response.setHeader('content-type', 'text/plain').end('open');
   }).listen(0, '127.0.0.1');
@@ -158,7 +158,7 @@ async function openGate() {
   const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
     url: `http://127.0.0.1:${port}`,
-    next: () => asked.promise,
+    next: () => requested.promise,
     open: opened.resolve,
     close: () => server.close(),
   };
@@ -167,10 +167,10 @@ async function openGate() {
 /** Returns the result of a connection to the outside (TEST-NET-1, which is unassigned). */
 async function reachOutside(): Promise<string> {
   const socket = connect({ host: '192.0.2.1', port: 443, timeout: 5_000 });
-  const { promise, resolve: tell } = Promise.withResolvers<string>();
-  socket.on('error', (error: NodeJS.ErrnoException) => tell(error.code ?? 'unknown'));
-  socket.on('timeout', () => tell('timeout'));
-  socket.on('connect', () => tell('connected'));
+  const { promise, resolve: report } = Promise.withResolvers<string>();
+  socket.on('error', (error: NodeJS.ErrnoException) => report(error.code ?? 'unknown'));
+  socket.on('timeout', () => report('timeout'));
+  socket.on('connect', () => report('connected'));
   const outcome = await promise;
   socket.destroy();
   return outcome;

@@ -33,9 +33,9 @@ export function createSecretFinder(secrets: Iterable<string>): SecretFinder {
 
   function add(secret: string): void {
     for (const [form, bytes] of makeNeedles(secret)) {
-      const beginning = bytes.readInt32LE();
-      beginnings[beginning & 0xffff] = 1;
-      needles.set(beginning, [...(needles.get(beginning) ?? []), { secret, form, bytes }]);
+      const prefix = bytes.readInt32LE();
+      beginnings[prefix & 0xffff] = 1;
+      needles.set(prefix, [...(needles.get(prefix) ?? []), { secret, form, bytes }]);
     }
   }
 

@@ -27,7 +27,7 @@ const holds: Readonly<Record<string, () => void>> = {
 };
 
 const { writeHead } = ServerResponse.prototype;
-ServerResponse.prototype.writeHead = function (this: ServerResponse, ...given: unknown[]) {
+ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: unknown[]) {
   holds[/\?(\w+)$/.exec(this.req.url ?? '')?.[1] ?? '']?.();
-  return Reflect.apply(writeHead, this, given);
+  return Reflect.apply(writeHead, this, args);
 } as typeof writeHead;

@@ -21,12 +21,12 @@ export interface LimitAnswer {
 }
 
 /** Starts one service for all tests of a file, and reads its table of limits. */
-export function limitedService(wish: ServiceRequest = {}): LimitedService {
+export function limitedService(options: ServiceRequest = {}): LimitedService {
   const endings: Array<() => unknown> = [];
   let service: StartedService | undefined;
   let rows: readonly Limit[] = [];
   before(async () => {
-    service = await startService({ after: (end) => endings.unshift(end) }, wish);
+    service = await startService({ after: (end) => endings.unshift(end) }, options);
     const { body } = await send(`${service.filesUrl}/v1/limits`);
     rows = body.data.limits;
   });

@@ -161,8 +161,8 @@ let ours: Promise<TestServer> | undefined;
 
 /** Returns the server in `QUARTERMASTER_TEST_POSTGRES`, which a whole run shares, or one of this process. */
 export async function postgresUrl(): Promise<string> {
-  const given = process.env.QUARTERMASTER_TEST_POSTGRES;
-  if (given !== undefined) return given;
+  const configured = process.env.QUARTERMASTER_TEST_POSTGRES;
+  if (configured !== undefined) return configured;
   ours ??= startPostgres();
   return (await ours).url;
 }

@@ -234,9 +234,9 @@ const bearer = (key: string | null): Record<string, string> => (key === null ? {
 export async function ask(
   url: string,
   key: string | null,
-  wish: { method?: string; body?: unknown; headers?: Record<string, string> } = {},
+  options: { method?: string; body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; body: Item }> {
-  const { method = 'GET', body, headers } = wish;
+  const { method = 'GET', body, headers } = options;
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   const answer = await fetch(url, {
     method,

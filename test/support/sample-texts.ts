@@ -108,9 +108,9 @@ const questions: Readonly<Record<'en' | 'ar' | 'zh', readonly (readonly [questio
 
 /** Returns three hundred pairs: three with a meaning, the others numbered so that none is a duplicate. */
 export function pairsIn(language: 'en' | 'ar' | 'zh'): ReadonlyArray<readonly [question: string, answer: string]> {
-  const told = questions[language];
+  const texts = questions[language];
   const more = Array.from({ length: 297 }, (_, at) => [`${at} № ${at * 7}?`, `= ${at * 11}`] as const);
-  return [...told, ...more];
+  return [...texts, ...more];
 }
 
 /** Returns a CSV sheet with a header and quoted cells. */

@@ -41,12 +41,12 @@ export interface Ending {
 }
 
 /** Starts the service on free ports and ends it with the test. */
-export async function startService(t: Ending, wish: ServiceRequest = {}): Promise<StartedService> {
-  const folder = wish.folder ?? (await temporaryFolder(t));
-  const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, DRAIN_SECONDS: '0', ...wish.settings };
+export async function startService(t: Ending, options: ServiceRequest = {}): Promise<StartedService> {
+  const folder = options.folder ?? (await temporaryFolder(t));
+  const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, DRAIN_SECONDS: '0', ...options.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const command = startCommand();
-  const [program = process.execPath, ...args] = [...(wish.launcher ?? []), process.execPath, ...command.args];
+  const [program = process.execPath, ...args] = [...(options.launcher ?? []), process.execPath, ...command.args];
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH ?? '', HOME: folder, ...command.environment, ...env },
@@ -65,7 +65,7 @@ export async function startService(t: Ending, wish: ServiceRequest = {}): Promis
   const urls = await readUrls(child);
   if (urls.length < 2) throw new Error(`the service did not start:\n${log}`);
   const [filesUrl = '', pluginsUrl = ''] = urls;
-  const key = wish.key ?? (await readFile(join(folder, 'first-key'), 'utf8')).trim();
+  const key = options.key ?? (await readFile(join(folder, 'first-key'), 'utf8')).trim();
   return {
     filesUrl,
     pluginsUrl,

@@ -60,10 +60,10 @@ test('a command does not repeat a secret that it cannot use', async (t) => {
 });
 
 test('control characters in foreign text do not reach the terminal, and JSON output is unchanged', async (t) => {
-  const said = { message: 'a\u009b31mb\u202ec\u2028d\u007f \u{1f600}' };
-  const { code, output } = await run(['run', 'show', 'x', '--url', await answering(t, said)]);
+  const payload = { message: 'a\u009b31mb\u202ec\u2028d\u007f \u{1f600}' };
+  const { code, output } = await run(['run', 'show', 'x', '--url', await answering(t, payload)]);
   assert.equal(code, 0);
-  assert.deepEqual(JSON.parse(output), said);
+  assert.deepEqual(JSON.parse(output), payload);
   assert.match(output, /a\\u009b31mb\\u202ec\\u2028d\\u007f \u{1f600}/u);
 });
 
@@ -96,14 +96,14 @@ test('a command whose reader has gone ends silently, and a service continues', a
 
 /** Returns the match when the standard error of the process matches. */
 async function hears({ stderr }: ChildProcess, words: RegExp): Promise<RegExpExecArray> {
-  let heard = '';
+  let received = '';
   for await (const chunk of stderr?.iterator({ destroyOnReturn: false }) ?? []) {
-    heard += chunk;
-    const found = words.exec(heard);
+    received += chunk;
+    const found = words.exec(received);
     if (found !== null) {
       stderr?.resume();
       return found;
     }
   }
-  throw new Error(`never heard ${words}: ${heard}`);
+  throw new Error(`never heard ${words}: ${received}`);
 }

@@ -18,9 +18,9 @@ test('a command that no service answers names the address that it tried', async 
   const error = await createClient({ filesUrl: url, pluginsUrl: url })
     .runs.list()
     .catch((failure: unknown) => failure);
-  const said = describeFailure(error);
+  const message = describeFailure(error);
   assert.match(
-    said,
+    message,
     /^No Quartermaster service answers \(.*127\.0\.0\.1:\d+\)\. Start it, or set its address with --url\.$/,
   );
   assert.equal(

@@ -28,13 +28,20 @@ async function startUpstream(t: TestContext) {
         .writeHead(status, { 'content-type': 'application/json', 'set-cookie': 'session=abc', 'x-total': '2' })
         .end(JSON.stringify(value));
     const { authorization = '', 'x-key': key } = headers;
-    const told = Buffer.from(String(key), 'latin1').toString('latin1');
+    const received = Buffer.from(String(key), 'latin1').toString('latin1');
     if (url === '/token') json(200, { access_token: `tok-${requests.length}-zzzz`, token_type: 'Bearer' });
-    else if (url.startsWith('/refused')) json(403, { error: `not with ${told}\u009b31m\u202e` });
+    else if (url.startsWith('/refused')) json(403, { error: `not with ${received}\u009b31m\u202e` });
     else
       json(200, {
         celsius: requests.length,
-        said: [authorization, told, Buffer.from(told).toString('base64'), encodeURIComponent(told), account, body],
+        said: [
+          authorization,
+          received,
+          Buffer.from(received).toString('base64'),
+          encodeURIComponent(received),
+          account,
+          body,
+        ],
       });
   }
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -145,18 +152,18 @@ test('examples are recorded from the upstream without a credential, and played b
 
   for (const name of ['both.cassette.json', 'get_now-1.cassette.json']) {
     const cassette = await readFile(join(folder, 'fixtures', name), 'utf8');
-    const told = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), account, 'client-1234'];
-    const found = [...told, Buffer.from(secret).toString('base64'), 'tok-', 'session=abc'].filter((form) =>
+    const forbidden = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), account, 'client-1234'];
+    const found = [...forbidden, Buffer.from(secret).toString('base64'), 'tok-', 'session=abc'].filter((form) =>
       cassette.includes(form),
     );
     assert.deepEqual(found, [], name);
     assert.match(cassette, /"x-total": "2"/);
   }
-  const asked = requests.length;
+  const count = requests.length;
   const tested = await run(['test', folder, '--plugins', 'get_now,get_both']);
   assert.deepEqual([tested.status, tested.stderr], [0, '']);
   assert.match(tested.stdout, /3 of 3 examples pass/);
-  assert.equal(requests.length, asked);
+  assert.equal(requests.length, count);
 });
 
 test('outputs are written into the examples, and a changed upstream is reported', async (t) => {
@@ -213,8 +220,8 @@ test('an example that fails upstream is not recorded, and its error contains no 
 });
 
 test('links that another user prepared in a folder do not redirect a recording', async (t) => {
-  const asked = (upstream: string) => `  - {input: {place: Oslo}, upstream: ${upstream}.cassette.json}\n`;
-  const examples = `examples:\n${asked('../stolen')}${asked('linked/stolen')}${asked('fixtures/link')}`;
+  const exampleOf = (upstream: string) => `  - {input: {place: Oslo}, upstream: ${upstream}.cassette.json}\n`;
+  const examples = `examples:\n${exampleOf('../stolen')}${exampleOf('linked/stolen')}${exampleOf('fixtures/link')}`;
   const folder = await makeBundle(t, { 'get_now.yaml': plugin('get_now', `effects: read\n${ask('/now')}${examples}`) });
   const theirs = join(folder, '..', 'theirs');
   await mkdir(theirs);

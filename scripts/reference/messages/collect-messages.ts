@@ -157,8 +157,8 @@ function completeText(message: Found, sources: readonly SourceFile[], depth: num
       ).map((text) => ({ ...message, text, module: moduleOf(source.file) })),
     ),
   );
-  const telling = completed.filter(({ text }) => text !== message.text.replace(anyMark, gap));
-  const next = telling.length > 0 ? telling : [{ ...message, text: message.text.replace(anyMark, gap) }];
+  const changed = completed.filter(({ text }) => text !== message.text.replace(anyMark, gap));
+  const next = changed.length > 0 ? changed : [{ ...message, text: message.text.replace(anyMark, gap) }];
   return next.flatMap((one) => completeText(one, sources, depth + 1));
 }
 

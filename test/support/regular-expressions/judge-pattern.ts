@@ -48,8 +48,8 @@ function anchored(source: string, flags: string): { text: string; rest: string }
  */
 export function createKeptJudge(file: string, judge: Judge): Judge {
   const version = `${manifestVersion()} ${JSON.stringify(parameters)}`;
-  const kept = readKept(file);
-  const verdicts: Record<string, Verdict> = kept.version === version ? kept.verdicts : {};
+  const stored = readKept(file);
+  const verdicts: Record<string, Verdict> = stored.version === version ? stored.verdicts : {};
   mkdirSync(dirname(file), { recursive: true });
   return (source, flags) => {
     const key = `/${source}/${flags}`;

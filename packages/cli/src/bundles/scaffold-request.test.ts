@@ -10,10 +10,10 @@ import { parse } from 'yaml';
 import { scaffoldBundle } from './scaffold.ts';
 
 test('a call of an API becomes a plugin without code, which passes its test once it was recorded', async (t) => {
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   // An API invented for this test, shaped like a search for places.
   const server = createServer(({ url = '' }, response) => {
-    asked.push(url);
+    requestedUrls.push(url);
     response.writeHead(200, { 'content-type': 'application/json' }).end('[{"name":"Bergen","lat":60.39}]');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -41,7 +41,7 @@ test('a call of an API becomes a plugin without code, which passes its test once
   assert.deepEqual(recorded, [
     { pluginId: 'find_place', index: 0, result: 'recorded', detail: 'fixtures/find_place-1.cassette.json' },
   ]);
-  assert.deepEqual(asked, ['/v2/find-place?q=Bergen&limit=1&filter%5Bin%5D=no']);
+  assert.deepEqual(requestedUrls, ['/v2/find-place?q=Bergen&limit=1&filter%5Bin%5D=no']);
   assert.deepEqual(await runExamples(folder), [{ pluginId: 'find_place', index: 0, wrong: null }]);
   const { examples, input_schema } = parse(await readFile(join(folder, 'find_place.yaml'), 'utf8'));
   assert.deepEqual([input_schema.properties.q.type, input_schema.properties.limit.type], ['string', 'integer']);

@@ -25,35 +25,40 @@ function posting(requestBody: object, responses: object = done): string {
 }
 
 function importOne(text: string, options?: ImportOptions) {
-  const made = importOpenApi(text, options);
-  const [[id, plugin] = assert.fail('nothing was imported')] = made.plugins;
+  const imported = importOpenApi(text, options);
+  const [[id, plugin] = assert.fail('nothing was imported')] = imported.plugins;
   // Converts the plugin to plain data, so that tests can read its members.
-  return { ...made, id, plugin: JSON.parse(JSON.stringify(plugin)) };
+  return { ...imported, id, plugin: JSON.parse(JSON.stringify(plugin)) };
 }
 
 const inQuery = (name: string, schema: object, more: object = {}) => ({ name, in: 'query', schema, ...more });
 
-async function assertLoads(t: TestContext, made: ReturnType<typeof importOpenApi>): Promise<string> {
+async function assertLoads(t: TestContext, imported: ReturnType<typeof importOpenApi>): Promise<string> {
   const out = await mkdtemp(join(tmpdir(), 'quartermaster-import-'));
   t.after(() => rm(out, { recursive: true, force: true }));
-  const folder = await writeBundle(out, made);
+  const folder = await writeBundle(out, imported);
   assert.deepEqual((await checkBundle(folder)).failures, []);
   return out;
 }
 
 test('an operation becomes a plugin that describes its input, its output and its effect', async (t) => {
-  const made = importOne(documentOf({ summary: 'List things', parameters: [inQuery('page', { type: 'integer' })] }));
-  await assertLoads(t, made);
-  assert.equal(made.id, 'list_things');
-  assert.deepEqual([made.plugin.effects, made.plugin.idempotent, made.plugin.name], ['read', true, 'List things']);
-  assert.deepEqual(made.plugin.input_schema.properties, { page: { type: 'integer', description: 'Page.' } });
-  assert.deepEqual(made.plugin.request, {
+  const imported = importOne(
+    documentOf({ summary: 'List things', parameters: [inQuery('page', { type: 'integer' })] }),
+  );
+  await assertLoads(t, imported);
+  assert.equal(imported.id, 'list_things');
+  assert.deepEqual(
+    [imported.plugin.effects, imported.plugin.idempotent, imported.plugin.name],
+    ['read', true, 'List things'],
+  );
+  assert.deepEqual(imported.plugin.input_schema.properties, { page: { type: 'integer', description: 'Page.' } });
+  assert.deepEqual(imported.plugin.request, {
     method: 'GET',
     url: 'https://api.example.com/v1/things',
     query: { page: '{page}' },
   });
-  assert.deepEqual(made.bundle.hosts, ['api.example.com']);
-  assert.equal(made.bundle.version, '1.2.0');
+  assert.deepEqual(imported.bundle.hosts, ['api.example.com']);
+  assert.equal(imported.bundle.version, '1.2.0');
 });
 
 test('names that become equal after replacing characters stay distinct, and are sent unchanged', async (t) => {
@@ -62,10 +67,10 @@ test('names that become equal after replacing characters stay distinct, and are 
     inQuery('filter_name', { type: 'string' }),
     { ...inQuery('filter_name', { type: 'string' }), in: 'header' },
   ];
-  const made = importOne(documentOf({ parameters }));
-  await assertLoads(t, made);
-  assert.deepEqual(made.plugin.request.query, { 'filter[name]': '{filter_name}', filter_name: '{filter_name_2}' });
-  assert.deepEqual(made.plugin.request.headers, { filter_name: '{filter_name_3}' });
+  const imported = importOne(documentOf({ parameters }));
+  await assertLoads(t, imported);
+  assert.deepEqual(imported.plugin.request.query, { 'filter[name]': '{filter_name}', filter_name: '{filter_name_2}' });
+  assert.deepEqual(imported.plugin.request.headers, { filter_name: '{filter_name_3}' });
 });
 
 test('operations are chosen and renamed by either name; the others are in the report', () => {
@@ -113,20 +118,20 @@ test('files are base64: in a form, as a whole body, and in an answer', async (t)
   };
   const answer = { 200: { description: 'The picture.', content: { 'image/png': { schema: binary } } } };
   const content = { 'multipart/form-data': { schema: { type: 'object', ...form } } };
-  const made = importOne(posting({ required: true, content }, answer));
-  await assertLoads(t, made);
-  const { properties, required } = made.plugin.input_schema as {
+  const imported = importOne(posting({ required: true, content }, answer));
+  await assertLoads(t, imported);
+  const { properties, required } = imported.plugin.input_schema as {
     properties: Record<string, object>;
     required: string[];
   };
   assert.deepEqual(Object.keys(properties), ['file', 'file_name', 'to', 'more', 'more_name']);
   assert.deepEqual([required, Reflect.get(properties.file ?? {}, 'description')], [['file'], 'A document. As base64.']);
-  assert.deepEqual(made.plugin.request, {
+  assert.deepEqual(imported.plugin.request, {
     ...{ method: 'POST', url: 'https://api.example.com/v1/things', body_type: 'multipart' },
     body: { file: '{file}', to: '{to}', more: '{more}' },
     files: { file: { filename: '{file_name}' }, more: { filename: '{more_name}' } },
   });
-  assert.deepEqual(made.plugin.response, { format: 'base64', output: '{result: body}' });
+  assert.deepEqual(imported.plugin.response, { format: 'base64', output: '{result: body}' });
   const bytes = { 'image/png': { schema: binary } };
   const raw = importOne(posting({ required: true, content: bytes }));
   await assertLoads(t, raw);
@@ -145,10 +150,12 @@ test('each security scheme becomes credentials and the place where they are sent
     cookie: { in: 'header', name: 'Cookie', credential: 'COOKIE', template: 'sid={credential}' },
   };
   for (const [name, injection] of Object.entries(expected)) {
-    const made = importOne(documentOf({ security: [{ [name]: [] }] }, { components: { securitySchemes: schemes } }));
-    await assertLoads(t, made);
-    assert.deepEqual(made.bundle.inject, [injection], name);
-    const { required, properties } = made.bundle.credentials_schema as { required: string[]; properties: object };
+    const imported = importOne(
+      documentOf({ security: [{ [name]: [] }] }, { components: { securitySchemes: schemes } }),
+    );
+    await assertLoads(t, imported);
+    assert.deepEqual(imported.bundle.inject, [injection], name);
+    const { required, properties } = imported.bundle.credentials_schema as { required: string[]; properties: object };
     assert.deepEqual(required, Object.keys(properties));
   }
   const mutual = importOne(documentOf({ security: [{ mutual: [] }] }, { components: { securitySchemes: schemes } }));
@@ -170,10 +177,10 @@ test('credentials that are optional, or needed by some operations only, are neit
 test('a secret that a document declares as a parameter becomes a credential, in header, query and form', async (t) => {
   const token = { name: 'token', required: true, description: 'Authentication token.', schema: { type: 'string' } };
   for (const place of ['header', 'query']) {
-    const made = importOne(documentOf({ parameters: [{ ...token, in: place }] }));
-    await assertLoads(t, made);
-    assert.deepEqual(made.plugin.input_schema.properties, {});
-    assert.deepEqual(made.bundle.inject, [{ in: place, name: 'token', credential: 'TOKEN' }]);
+    const imported = importOne(documentOf({ parameters: [{ ...token, in: place }] }));
+    await assertLoads(t, imported);
+    assert.deepEqual(imported.plugin.input_schema.properties, {});
+    assert.deepEqual(imported.bundle.inject, [{ in: place, name: 'token', credential: 'TOKEN' }]);
   }
   const swagger = {
     swagger: '2.0',
@@ -192,13 +199,13 @@ test('a secret that a document declares as a parameter becomes a credential, in 
       },
     },
   };
-  const made = importOne(JSON.stringify(swagger));
-  await assertLoads(t, made);
-  assert.deepEqual(made.plugin.request.body, { text: '{text}' });
-  assert.deepEqual(made.bundle.inject, [{ in: 'form', name: 'token', credential: 'TOKEN' }]);
+  const imported = importOne(JSON.stringify(swagger));
+  await assertLoads(t, imported);
+  assert.deepEqual(imported.plugin.request.body, { text: '{text}' });
+  assert.deepEqual(imported.bundle.inject, [{ in: 'form', name: 'token', credential: 'TOKEN' }]);
   // Credentials never travel unencrypted.
-  assert.equal(made.plugin.request.url, 'https://old.example.com/v1/post');
-  assert.match(made.report.notes.join(), /is called by https:/);
+  assert.equal(imported.plugin.request.url, 'https://old.example.com/v1/post');
+  assert.match(imported.report.notes.join(), /is called by https:/);
 });
 
 test('schemas with circular references, dangling references and broken keywords still load', async (t) => {
@@ -223,20 +230,20 @@ test('schemas with circular references, dangling references and broken keywords 
   const responses = { 200: { description: 'Odd.', content } };
   const schemas = { node, self: { $ref: '#/components/schemas/self' } };
   const parameters = [inQuery('node', { $ref: '#/components/schemas/node' }, { style: 'deepObject', explode: true })];
-  const made = importOne(documentOf({ parameters, responses }, { components: { schemas } }));
-  await assertLoads(t, made);
-  const { properties, required } = made.plugin.output_schema;
+  const imported = importOne(documentOf({ parameters, responses }, { components: { schemas } }));
+  await assertLoads(t, imported);
+  const { properties, required } = imported.plugin.output_schema;
   assert.deepEqual(required, ['kind']);
   assert.deepEqual(properties.kind, { type: 'string', enum: ['a', 'b'], description: 'Default: "a".' });
   assert.deepEqual(properties.maybe.type, ['string', 'null']);
-  const notes = made.report.imported[0]?.notes.join('\n') ?? '';
-  for (const told of [
+  const notes = imported.report.imported[0]?.notes.join('\n') ?? '';
+  for (const note of [
     /pattern .* not checked/,
     /pet\.json" leads to nothing/,
     /nowhere" leads to nothing/,
     /"a b" is no name/,
   ])
-    assert.match(notes, told);
+    assert.match(notes, note);
 });
 
 test('an output schema that is too large is described in its upper levels only, and the report mentions this', async (t) => {
@@ -245,9 +252,9 @@ test('an output schema that is too large is described in its upper levels only, 
       ? { type: 'string' }
       : { type: 'object', properties: { a: deep(level - 1), b: { type: 'array', items: deep(level - 1) } } };
   const responses = { 200: { description: 'Deep.', content: { 'application/json': { schema: deep(12) } } } };
-  const made = importOne(documentOf({ responses }));
-  await assertLoads(t, made);
-  assert.match(made.report.imported[0]?.notes.join() ?? '', /output: Described down to level \d only/);
+  const imported = importOne(documentOf({ responses }));
+  await assertLoads(t, imported);
+  assert.match(imported.report.imported[0]?.notes.join() ?? '', /output: Described down to level \d only/);
 });
 
 test('an output that is not an object is the member "result"; without content the output is the status', () => {

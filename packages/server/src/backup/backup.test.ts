@@ -48,8 +48,8 @@ test('bytes that are missing or changed in every snapshot are reported, and the 
     copy,
     listFile: await newList(t),
   });
-  const told = faults.map(({ kind, blobId }) => [blobId, kind]);
-  assert.deepEqual(Object.fromEntries(told), {
+  const reported = faults.map(({ kind, blobId }) => [blobId, kind]);
+  assert.deepEqual(Object.fromEntries(reported), {
     [lost.blobId]: 'bytes_missing',
     [damaged.blobId]: 'content_differs',
   });
@@ -131,18 +131,18 @@ test('a snapshot is closed before the first byte is copied, and the progress end
       order.push('closed');
     },
   });
-  const told: CopyProgress[] = [];
+  const reported: CopyProgress[] = [];
   const watched = {
     open: (blobId: string) => {
       order.push('opened');
       return source.open(blobId);
     },
   };
-  const onProgress = (progress: CopyProgress) => told.push(progress);
+  const onProgress = (progress: CopyProgress) => reported.push(progress);
   await copyStore({ takeSnapshot, source: watched, copy, listFile: await newList(t), onProgress });
   assert.deepEqual(order, ['closed', 'opened', 'opened']);
-  assert.deepEqual(told.at(-1), { blobs: 2, bytes: 3_000_003, blobsDone: 2, bytesDone: 3_000_003 });
-  assert.ok(told.length > 3, 'the progress of a large file is reported several times');
+  assert.deepEqual(reported.at(-1), { blobs: 2, bytes: 3_000_003, blobsDone: 2, bytesDone: 3_000_003 });
+  assert.ok(reported.length > 3, 'the progress of a large file is reported several times');
 });
 
 test('installed bundles are copied with their links, also while one is replaced; without bundles nothing is created', async (t) => {

@@ -66,8 +66,8 @@ test('a credential that the bundle does not declare is neither checked, nor sent
     const { status, body } = await execute({ bundle_id, plugin_id: 'plain', credentials });
     if (bundle_id === 'free') assert.equal(status, 404);
     else assert.deepEqual([status, body.data.data.said], [200, '{"said":"undeclared-0123456789"}']);
-    const said = await execute({ bundle_id, plugin_id: 'say', credentials });
-    assert.equal(said.status, 200, said.text);
+    const answer = await execute({ bundle_id, plugin_id: 'say', credentials });
+    assert.equal(answer.status, 200, answer.text);
   }
   assert.ok(server.requests.every(({ url }) => !url.includes('undeclared')));
   assert.equal(

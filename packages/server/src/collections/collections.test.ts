@@ -12,9 +12,9 @@ test('a collection is created, changed and deleted with the bodies of the offici
     embedding_model_id: 'TpEZMod1',
     metadata: {},
   };
-  const made = await call('POST', '/v1/collections', sent);
-  assert.equal(made.status, 200);
-  const { collection_id, created_timestamp, ...rest } = made.body.data;
+  const created = await call('POST', '/v1/collections', sent);
+  assert.equal(created.status, 200);
+  const { collection_id, created_timestamp, ...rest } = created.body.data;
   assert.match(collection_id, /^coll[a-z0-9]{20}$/);
   const fixed = {
     object: 'Collection',
@@ -28,9 +28,9 @@ test('a collection is created, changed and deleted with the bodies of the offici
   assert.deepEqual(rest, { ...sent, ...fixed, updated_timestamp: created_timestamp });
 
   const url = `/v1/collections/${collection_id}`;
-  assert.deepEqual((await call('GET', url)).body, made.body);
+  assert.deepEqual((await call('GET', url)).body, created.body);
   const list = await call('GET', '/v1/collections?limit=20&order=desc');
-  assert.deepEqual(list.body, { status: 'success', data: [made.body.data], fetched_count: 1, has_more: false });
+  assert.deepEqual(list.body, { status: 'success', data: [created.body.data], fetched_count: 1, has_more: false });
 
   const changed = await call('POST', url, { name: 'New', description: null, metadata: { a: 'b' } });
   assert.deepEqual(

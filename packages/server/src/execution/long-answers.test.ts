@@ -20,16 +20,16 @@ test('a long response of an upstream is not parsed on the event loop, and gives 
 
 test('long responses that cannot be read or mapped fail their run only, with the same reason as short ones', async (t) => {
   const blanks = ' '.repeat(90_000);
-  const said = { wrong: `<${blanks}`, sum: `${blanks}{"said":"no numbers"}`, say: `${blanks}{"error":"no luck"}` };
+  const bodies = { wrong: `<${blanks}`, sum: `${blanks}{"said":"no numbers"}`, say: `${blanks}{"error":"no luck"}` };
   for (const [plugin_id, message] of [
     ['say', /no luck/],
     ['sum', /response\.output: .*sum/],
   ] as const) {
-    const { execute } = await openBench(t, (_request, response) => response.end(said[plugin_id]));
+    const { execute } = await openBench(t, (_request, response) => response.end(bodies[plugin_id]));
     const failed = await execute({ plugin_id });
     assert.match(failed.body.error.message, message);
   }
-  const { execute } = await openBench(t, (_request, response) => response.end(said.wrong));
+  const { execute } = await openBench(t, (_request, response) => response.end(bodies.wrong));
   assert.match((await execute({ plugin_id: 'say' })).body.error.message, /the answer is not JSON/);
 });
 

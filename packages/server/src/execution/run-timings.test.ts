@@ -21,8 +21,8 @@ test('the timings of a run contain every outbound call with host, status, bytes 
       { host: 'api.example.com', method: 'GET', status: 200, result: 'answered', bytes: 16 },
     ],
   );
-  const told = JSON.stringify(calls);
-  assert.ok(!told.includes('canary') && !told.includes('moved') && !told.includes(secret), told);
+  const json = JSON.stringify(calls);
+  assert.ok(!json.includes('canary') && !json.includes('moved') && !json.includes(secret), json);
 });
 
 test('a call that the policy forbids is recorded as refused, and one without a response as failed', async (t) => {
@@ -40,10 +40,10 @@ test('a call that the policy forbids is recorded as refused, and one without a r
 });
 
 test('a call that a handler does not wait for is recorded too', async (t) => {
-  const { promise: left, resolve: noteLeft } = Promise.withResolvers<void>();
+  const { promise: disconnected, resolve: noteLeft } = Promise.withResolvers<void>();
   const { execute, ended } = await openBench(t, (request, response) => {
     if (request.url?.startsWith('/left') === true) noteLeft();
-    else void left.then(() => response.end('{"said":"hello"}'));
+    else void disconnected.then(() => response.end('{"said":"hello"}'));
   });
   const answer = await execute({ plugin_id: 'handle', input_params: { q: 'leave' } });
   assert.equal(answer.status, 200, answer.text);

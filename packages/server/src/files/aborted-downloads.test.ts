@@ -9,7 +9,7 @@ import { startFilesService } from './testing/files-service.ts';
 const whole = { range: undefined, ifRange: undefined, ifNoneMatch: undefined, headOnly: false };
 
 describe('a download whose client is gone', () => {
-  for (const [name, asked] of [
+  for (const [name, range] of [
     ['of a whole file', whole],
     ['of a range', { ...whole, range: 'bytes=0-1' }],
   ] as const) {
@@ -26,7 +26,7 @@ describe('a download whose client is gone', () => {
           return stored;
         },
       };
-      const { body } = await answerContent({ ...service, blobs }, file, asked);
+      const { body } = await answerContent({ ...service, blobs }, file, range);
       const [stored] = opened;
       assert.ok(body && stored);
       const closed = once(stored, 'close', { signal: AbortSignal.timeout(5_000) });

@@ -79,7 +79,7 @@ describe('a blob that is damaged', () => {
   test('changed, and deleted during an upload of the same content: every remaining file can be read', async () => {
     await using service = await startFilesService();
     for (let round = 0; round < 10; round += 1) {
-      const [first, kept] = [
+      const [first, remaining] = [
         await upload(service, { content: 'green tea' }),
         await upload(service, { content: 'green tea' }),
       ];
@@ -89,9 +89,9 @@ describe('a blob that is damaged', () => {
         ...Array.from({ length: 3 }, () => upload(service, { content: 'green tea' })),
       ]);
       assert.equal(deleted.status, 200);
-      for (const id of [kept, ...others]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
+      for (const id of [remaining, ...others]) assert.equal((await ask(service, contentOf(id))).text, 'green tea');
       await assertRepaired(service);
-      for (const id of [kept, ...others]) await ask(service, `/v1/files/${id}`, { method: 'DELETE' });
+      for (const id of [remaining, ...others]) await ask(service, `/v1/files/${id}`, { method: 'DELETE' });
     }
   });
 

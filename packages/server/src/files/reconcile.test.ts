@@ -36,7 +36,7 @@ describe('after a crash', () => {
     await using service = await startFilesService();
     const { files } = service;
     const [a, b] = [await upload(service, { content: 'a' }), await upload(service, { content: 'b' })];
-    const kept = await upload(service, { content: 'b' });
+    const intact = await upload(service, { content: 'b' });
     for (const id of [a, b]) assert.equal(typeof (await files.startDelete('projecta', id)), 'object');
     const orphans = await addOrphans(service, 1);
 
@@ -49,9 +49,9 @@ describe('after a crash', () => {
     assert.deepEqual(await service.quarantined(), orphans);
     assert.deepEqual(
       (await service.rows('file')).map((file) => file.id),
-      [kept],
+      [intact],
     );
-    assert.equal((await ask(service, `/v1/files/${kept}/content`)).text, 'b');
+    assert.equal((await ask(service, `/v1/files/${intact}/content`)).text, 'b');
     assert.equal((await service.onDisk()).blobs.length, 1);
     assert.deepEqual(await reconcileFiles(later(service, 25 * 3_600_000)), { ...nothing, purged: 1 });
     assert.deepEqual(await service.quarantined(), []);

@@ -223,9 +223,9 @@ describe('POST /v1/files at its limits', () => {
         return (await service.send([head(body), body])).status;
       }),
     );
-    const kept = await service.files.bytesKept('projecta');
-    assert.ok(kept <= 1000 && kept === 150 * statuses.filter((status) => status === 200).length, `${kept}`);
-    assert.ok(kept > 0);
+    const bytes = await service.files.bytesKept('projecta');
+    assert.ok(bytes <= 1000 && bytes === 150 * statuses.filter((status) => status === 200).length, `${bytes}`);
+    assert.ok(bytes > 0);
     await service.stop();
   });
 

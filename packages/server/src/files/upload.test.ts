@@ -37,10 +37,10 @@ describe('POST /v1/files', () => {
         const body = formBody({ content, order });
         const answer = await service.send([head(body), body]);
         assert.equal(answer.status, 200);
-        const got = await fetch(`${service.url}/v1/files/${answer.json?.data.file_id}/content`, {
+        const download = await fetch(`${service.url}/v1/files/${answer.json?.data.file_id}/content`, {
           headers: { Authorization: 'Bearer projecta' },
         });
-        assert.ok(content.equals(Buffer.from(await got.arrayBuffer())));
+        assert.ok(content.equals(Buffer.from(await download.arrayBuffer())));
       });
     }
   }

@@ -43,7 +43,7 @@ export interface Work {
 export interface Extraction {
   readonly job: RecordJob;
   readonly source: ExtractionSource;
-  readonly room: number;
+  readonly capacity: number;
 }
 
 export interface Extracted {
@@ -66,7 +66,7 @@ export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 
 
 /** Reads the source and stores its chunks as the next generation. Throws LeaseLost, or the error of the extractor. */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
-  const { job, source, room } = extraction;
+  const { job, source, capacity } = extraction;
   // An extractor may not propagate what a callback throws, so the error is stored here.
   const stop = new AbortController();
   let failure: unknown;
@@ -83,7 +83,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     ...taskOf(job),
     projectId: job.projectId,
     source,
-    maxChunks: room,
+    maxChunks: capacity,
     onBatch: (batch) => write(store.writeBatch(batch)),
     onReportedRows: (rows) => write(store.writeRows(rows)),
     onStage: work.onProgress,

@@ -45,7 +45,7 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   if (source.kind === 'failed') return fail(deps, job, source);
 
   const since = clock.now();
-  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, room: capacity }, work);
+  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, capacity }, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);

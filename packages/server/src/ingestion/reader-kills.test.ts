@@ -91,10 +91,10 @@ test('[killed] a reader killed at each stage over PostgreSQL: every record ends 
 });
 
 test('a reader that is killed in every try ends the record in error, with what a machine without memory means', async (t) => {
-  const { room, make } = await openKills(t, await openTestDatabase(t));
-  const made = await make({ source: 'text', call: 'chunking', nth: 1, when: 'before', tries: 99 });
-  const record = await room.records.get(made.key);
-  assert.deepEqual([record.status, record.error?.code, made.tries], ['error', 'memory_limit', 3]);
+  const { services, make } = await openKills(t, await openTestDatabase(t));
+  const result = await make({ source: 'text', call: 'chunking', nth: 1, when: 'before', tries: 99 });
+  const record = await services.records.get(result.key);
+  assert.deepEqual([record.status, record.error?.code, result.tries], ['error', 'memory_limit', 3]);
 });
 
 async function killReaders(
@@ -106,13 +106,13 @@ async function killReaders(
   const expected = new Map<string, unknown>();
   for (const source of ['text', 'sheet', 'page'] as const) {
     const { key } = await undisturbed(source);
-    expected.set(source, await made(database, key.recordId));
+    expected.set(source, await readResult(database, key.recordId));
   }
   for (const point of [...points.needed, ...points.idle]) {
     const { key, tries, kills } = await make(point);
     assert.equal(kills, point.tries ?? 1, `killed at ${JSON.stringify(point)}`);
     if (points.needed.includes(point)) assert.equal(tries, kills + 1, JSON.stringify(point));
-    assert.deepEqual(await made(database, key.recordId), expected.get(point.source), JSON.stringify(point));
+    assert.deepEqual(await readResult(database, key.recordId), expected.get(point.source), JSON.stringify(point));
   }
   await settleAll();
   const visible = await database.read.selectFrom('record').select('num_chunks').execute();
@@ -120,7 +120,7 @@ async function killReaders(
   assert.deepEqual(await countStored(database), { chunks, indexed: chunks, wrongKeys: 0 }, 'nothing else is left');
 }
 
-async function made(database: Database, recordId: string) {
+async function readResult(database: Database, recordId: string) {
   const records = database.read.selectFrom('record').selectAll().where('id', '=', recordId);
   const content = await contentOf(database, await records.executeTakeFirstOrThrow());
   assert.ok(content.chunks.length > 1_000, `${content.chunks.length} chunks`);
@@ -144,10 +144,10 @@ function createHooks() {
       get(target, name, receiver) {
         const method: unknown = Reflect.get(target, name, receiver);
         if (typeof method !== 'function' || typeof name !== 'string') return method;
-        return (...given: unknown[]) => {
+        return (...args: unknown[]) => {
           if (point?.call === name) counts.calls += 1;
           reached(name, 'before');
-          const answer: unknown = method.apply(target, given);
+          const answer: unknown = method.apply(target, args);
           if (answer instanceof Promise) answer.then(() => reached(name, 'after')).catch(() => undefined);
           else reached(name, 'after');
           return answer;
@@ -167,11 +167,11 @@ function createHooks() {
 }
 
 /** Opens the services over the real, wrapped ports. */
-function openRoom(t: TestContext, database: Database, { watched, tryBegins }: ReturnType<typeof createHooks>) {
+function openServices(t: TestContext, database: Database, { watched, tryBegins }: ReturnType<typeof createHooks>) {
   const repository = createRecordJobRepository(database);
-  const claim: typeof repository.claim = async (given) => {
-    const job = await repository.claim(given);
-    if (job !== undefined && given.kind === 'ingest') tryBegins();
+  const claim: typeof repository.claim = async (request) => {
+    const job = await repository.claim(request);
+    if (job !== undefined && request.kind === 'ingest') tryBegins();
     return job;
   };
   const stages = watched({ parsing: () => undefined, chunking: () => undefined });
@@ -185,7 +185,7 @@ function openRoom(t: TestContext, database: Database, { watched, tryBegins }: Re
   };
   const bytes = Buffer.from(`<main>${paragraphs.map((text) => `<p>${text}</p>`).join('\n')}</main>`);
   const files = createTestFiles();
-  const room = openTestCollections(t, database, {
+  const services = openTestCollections(t, database, {
     files: watched(files),
     jobs: watched({ ...repository, claim }),
     pages: watched({ fetch: async () => ({ kind: 'page', bytes, extension: 'html' }) as const }),
@@ -193,12 +193,12 @@ function openRoom(t: TestContext, database: Database, { watched, tryBegins }: Re
     // A lease never expires on a busy machine, so every further attempt follows a kill.
     timing: { leaseMs: 600_000 },
   });
-  return { room, files };
+  return { services, files };
 }
 
 async function openKills(t: TestContext, database: Database) {
   const hooks = createHooks();
-  const { room, files } = openRoom(t, database, hooks);
+  const { services, files } = openServices(t, database, hooks);
   const texts = await addCollection(createCollectionRepositories(database), { type: 'text' });
   const { projectId } = texts;
   const pairs = await addCollection(createCollectionRepositories(database), { type: 'qa', projectId });
@@ -211,14 +211,14 @@ async function openKills(t: TestContext, database: Database) {
 
   async function create(source: KillPoint['source']) {
     const collectionId = source === 'sheet' ? pairs.id : texts.id;
-    const { record_id: recordId } = await room.records.create(projectId, collectionId, sources[source]);
+    const { record_id: recordId } = await services.records.create(projectId, collectionId, sources[source]);
     return { projectId, collectionId, recordId };
   }
 
   async function undisturbed(source: KillPoint['source']) {
     hooks.aim(undefined);
     const key = await create(source);
-    await settle(room, key);
+    await settle(services, key);
     return { key };
   }
 
@@ -226,16 +226,16 @@ async function openKills(t: TestContext, database: Database) {
     const before = point.again === true ? await undisturbed(point.source) : undefined;
     hooks.aim(point);
     const key = before?.key ?? (await create(point.source));
-    if (before !== undefined) await room.records.retry(key);
-    await settle(room, key);
+    if (before !== undefined) await services.records.retry(key);
+    await settle(services, key);
     return { key, tries: hooks.counts.tries, kills: hooks.counts.kills };
   }
 
   async function settleAll(): Promise<void> {
-    const left = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
-    while ((await left.execute()).length > 0) await new Promise(setImmediate);
+    const unfinished = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
+    while ((await unfinished.execute()).length > 0) await new Promise(setImmediate);
   }
-  return { room, make, undisturbed, settleAll };
+  return { services, make, undisturbed, settleAll };
 }
 
 /** Returns the processes that read documents. Within bubblewrap each is a child of the process that was started. */
@@ -251,8 +251,8 @@ function readers(): number[] {
 }
 
 async function settle(
-  room: Pick<CollectionServices, 'events'>,
+  services: Pick<CollectionServices, 'events'>,
   key: { projectId: string; collectionId: string; recordId: string },
 ): Promise<void> {
-  for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(120_000)));
+  for await (const _ of services.events.follow(key, 'key', AbortSignal.timeout(120_000)));
 }

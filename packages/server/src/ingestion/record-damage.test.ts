@@ -44,6 +44,6 @@ test('a record waits for storage that is not available, and the attempt does not
   const { createProject } = await openTestService(t, { files });
   const { projectId, collection, record } = createProject();
   const fileId = files.add(projectId, 'record_file', 'tea.md', 'green tea');
-  const made = await record(await collection(), { type: 'file', file_id: fileId });
-  assert.deepEqual([made.status, opened], ['ready', 6]);
+  const created = await record(await collection(), { type: 'file', file_id: fileId });
+  assert.deepEqual([created.status, opened], ['ready', 6]);
 });

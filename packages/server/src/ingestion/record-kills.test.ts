@@ -127,10 +127,10 @@ async function compare(database: Database, expected: readonly string[]): Promise
   let numChunks = 0;
   for (const [place, record] of records.entries()) {
     const source = expected[place] ?? '';
-    const made = await contentOf(database, record);
-    assert.ok(made.chunks.length > 2_000 || source === 'web', `${made.chunks.length} chunks of ${source}`);
-    if (undisturbed.has(source)) assert.deepEqual(made, undisturbed.get(source), `record ${place}, ${source}`);
-    else undisturbed.set(source, made);
+    const content = await contentOf(database, record);
+    assert.ok(content.chunks.length > 2_000 || source === 'web', `${content.chunks.length} chunks of ${source}`);
+    if (undisturbed.has(source)) assert.deepEqual(content, undisturbed.get(source), `record ${place}, ${source}`);
+    else undisturbed.set(source, content);
     numChunks += record.num_chunks;
   }
   const stored = await countStored(database);

@@ -12,8 +12,8 @@ test('the metrics report records by status, the seconds of each stage and the nu
   const metrics = createRecordMetrics({ registry, countRecords: countByStatus });
   const { collection, record } = (await openTestService(t, { database, metrics })).createProject();
   const collectionId = await collection();
-  const made = await record(collectionId, { content: 'A red fox.' });
-  assert.deepEqual([made.status, made.num_chunks], ['ready', 1]);
+  const created = await record(collectionId, { content: 'A red fox.' });
+  assert.deepEqual([created.status, created.num_chunks], ['ready', 1]);
   const failed = await record(collectionId, { type: 'web', url: 'https://example.org/' });
   assert.equal(failed.status, 'error');
 

@@ -13,9 +13,9 @@ import {
 import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
 
 /** Opens a service with a collection. The test controls each step of the reading of its documents. */
-async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
+async function openSteps(t: TestContext, options: TestCollectionsOptions = {}) {
   const extractor = createSteppedExtractor();
-  const service = await openTestService(t, { ...wish, extractor });
+  const service = await openTestService(t, { ...options, extractor });
   const project = service.createProject();
   const collectionId = await project.collection();
   const records = `/v1/collections/${collectionId}/records`;
@@ -71,12 +71,12 @@ test('a small record is processed while another project holds every worker, and 
   const readings = [await extractor.next(), await extractor.next()];
   const other = createProject();
   const collectionId = await other.collection();
-  const made = other.record(collectionId, { content: 'small' });
+  const creating = other.record(collectionId, { content: 'small' });
   const reading = await extractor.next();
   assert.equal(reading.task.source.kind === 'text' && reading.task.source.text, 'small');
   await reading.give('small');
   reading.end();
-  assert.equal((await made).status, 'ready');
+  assert.equal((await creating).status, 'ready');
   const tries = await Promise.all(queued.map(async (id) => (await get(id)).progress.attempt));
   assert.deepEqual(tries.sort(), [0, 1, 1], 'the third one still waits');
   for (const { end } of readings) end();
@@ -122,8 +122,8 @@ test('a record of a dead worker is claimed again when its lease has expired, wit
   await assert.rejects(reading.give('late'));
   await again.give('one', 'two', 'three');
   again.end();
-  const made = await first.settle(recordId);
-  assert.deepEqual([made.status, made.num_chunks], ['ready', 3]);
+  const record = await first.settle(recordId);
+  assert.deepEqual([record.status, record.num_chunks], ['ready', 3]);
   assert.deepEqual(await first.contents(), ['one', 'two', 'three']);
   assert.equal(await countChunks(database), 3);
 });
@@ -134,13 +134,13 @@ test('a record in progress when the service stops continues at the next start wi
   const recordId = await first.create();
   const reading = await first.extractor.next();
   await reading.give('one');
-  await first.room.close();
+  await first.services.close();
   assert.equal(reading.signal.aborted, true);
   assert.deepEqual((await first.get(recordId)).progress, { stage: 'queued', percent: 0, attempt: 0 });
 
   const second = await openTestService(t, { database });
   const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
-  for await (const _ of second.room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of second.services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
   assert.equal((await first.get(recordId)).status, 'ready');
   assert.deepEqual(await first.contents(), ['text']);
 });
@@ -155,11 +155,11 @@ test('a process that is alone claims the records of a crash at once', async (t) 
   const job = await claim(repositories, now);
   await repositories.jobs.addChunks(job, [newChunk('half')]);
   const extractor = createSteppedExtractor();
-  const { room } = await openTestService(t, { database, extractor, alone: true });
+  const { services } = await openTestService(t, { database, extractor, alone: true });
   const reading = await extractor.next();
   await reading.give('one');
   reading.end();
-  for await (const _ of room.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of services.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
   assert.deepEqual(await contentsOf(repositories, collection), ['one']);
 });
 
@@ -301,9 +301,9 @@ test('time in which the service was down does not count against any limit', asyn
   const inWork = await addRecord(repositories, collection, { ...times, content: 'in work' });
   await repositories.jobs.addChunks(await claim(repositories, longAgo), [newChunk('half')]);
   const queued = await addRecord(repositories, collection, { ...times, content: 'queued' });
-  const { room } = await openTestService(t, { database });
+  const { services } = await openTestService(t, { database });
   for (const record of [inWork, queued]) {
-    for await (const _ of room.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
+    for await (const _ of services.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
     assert.equal((await repositories.records.find(keyOf(record)))?.status, 'ready');
   }
 });
@@ -313,7 +313,7 @@ test('all tries of a record share its deadline, and what earlier ones have worke
   const first = await openSteps(t, { database });
   const recordId = await first.create();
   await first.extractor.next();
-  await first.room.close();
+  await first.services.close();
   const { worked_ms } = await database.read.selectFrom('record').select('worked_ms').executeTakeFirstOrThrow();
   assert.ok(worked_ms > 0);
   await database.write
@@ -322,7 +322,7 @@ test('all tries of a record share its deadline, and what earlier ones have worke
     .execute();
   const second = await openTestService(t, { database });
   const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
-  for await (const _ of second.room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of second.services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
   assert.equal((await first.get(recordId)).error.code, 'time_limit');
 });
 

@@ -24,9 +24,10 @@ test('a collection whose removal fails does not delay the next one, and the fail
   await failing.execute(database.write);
   for (const id of ids) assert.equal((await project.call('DELETE', `/v1/collections/${id}`)).status, 200);
 
-  const left = async () => (await database.read.selectFrom('collection').select('id').execute()).map(({ id }) => id);
-  while ((await left()).length > 1) await pause(10);
-  assert.deepEqual(await left(), [first]);
+  const remaining = async () =>
+    (await database.read.selectFrom('collection').select('id').execute()).map(({ id }) => id);
+  while ((await remaining()).length > 1) await pause(10);
+  assert.deepEqual(await remaining(), [first]);
   const failed = await registry.getSingleMetric('quartermaster_sweeps_failed_total')?.get();
   assert.equal(failed?.values[0]?.value, 1, 'it waits for its second try');
 });

@@ -16,7 +16,7 @@ function openHeartbeat(t: TestContext, renew: () => Promise<boolean> = async () 
     onError: () => events.push('failed'),
   });
   const pass = async (ms: number) => {
-    for (let left = ms; left > 0; left -= 10) {
+    for (let remaining = ms; remaining > 0; remaining -= 10) {
       t.mock.timers.tick(10);
       await new Promise(setImmediate);
     }
@@ -34,10 +34,10 @@ test('a lease is renewed three times while it holds, although nothing asks for i
 test('renewals that are asked for come at once, then at most twice a second', async (t) => {
   const { heartbeat, events, pass } = openHeartbeat(t);
   const counts: number[] = [];
-  for (let asked = 0; asked < 100; asked += 1) {
+  for (let requests = 0; requests < 100; requests += 1) {
     heartbeat.beatSoon();
     await pass(20);
-    if (asked % 25 === 0) counts.push(events.length);
+    if (requests % 25 === 0) counts.push(events.length);
   }
   await heartbeat.close();
   assert.deepEqual([...counts, events.length], [1, 2, 3, 4, 5]);

@@ -44,8 +44,8 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     };
     const request = { headers: new Headers(headers), signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
-      const asked = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
-      const { status, body } = await endpoint.answer(request, asked, { projectId: '-', keyId: undefined });
+      const listRequest = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
+      const { status, body } = await endpoint.answer(request, listRequest, { projectId: '-', keyId: undefined });
       const text = await new Response(body).text();
       const { result } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
       assert.deepEqual([status, result.tools.length], [200, plugins]);

@@ -10,14 +10,14 @@ import { createToolboxes } from './toolbox.ts';
 const text = { type: 'string', description: 'Any text.' };
 const plain = { type: 'object', properties: { a: text } };
 
-interface PluginWish {
+interface PluginMembers {
   readonly input?: object;
   readonly output?: object;
   readonly effects?: string;
 }
 
 /** Loads a real catalogue of generated bundles: the special members of each plugin, by bundle id and plugin id. */
-async function load(t: TestContext, bundles: Record<string, Record<string, PluginWish>>, hosts: string[] = []) {
+async function load(t: TestContext, bundles: Record<string, Record<string, PluginMembers>>, hosts: string[] = []) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-mcp-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   for (const [id, plugins] of Object.entries(bundles)) {

@@ -102,15 +102,15 @@ test('bundles can be installed concurrently', async (t) => {
 
 test('what a killed installation left behind goes after an hour; what an operator hides does not', async (t) => {
   const place = await temporaryFolder(t);
-  const left = ['.11111111-2222-3333-4444-555555555555', '.versions/.11111111-2222-3333-4444-555555555555'];
-  await mkdir(join(place, left[1] ?? ''), { recursive: true });
-  await symlink('.versions/x/weather', join(place, left[0] ?? ''));
+  const leftovers = ['.11111111-2222-3333-4444-555555555555', '.versions/.11111111-2222-3333-4444-555555555555'];
+  await mkdir(join(place, leftovers[1] ?? ''), { recursive: true });
+  await symlink('.versions/x/weather', join(place, leftovers[0] ?? ''));
   await mkdir(join(place, '.mine'));
   const later = { now: () => Date.now() + 2 * 3_600_000 };
   await createInstalledBundles(place).put(archiveOf('weather'), check);
-  for (const path of left) await lstat(join(place, path));
+  for (const path of leftovers) await lstat(join(place, path));
   await createInstalledBundles(place, later).put(archiveOf('weather'), check);
-  for (const path of left) await assert.rejects(lstat(join(place, path)), /ENOENT/);
+  for (const path of leftovers) await assert.rejects(lstat(join(place, path)), /ENOENT/);
   await utimes(join(place, '.mine'), 1, 1);
   await createInstalledBundles(place, later).put(archiveOf('weather'), check);
   await lstat(join(place, '.mine'));

@@ -206,8 +206,8 @@ test('versions lie side by side; the link is replaced, and what is long out of f
   assert.equal((await readdir(join(place, '.versions'))).length, 2, 'runs under way keep their files');
   now += 2 * 3_600_000;
   await installed.put(three.archive, check);
-  const left = await readdir(join(place, '.versions'));
-  assert.ok(!left.includes(one.archive.digest) && left.includes(three.archive.digest));
+  const remaining = await readdir(join(place, '.versions'));
+  assert.ok(!remaining.includes(one.archive.digest) && remaining.includes(three.archive.digest));
   await installed.remove('weather');
   assert.deepEqual(await installed.list(), []);
   await assert.rejects(lstat(join(place, 'weather')), /ENOENT/);

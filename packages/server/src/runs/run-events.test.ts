@@ -18,22 +18,22 @@ test('a stream of events says now and then that it is still there, and there are
   const store = { watch: () => ({ stop: () => {} }) };
   const bounds = { shares: onePlace(), pollMs: 5, heartbeatMs: 1 };
   const events = createRunEvents({ ...bounds, runs: { get: async () => run }, store });
-  const wish = { projectId: '-', keyId: null, runId: 'xrun' };
+  const selection = { projectId: '-', keyId: null, runId: 'xrun' };
   const gone = new AbortController();
-  const stream = await events.follow(wish, gone.signal);
+  const stream = await events.follow(selection, gone.signal);
   assert.ok(stream !== null);
   await assert.rejects(
-    events.follow(wish, gone.signal),
+    events.follow(selection, gone.signal),
     (error) => error instanceof Problem && error.code === 'TOO_MANY_REQUESTS',
   );
-  const said: string[] = [];
+  const lines: string[] = [];
   for await (const text of stream) {
-    said.push(text);
-    if (said.length === 3) gone.abort();
+    lines.push(text);
+    if (lines.length === 3) gone.abort();
   }
-  assert.match(said[0] ?? '', /^id: \S+\nevent: state\ndata: \{.*"status":"running".*\}\n\n$/);
-  assert.deepEqual(said.slice(1), [': still here\n\n', ': still here\n\n']);
-  const next = await events.follow(wish, new AbortController().signal);
+  assert.match(lines[0] ?? '', /^id: \S+\nevent: state\ndata: \{.*"status":"running".*\}\n\n$/);
+  assert.deepEqual(lines.slice(1), [': still here\n\n', ': still here\n\n']);
+  const next = await events.follow(selection, new AbortController().signal);
   assert.ok(next !== null, 'the place of a stream that has ended is free');
   events.close();
   for await (const text of next) assert.fail(text);
@@ -45,11 +45,11 @@ test('a client that disconnects before its stream begins uses no place', async (
     ...{ shares: onePlace(), pollMs: 5, heartbeatMs: 1, store },
     runs: { get: async () => run },
   });
-  const wish = { projectId: '-', keyId: null, runId: 'xrun' };
+  const selection = { projectId: '-', keyId: null, runId: 'xrun' };
   const gone = new AbortController();
-  const following = events.follow(wish, gone.signal);
+  const following = events.follow(selection, gone.signal);
   gone.abort();
   await following;
-  assert.ok((await events.follow(wish, new AbortController().signal)) !== null);
+  assert.ok((await events.follow(selection, new AbortController().signal)) !== null);
   events.close();
 });

@@ -21,14 +21,14 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-async function openVectors(t: TestContext, wish: TestCollectionsOptions) {
-  const service = await openTestService(t, wish);
+async function openVectors(t: TestContext, options: TestCollectionsOptions) {
+  const service = await openTestService(t, options);
   const project = service.createProject();
   const collectionId = await project.collection({});
   const path = `/v1/collections/${collectionId}`;
   return {
     ...service,
-    close: service.room.close,
+    close: service.services.close,
     ...project,
     collectionId,
     path,
@@ -50,10 +50,10 @@ test('a record is embedded before it is ready, and a misspelt question finds wha
   const { collectionId, record, find, state } = await openVectors(t, {
     embedder: createScriptedEmbedder('scripted', 256),
   });
-  const made = await record(collectionId, { content: 'The embarrassing questionnaire was withdrawn.' });
+  const created = await record(collectionId, { content: 'The embarrassing questionnaire was withdrawn.' });
   await record(collectionId, { content: 'A green mountain lake.' });
   assert.deepEqual(
-    [made.status, made.report.embedding],
+    [created.status, created.report.embedding],
     ['ready', { model: 'scripted', chunks: 1, pending: 0, refused: 0 }],
   );
   const [best] = await find('embarassing questionaire');
@@ -67,9 +67,9 @@ test('an embedder that fails does not fail the record: its words are found, its 
   const embedder = createScriptedEmbedder();
   embedder.fail('the embedding service answered with status 503');
   const { collectionId, record, find, state } = await openVectors(t, { embedder });
-  const made = await record(collectionId, { content: 'Green tea from Uji.' });
-  assert.deepEqual([made.status, made.report.embedding.pending], ['ready', 1]);
-  assert.match(made.report.warnings.at(-1), /words only for now: the embedding service answered with status 503/);
+  const created = await record(collectionId, { content: 'Green tea from Uji.' });
+  assert.deepEqual([created.status, created.report.embedding.pending], ['ready', 1]);
+  assert.match(created.report.warnings.at(-1), /words only for now: the embedding service answered with status 503/);
   assert.deepEqual(await state(), ['catching_up', 0]);
   const [byWords] = await find('green tea');
   assert.deepEqual([byWords.content, byWords.explanation.vector], ['Green tea from Uji.', null]);
@@ -112,9 +112,9 @@ test('an embedder that refuses everything leaves the chunks pending, and they ar
   const embedder = createScriptedEmbedder();
   embedder.fail('the embedding service answered with status 400 (API key not valid.) to every text');
   const { collectionId, record, state, call, path } = await openVectors(t, { embedder });
-  const made = await record(collectionId, { content: 'Green tea from Uji.' });
-  assert.deepEqual(made.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
-  assert.match(made.report.warnings.at(-1), /status 400 \(API key not valid\.\) to every text/);
+  const created = await record(collectionId, { content: 'Green tea from Uji.' });
+  assert.deepEqual(created.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
+  assert.match(created.report.warnings.at(-1), /status 400 \(API key not valid\.\) to every text/);
   assert.equal((await state())[0], 'catching_up');
   embedder.fail(null);
   await until(async () => (await state())[0] === 'current');
@@ -132,9 +132,12 @@ test('an embedder that gives other dimensions than before does not fail a record
   await first.close();
   const service = await openTestService(t, { database, files, embedder: createScriptedEmbedder('same', 48) });
   const { record, call } = service.createProject(first.projectId);
-  const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
-  assert.deepEqual([made.status, made.report.embedding.pending], ['ready', 1]);
-  assert.match(made.report.warnings.at(-1), /gives 48 dimensions, the vectors of the collection have 64; re-embed it/);
+  const created = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.deepEqual([created.status, created.report.embedding.pending], ['ready', 1]);
+  assert.match(
+    created.report.warnings.at(-1),
+    /gives 48 dimensions, the vectors of the collection have 64; re-embed it/,
+  );
   assert.equal((await call('GET', first.path)).body.data.vectors, 'catching_up');
 });
 
@@ -184,9 +187,9 @@ test('another model is noticed, does not mix, and takes over when it is asked to
   const find = async (query_text: string) =>
     (await call('POST', `${first.path}/chunks/query`, { query_text, explain: true })).body.data;
   assert.equal(await state(), 'other_model');
-  const made = await record(first.collectionId, { content: 'Black tea from Assam.' });
-  assert.deepEqual(made.report.embedding, { model: 'two', chunks: 0, pending: 1, refused: 0 });
-  assert.match(made.report.warnings.at(-1), /another model; embed it anew/);
+  const created = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.deepEqual(created.report.embedding, { model: 'two', chunks: 0, pending: 1, refused: 0 });
+  assert.match(created.report.warnings.at(-1), /another model; embed it anew/);
   assert.deepEqual(
     (await find('tea')).map((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector),
     [null, null],
@@ -221,7 +224,11 @@ test('until every chunk has its vector a question is answered as by words alone'
     const { call } = service.createProject(first.projectId);
     const query = { query_text: 'green teas', explain: true };
     const find = async () => (await call('POST', `${first.path}/chunks/query`, query)).body.data;
-    return { find, state: async () => (await call('GET', first.path)).body.data.vectors, close: service.room.close };
+    return {
+      find,
+      state: async () => (await call('GET', first.path)).body.data.vectors,
+      close: service.services.close,
+    };
   };
   const withoutEmbedder = await open();
   const byWords = await withoutEmbedder.find();

@@ -37,25 +37,25 @@ async function openOn(t: TestContext, kind: DatabaseKind) {
   const repository = createAdministratorRepository(database);
   const newId = createNewId(clock);
   const sessions = createSessions({ repository, clock, newId });
-  const makeRoom = () => createAdministrators({ repository, sessions, clock, newId, logger });
+  const openAdministrators = () => createAdministrators({ repository, sessions, clock, newId, logger });
   const newToken = async () => {
-    const made = await createSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
-    return made?.link.reveal().split('#')[1] ?? '';
+    const link = await createSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
+    return link?.link.reveal().split('#')[1] ?? '';
   };
-  return { folder, clock, repository, sessions, makeRoom, newToken };
+  return { folder, clock, repository, sessions, openAdministrators, newToken };
 }
 
 /** Opens the module with an administrator. */
 async function openSetUp(t: TestContext, kind: DatabaseKind) {
   const opened = await openOn(t, kind);
-  const room = opened.makeRoom();
-  const begun = await room.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
+  const administrators = opened.openAdministrators();
+  const begun = await administrators.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
   const signIn = (attempt: { password?: string; name?: string; address?: string; mark?: string } = {}) =>
-    room.signIn(
+    administrators.signIn(
       { name: attempt.name ?? 'Ada', password: attempt.password ?? password },
       { address: attempt.address ?? '10.0.0.1', mark: attempt.mark },
     );
-  return { ...opened, room, begun, signIn };
+  return { ...opened, administrators, begun, signIn };
 }
 
 const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
@@ -72,36 +72,45 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
 function setUpTests(kind: DatabaseKind): void {
   test('is created once with the link, which is in a file that others cannot read', async (t) => {
-    const { folder, makeRoom, newToken } = await openOn(t, kind);
+    const { folder, openAdministrators, newToken } = await openOn(t, kind);
     const token = await newToken();
     const file = join(folder, 'setup-link');
     assert.equal(await readFile(file, 'utf8'), `http://127.0.0.1:1/setup#${token}\n`);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal(Buffer.from(token, 'base64url').length, 32);
 
-    const room = makeRoom();
+    const administrators = openAdministrators();
     for (const name of [' ', 'Ada\0', 'Ada\u009b31m', '\ud83d']) {
-      await assert.rejects(room.setUp({ token, name, password }, visitor), isProblem('REQUEST_VALIDATION_ERROR'));
+      await assert.rejects(
+        administrators.setUp({ token, name, password }, visitor),
+        isProblem('REQUEST_VALIDATION_ERROR'),
+      );
     }
-    const { administrator } = await room.setUp({ token, name: 'Ada', password }, visitor);
+    const { administrator } = await administrators.setUp({ token, name: 'Ada', password }, visitor);
     assert.equal(administrator.name, 'Ada');
-    await assert.rejects(room.setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
-    await assert.rejects(room.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
+    await assert.rejects(
+      administrators.setUp({ token, name: 'Eve', password }, visitor),
+      isProblem('OBJECT_NOT_FOUND'),
+    );
+    await assert.rejects(administrators.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
     assert.equal(await newToken(), '', 'no link is made when there is an administrator');
     await assert.rejects(stat(file));
   });
 
   test('is the only one: the limit administrators_of_installation accepts one and refuses one more', async (t) => {
-    const { makeRoom, newToken, repository } = await openOn(t, kind);
+    const { openAdministrators, newToken, repository } = await openOn(t, kind);
     const token = await newToken();
     assert.equal(await tryToAdd(repository, token, 'Ada'), true);
     assert.equal(await repository.keepSetUpToken({ hash: hashToken('x'), expiresAt: Date.now() + minute }), false);
     assert.equal(await tryToAdd(repository, 'x', 'Eve'), false);
-    await assert.rejects(makeRoom().setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
+    await assert.rejects(
+      openAdministrators().setUp({ token, name: 'Eve', password }, visitor),
+      isProblem('OBJECT_NOT_FOUND'),
+    );
   });
 
   test('is created by only one of a hundred concurrent attempts, in every race', async (t) => {
-    const { makeRoom, newToken, repository } = await openOn(t, kind);
+    const { openAdministrators, newToken, repository } = await openOn(t, kind);
     for (let race = 0; race < (kind === 'SQLite' ? 100 : 10); race++) {
       await repository.removeAdministrator();
       const token = await newToken();
@@ -111,25 +120,25 @@ function setUpTests(kind: DatabaseKind): void {
     }
     await repository.removeAdministrator();
     const token = await newToken();
-    const room = makeRoom();
+    const administrators = openAdministrators();
     const ends = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => room.setUp({ token, name: `racer ${i}`, password }, visitor)),
+      Array.from({ length: 20 }, (_, i) => administrators.setUp({ token, name: `racer ${i}`, password }, visitor)),
     );
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
   });
 
   test('is not created with another link, with an older one, or after an hour', async (t) => {
-    const { clock, makeRoom, newToken } = await openOn(t, kind);
-    const room = makeRoom();
+    const { clock, openAdministrators, newToken } = await openOn(t, kind);
+    const administrators = openAdministrators();
     const older = await newToken();
     const token = await newToken();
     const isForbidden = isProblem('PERMISSION_DENIED');
     for (const bad of [older, `${token}x`, 'guessed']) {
-      await assert.rejects(room.setUp({ token: bad, name: 'Eve', password }, visitor), isForbidden);
+      await assert.rejects(administrators.setUp({ token: bad, name: 'Eve', password }, visitor), isForbidden);
     }
     clock.time += 60 * minute;
-    await assert.rejects(room.setUp({ token, name: 'Ada', password }, visitor), isForbidden);
-    await room.setUp({ token: await newToken(), name: 'Ada', password }, visitor);
+    await assert.rejects(administrators.setUp({ token, name: 'Ada', password }, visitor), isForbidden);
+    await administrators.setUp({ token: await newToken(), name: 'Ada', password }, visitor);
   });
 }
 
@@ -166,8 +175,8 @@ function attemptTests(kind: DatabaseKind): void {
         signIn({ password: wrong, address: `10.1.0.${i % addresses}` }),
       );
       const ends = await Promise.allSettled(tries);
-      const looked = ends.filter((end) => end.status === 'rejected' && isRefused(end.reason)).length;
-      assert.ok(looked <= 10, `${looked} passwords were looked at`);
+      const refusedCount = ends.filter((end) => end.status === 'rejected' && isRefused(end.reason)).length;
+      assert.ok(refusedCount <= 10, `${refusedCount} passwords were looked at`);
       assert.ok(
         ends.every((end) => end.status === 'rejected' && (isRefused(end.reason) || isTooMany(end.reason))),
         `every try is refused in the same two ways: ${describeOthers(ends)}`,
@@ -187,9 +196,9 @@ function attemptTests(kind: DatabaseKind): void {
   });
 
   test('limits an address to thirty attempts for all names, and a restart keeps the count', async (t) => {
-    const { clock, makeRoom, signIn } = await openSetUp(t, kind);
+    const { clock, openAdministrators, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 30; i++) await assert.rejects(signIn({ name: `nobody ${i}`, password: wrong }), isRefused);
-    const again = makeRoom();
+    const again = openAdministrators();
     const comer = { address: '10.0.0.1', mark: undefined };
     await assert.rejects(again.signIn({ name: 'Ada', password }, comer), isTooMany);
     await again.signIn({ name: 'Ada', password }, { ...comer, address: '10.0.0.2' });
@@ -278,7 +287,7 @@ function sessionTests(kind: DatabaseKind): void {
   });
 
   test('ends one session at a sign-out, and all at a sign-out everywhere or with a new password', async (t) => {
-    const { begun, sessions, signIn, room } = await openSetUp(t, kind);
+    const { begun, sessions, signIn, administrators } = await openSetUp(t, kind);
     const others = [await signIn(), await signIn(), await signIn()];
     const alive = async () => {
       const uses = await Promise.allSettled([begun, ...others].map((one) => sessions.use(tokensOf(one))));
@@ -291,9 +300,9 @@ function sessionTests(kind: DatabaseKind): void {
     assert.ok(one !== undefined);
     const comer = { address: '10.0.0.9', mark: undefined };
     const change = { current_password: wrong, new_password: 'a heron reads the tide tables' };
-    await assert.rejects(room.changePassword(one, change, comer), isRefused);
+    await assert.rejects(administrators.changePassword(one, change, comer), isRefused);
     assert.equal(await alive(), 3);
-    const fresh = await room.changePassword(one, { ...change, current_password: password }, comer);
+    const fresh = await administrators.changePassword(one, { ...change, current_password: password }, comer);
     assert.equal(await alive(), 0);
     await sessions.use(tokensOf(fresh));
     await assert.rejects(signIn(), isRefused);

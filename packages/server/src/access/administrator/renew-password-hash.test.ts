@@ -89,9 +89,9 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     const { administrators, stored } = await open(t, kind, (repository) => storeHash(repository, changed));
     const isRefused = (error: unknown) => error instanceof Problem && error.code === 'SESSION_VALIDATION_FAILED';
     await assert.rejects(administrators.signIn(signIn, comer), isRefused);
-    const kept = await stored();
+    const storedHash = await stored();
     await administrators.signIn({ ...signIn, password: changed }, comer);
-    assert.equal(await stored(), kept);
+    assert.equal(await stored(), storedHash);
   });
 
   test(`a sign-in succeeds when another one renewed the same hash: ${kind}`, async (t) => {

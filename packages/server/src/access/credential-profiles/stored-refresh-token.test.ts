@@ -50,18 +50,18 @@ async function open(t: TestContext) {
 /** Simulates a provider that accepts each refresh token once. */
 function rotatingProvider() {
   let valid = 1;
-  let [asked, atOnce, mostAtOnce] = [0, 0, 0];
+  let [requests, atOnce, mostAtOnce] = [0, 0, 0];
   const ask = async (token: string) => {
     atOnce += 1;
     mostAtOnce = Math.max(mostAtOnce, atOnce);
     for (let turns = 0; turns < 20; turns++) await turn();
     atOnce -= 1;
-    asked += 1;
+    requests += 1;
     assert.equal(token, `refresh-${valid}`, 'a refresh token is used once');
     valid += 1;
     return { rotated: `refresh-${valid}` };
   };
-  return { ask, counts: () => ({ asked, mostAtOnce }) };
+  return { ask, counts: () => ({ asked: requests, mostAtOnce }) };
 }
 
 test('a rotated refresh token is stored, encrypted, before any caller gets the access token, and survives a restart', async (t) => {

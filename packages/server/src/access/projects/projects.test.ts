@@ -76,8 +76,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
     test('when several processes start on one database at the same time, one creates the first key', async (t) => {
       const { deps, folder, projects } = await open(t);
-      const made = await Promise.all(Array.from({ length: 8 }, () => createFirstKey(deps, folder)));
-      const winners = made.filter((one) => one !== undefined);
+      const firstKeys = await Promise.all(Array.from({ length: 8 }, () => createFirstKey(deps, folder)));
+      const winners = firstKeys.filter((one) => one !== undefined);
       assert.equal(winners.length, 1);
       assert.equal((await projects.listKeys()).length, 1);
       assert.equal((await readFile(join(folder, 'first-key'), 'utf8')).trim(), winners[0]?.key.reveal());
@@ -86,10 +86,15 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('only a hash of a key is stored, and a key prints as a secret', async (t) => {
       const { projects, repository } = await open(t);
       const project = await projects.createProject('one');
-      const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
-      const text = made.key.reveal();
+      const created = await projects.createKey({
+        projectId: project.id,
+        name: 'n',
+        scopes: ['files'],
+        expiresAt: null,
+      });
+      const text = created.key.reveal();
       assert.ok(!JSON.stringify(await repository.listKeys()).includes(text.slice(0, -4)));
-      assert.ok(!inspect(made, { depth: 9 }).includes(text.slice(0, -4)));
+      assert.ok(!inspect(created, { depth: 9 }).includes(text.slice(0, -4)));
     });
 
     test('missing, malformed, unknown, revoked and expired keys get the same response', async (t) => {
@@ -152,14 +157,14 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         scopes: ['files', 'admin'],
         expiresAt: null,
       });
-      const made = await projects.rotateKey(old.stored.id, 60_000);
+      const rotated = await projects.rotateKey(old.stored.id, 60_000);
       const ring = await openRing();
       await ring.authenticate(`Bearer ${old.key.reveal()}`);
-      const { scopes: given } = await ring.authenticate(`Bearer ${made.key.reveal()}`);
-      assert.deepEqual([...given], ['files', 'admin', 'metrics']);
+      const { scopes: grantedScopes } = await ring.authenticate(`Bearer ${rotated.key.reveal()}`);
+      assert.deepEqual([...grantedScopes], ['files', 'admin', 'metrics']);
       clock.time += 60_001;
       await assert.rejects(ring.authenticate(`Bearer ${old.key.reveal()}`), isRejected);
-      await ring.authenticate(`Bearer ${made.key.reveal()}`);
+      await ring.authenticate(`Bearer ${rotated.key.reveal()}`);
     });
 
     test('a key that an expiring key creates or rotates ends no later than that key', async (t) => {
@@ -289,10 +294,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
       const ring = await openRing();
       const work = Array.from({ length: 40 }, async (_, n) => {
-        const made = await projects.createKey({ ...request, expiresAt: n % 4 === 3 ? clock.time + 1000 : null });
-        if (n % 2 === 0) await projects.revokeKey(made.stored.id);
+        const created = await projects.createKey({ ...request, expiresAt: n % 4 === 3 ? clock.time + 1000 : null });
+        if (n % 2 === 0) await projects.revokeKey(created.stored.id);
         await ring.refresh();
-        return { n, header: `Bearer ${made.key.reveal()}` };
+        return { n, header: `Bearer ${created.key.reveal()}` };
       });
       const keys = await Promise.all(work);
       clock.time += 2000;
@@ -361,20 +366,25 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const ring = await openRing();
       for (let i = 0; i < 5; i++) {
         const request = { projectId: project.id, name: `n${i}`, scopes: ['files'] as const, expiresAt: null };
-        const made = await projects.createKey(request);
-        const caller = await ring.authenticate(`Bearer ${made.key.reveal()}`);
-        assert.equal(caller.keyId, made.stored.id);
+        const created = await projects.createKey(request);
+        const caller = await ring.authenticate(`Bearer ${created.key.reveal()}`);
+        assert.equal(caller.keyId, created.stored.id);
       }
     });
 
     test('the time of the last use is stored', async (t) => {
       const { projects, clock, repository, openRing } = await open(t);
       const project = await projects.createProject('one');
-      const made = await projects.createKey({ projectId: project.id, name: 'n', scopes: ['files'], expiresAt: null });
+      const created = await projects.createKey({
+        projectId: project.id,
+        name: 'n',
+        scopes: ['files'],
+        expiresAt: null,
+      });
       const ring = await openRing();
-      await ring.authenticate(`Bearer ${made.key.reveal()}`);
+      await ring.authenticate(`Bearer ${created.key.reveal()}`);
       await ring.close();
-      assert.equal((await repository.findKey(made.stored.id))?.lastUsedAt, clock.time);
+      assert.equal((await repository.findKey(created.stored.id))?.lastUsedAt, clock.time);
     });
 
     test('each name of a project can be used once', async (t) => {

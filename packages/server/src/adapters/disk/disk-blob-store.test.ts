@@ -122,9 +122,9 @@ describe('disk blob store', () => {
   test('a store whose folder disappeared fails the upload and leaves no file', async () => {
     const own = await createFolder();
     const store = await openDiskBlobStore(own);
-    const [kept, staged] = [store.stage(newId('blob')), store.stage(newId('blob'))];
-    await kept.finish();
-    await kept.commit();
+    const [committed, staged] = [store.stage(newId('blob')), store.stage(newId('blob'))];
+    await committed.finish();
+    await committed.commit();
     await staged.append(Buffer.from('text'));
     await staged.finish();
     await rm(join(own, 'blobs'), { recursive: true });
@@ -162,8 +162,8 @@ describe('disk blob store', () => {
       await utimes(join(own, 'quarantine', staged.blobId), 1000 - age, 1000 - age);
       ids.push(staged.blobId);
     }
-    let asked = 0;
-    assert.deepEqual(await emptyOldestFirst(store.quarantine, async () => ++asked === 2), [ids[1]]);
+    let checks = 0;
+    assert.deepEqual(await emptyOldestFirst(store.quarantine, async () => ++checks === 2), [ids[1]]);
     assert.deepEqual((await readdir(join(own, 'quarantine'))).sort(), [ids[0], ids[2]].sort());
     await assert.rejects(store.checkRoom(), { code: 'INSUFFICIENT_STORAGE' });
     assert.deepEqual(await readdir(join(own, 'quarantine')), []);
@@ -177,7 +177,7 @@ describe('disk blob store', () => {
     const full = new Error('no space left on device');
     Object.assign(full, { code: 'ENOSPC' });
     const { diskFailure } = await import('./problems.ts');
-    const told = diskFailure(full);
-    assert.ok(told instanceof Problem && told.status === 507);
+    const problem = diskFailure(full);
+    assert.ok(problem instanceof Problem && problem.status === 507);
   });
 });

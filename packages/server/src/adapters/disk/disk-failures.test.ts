@@ -55,14 +55,14 @@ describe('the disk under a blob', () => {
   let folder: string;
   let store: BlobStore;
   const newId = createNewId();
-  const kept: string[] = [];
+  const stored: string[] = [];
   before(async () => {
     for (const call of ['open', 'writev', 'fsync', 'rename', 'close', 'read', 'unlink'] as const) record(call);
     // Imports the store after the patches, because it binds the functions when it is loaded.
     const { openDiskBlobStore } = await import('./disk-blob-store.ts');
     folder = await mkdtemp(join(tmpdir(), 'quartermaster-disk-'));
     store = await openDiskBlobStore(folder);
-    kept.push(await keep(10));
+    stored.push(await keep(10));
   });
   after(async () => {
     await store.close();
@@ -72,10 +72,10 @@ describe('the disk under a blob', () => {
     fault = undefined;
   });
 
-  let tried = '';
+  let attempted = '';
   async function keep(size: number): Promise<string> {
     const staged = store.stage(newId('blob'));
-    tried = staged.blobId;
+    attempted = staged.blobId;
     try {
       for (let at = 0; at < size; at += 65_536) await staged.append(randomBytes(Math.min(65_536, size - at)));
       await staged.finish();
@@ -89,7 +89,7 @@ describe('the disk under a blob', () => {
   test('the store writes, syncs the file, renames it and syncs the folder, in this order', async () => {
     for (const size of [10, 3_000_000]) {
       calls = [];
-      kept.push(await keep(size));
+      stored.push(await keep(size));
       const at = (call: string) => {
         assert.ok(calls.includes(call), `${call} in ${calls}`);
         return calls.lastIndexOf(call);
@@ -110,7 +110,7 @@ describe('the disk under a blob', () => {
       );
     }
     calls = [];
-    kept.push(await keep(10));
+    stored.push(await keep(10));
     assert.equal(calls.filter((call) => !call.startsWith('done')).length, 6, calls.join(', '));
   });
 
@@ -119,7 +119,7 @@ describe('the disk under a blob', () => {
     const staged = store.stage(createNewId({ now: () => 1_600_000_000_000 })('blob'));
     await staged.finish();
     await staged.commit();
-    kept.push(staged.blobId);
+    stored.push(staged.blobId);
     assert.ok(calls.indexOf('done fsync parent') < calls.indexOf('rename blob'), calls.join(', '));
     assert.ok(calls.includes('done fsync parent'));
   });
@@ -153,19 +153,19 @@ describe('the disk under a blob', () => {
             fault = undefined;
             if ('blobId' in outcome) {
               assert.ok(!faultHit, 'an upload was taken although its disk failed');
-              kept.push(outcome.blobId);
+              stored.push(outcome.blobId);
               break;
             }
             assert.ok(faultHit);
             const status = outcome.error instanceof Problem ? outcome.error.status : 500;
             assert.equal(status, { EIO: 503, ENOSPC: 507, EDQUOT: 507, EMFILE: 503 }[code]);
             assert.deepEqual(await readdir(join(folder, 'staging')), []);
-            if (calls.includes('done rename blob')) kept.push(tried);
+            if (calls.includes('done rename blob')) stored.push(attempted);
           }
         }
         const found: string[] = [];
         for await (const blob of store.list()) found.push(blob.blobId);
-        assert.deepEqual(found.sort(), [...kept].sort());
+        assert.deepEqual(found.sort(), [...stored].sort());
       });
     }
   }
@@ -182,7 +182,7 @@ describe('the disk under a blob', () => {
       ['fsync staged', 'fsync folder'],
     );
     assert.equal(await store.size(staged.blobId), 4);
-    kept.push(staged.blobId);
+    stored.push(staged.blobId);
   });
 
   test('a failed sync is not retried', async () => {

@@ -52,12 +52,12 @@ test('collections share no words and no counts, need no new tables, and leave no
   const scores = await Promise.all(alike.map(({ corpus }) => corpus.search(['water'])));
   assert.equal(new Set(scores.map((found) => found[0]?.score)).size, 1, 'the same texts have the same score');
 
-  const [kept, ...others] = corpora;
-  const before = await kept?.corpus.search(['water', 'earth']);
+  const [remaining, ...others] = corpora;
+  const before = await remaining?.corpus.search(['water', 'earth']);
   for (const { id } of others) await remove(id);
-  assert.deepEqual(await kept?.corpus.search(['water', 'earth']), before);
-  assert.equal(await chunksIndexed(), kept?.seqs.length);
-  await remove(kept?.id ?? '');
+  assert.deepEqual(await remaining?.corpus.search(['water', 'earth']), before);
+  assert.equal(await chunksIndexed(), remaining?.seqs.length);
+  await remove(remaining?.id ?? '');
   assert.equal(await chunksIndexed(), 0);
   assert.equal(await readOne('select count(*) as value from full_text_place'), 0);
   assert.equal(await tablesNow(), tables);
@@ -80,10 +80,10 @@ test("a migration moves every word of a collection's own index to the shared ind
   await createOldSchema([...corpora.map(({ id }) => id), empty]);
   await database.write.transaction().execute((trx) => createSharedFullTextMigration('sqlite').up(trx));
   assert.deepEqual(await searchAll(), expected);
-  const left = await readOne(
+  const remainingRows = await readOne(
     String.raw`select count(*) as value from sqlite_schema where name like 'fts\_%' escape '\'`,
   );
-  assert.equal(left, 0);
+  assert.equal(remainingRows, 0);
   for (const { id } of corpora) await remove(id);
   await remove(empty);
   assert.equal(await chunksIndexed(), 0);

@@ -608,7 +608,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
 for (const [name, mistake] of Object.entries(mistakes)) {
   test(`${name} is reported with file, line and field, and hides no other bundle`, async (t) => {
     const catalogue = await load(await createFolder(t, withMistake(mistake)));
-    assert.deepEqual(told(catalogue), [mistake.says].flat());
+    assert.deepEqual(reported(catalogue), [mistake.says].flat());
     // The other bundle still loads, and so does this one when only a plugin is wrong, because each file is checked
     // alone.
     const other = mistake.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
@@ -619,7 +619,7 @@ for (const [name, mistake] of Object.entries(mistakes)) {
 
 test('a folder without errors has no failures', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
-  assert.deepEqual(told(catalogue), []);
+  assert.deepEqual(reported(catalogue), []);
   assert.deepEqual(pluginNames(catalogue), ['sums/add', 'weather/get_weather']);
 });
 
@@ -629,7 +629,7 @@ test('an invalid plugin does not hide the other plugins of its bundle', async (t
     'sums/add_more.yaml': handlerYaml.replace('id: add', 'id: add_more').replace('a,', 'c,'),
   };
   const catalogue = await load(await createFolder(t, files));
-  assert.deepEqual(told(catalogue), [
+  assert.deepEqual(reported(catalogue), [
     'sums/add_more.yaml:8 input_schema.required[0]: "c" is not one of the properties.',
   ]);
   assert.equal(catalogue.findBundle('sums')?.plugins.size, 1);
@@ -641,7 +641,7 @@ test('a handler or an icon that is a link is refused, wherever the link leads', 
   const folder = await createFolder(t, { ...files, 'elsewhere.ts': code, 'elsewhere.svg': icon });
   await symlink('../elsewhere.ts', join(folder, 'sums/add.ts'));
   await symlink('../elsewhere.svg', join(folder, 'weather/icon.svg'));
-  assert.deepEqual(told(await load(folder)), [
+  assert.deepEqual(reported(await load(folder)), [
     'sums/add.yaml:16 handler: add.ts is a symbolic link; a bundle holds its files itself.',
     'weather/bundle.yaml:7 icon: icon.svg is a symbolic link; a bundle holds its files itself.',
   ]);
@@ -661,7 +661,9 @@ test('when two folders contain the same bundle id, the first folder wins and the
 test('a missing folder is a failure, and the others are read', async (t) => {
   const folder = await createFolder(t, goodFiles);
   const catalogue = await load(join(folder, 'missing'), folder);
-  assert.deepEqual(told(catalogue), [`.:- (file): The folder of bundles ${folder}/missing cannot be read (ENOENT).`]);
+  assert.deepEqual(reported(catalogue), [
+    `.:- (file): The folder of bundles ${folder}/missing cannot be read (ENOENT).`,
+  ]);
   assert.equal(catalogue.bundles.size, 2);
 });
 
@@ -685,7 +687,7 @@ function withMistake({ file, from, to, content }: Mistake): Files {
   return { ...goodFiles, [file]: bad };
 }
 
-function told(catalogue: Catalogue): string[] {
+function reported(catalogue: Catalogue): string[] {
   return catalogue.failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`);
 }
 

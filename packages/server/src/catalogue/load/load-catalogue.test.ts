@@ -28,13 +28,13 @@ test('loading the same folders twice gives the same bytes and tags', async (t) =
 test('a response is serialised once for each existing language, whatever clients request', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
   const english = await catalogue.bundleList('en');
-  for (const asked of ['', 'xx', 'fr-FR', 'EN', 'en-US', '__proto__', '../../..', 'z'.repeat(10_000), '----']) {
-    assert.equal(await catalogue.bundleList(asked), english, asked);
+  for (const requested of ['', 'xx', 'fr-FR', 'EN', 'en-US', '__proto__', '../../..', 'z'.repeat(10_000), '----']) {
+    assert.equal(await catalogue.bundleList(requested), english, requested);
   }
   const chinese = await catalogue.bundleList('zh');
   assert.notEqual(chinese, english);
-  for (const asked of ['zh-CN', 'zh_TW', 'ZH', 'zh-Hant-TW'])
-    assert.equal(await catalogue.bundleList(asked), chinese, asked);
+  for (const requested of ['zh-CN', 'zh_TW', 'ZH', 'zh-Hant-TW'])
+    assert.equal(await catalogue.bundleList(requested), chinese, requested);
 });
 
 test('a text that lacks the requested language is returned in English', async (t) => {

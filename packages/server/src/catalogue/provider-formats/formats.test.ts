@@ -39,24 +39,24 @@ const toLines = (list: unknown) => (Array.isArray(list) ? list.map((item) => JSO
 
 for (const format of definitionFormats) {
   test(`the definitions of every plugin in ${format} match the recorded ones`, (t) => {
-    const made = [...recorded, ...nasty].map(({ plugin, reachesOut }) => ({
+    const definitions = [...recorded, ...nasty].map(({ plugin, reachesOut }) => ({
       plugin: `${plugin.bundle_id}/${plugin.plugin_id}`,
       ...functionFormats[format]({ plugin, reachesOut }),
     }));
-    t.assert.fileSnapshot(made, join(import.meta.dirname, 'golden', `${format}.jsonl`), {
+    t.assert.fileSnapshot(definitions, join(import.meta.dirname, 'golden', `${format}.jsonl`), {
       serializers: [toLines],
     });
   });
 
   test(`the definition of every plugin in ${format} follows the rules of the provider, or is marked as unsupported`, () => {
-    let taken = 0;
+    let accepted = 0;
     for (const { plugin, reachesOut } of [...own, ...nasty]) {
       const { definition, losses } = functionFormats[format]({ plugin, reachesOut });
       if (fallback(format, losses)) continue;
       assertTaken(format, definition);
-      taken += 1;
+      accepted += 1;
     }
-    assert.ok(taken >= own.length, `${taken} were taken`);
+    assert.ok(accepted >= own.length, `${accepted} were taken`);
   });
 
   test(`${format} supports every plugin of ours`, () => {
@@ -70,9 +70,9 @@ for (const format of definitionFormats) {
 test('every keyword of an input that a format does not support is reported as a loss', () => {
   for (const format of definitionFormats) {
     const { losses, definition } = define(format, findNasty('bounds'));
-    const said = JSON.stringify(definition);
+    const json = JSON.stringify(definition);
     for (const keyword of ['uniqueItems', 'multipleOf', 'exclusiveMinimum', 'minLength', 'examples', 'default']) {
-      const isCarried = said.includes(`"${keyword}":`);
+      const isCarried = json.includes(`"${keyword}":`);
       const isTold = losses.some(({ path }) => path.endsWith(`/${keyword}`));
       assert.notEqual(isCarried, isTold, `${format} ${keyword}`);
     }

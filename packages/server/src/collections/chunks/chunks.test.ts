@@ -6,8 +6,8 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   const url = `/v1/collections/${collectionId}/chunks`;
-  const made = await call('POST', url, { content: 'Foxes are small.', metadata: null });
-  const { chunk_id, created_timestamp, ...rest } = made.body.data;
+  const created = await call('POST', url, { content: 'Foxes are small.', metadata: null });
+  const { chunk_id, created_timestamp, ...rest } = created.body.data;
   assert.match(chunk_id, /^chnk[a-z0-9]{20}$/);
   assert.deepEqual(rest, {
     record_id: null,
@@ -18,8 +18,8 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
     locator: null,
     updated_timestamp: created_timestamp,
   });
-  assert.deepEqual((await call('GET', `${url}/${chunk_id}`)).body, made.body);
-  const list = { status: 'success', data: [made.body.data], fetched_count: 1, total_count: null, has_more: false };
+  assert.deepEqual((await call('GET', `${url}/${chunk_id}`)).body, created.body);
+  const list = { status: 'success', data: [created.body.data], fetched_count: 1, total_count: null, has_more: false };
   assert.deepEqual((await call('GET', url)).body, list);
 
   const changed = await call('POST', `${url}/${chunk_id}`, { content: 'Bears.', metadata: { a: [1] } });
@@ -40,14 +40,14 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
 test('metadata contain no unpaired surrogate, so that a search with a filter can read them all', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const metadata = { a: 'x\ud83d', 'k\udc00': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
-  const kept = { a: 'x\ufffd', 'k\ufffd': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
+  const expected = { a: 'x\ufffd', 'k\ufffd': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };
   const collectionId = await collection({ metadata });
-  assert.deepEqual((await call('GET', `/v1/collections/${collectionId}`)).body.data.metadata, kept);
+  assert.deepEqual((await call('GET', `/v1/collections/${collectionId}`)).body.data.metadata, expected);
   const url = `/v1/collections/${collectionId}/chunks`;
-  const made = await call('POST', url, { content: 'Foxes are small.', metadata });
-  assert.deepEqual(made.body.data.metadata, kept);
-  const changed = await call('POST', `${url}/${made.body.data.chunk_id}`, { metadata });
-  assert.deepEqual(changed.body.data.metadata, kept);
+  const created = await call('POST', url, { content: 'Foxes are small.', metadata });
+  assert.deepEqual(created.body.data.metadata, expected);
+  const changed = await call('POST', `${url}/${created.body.data.chunk_id}`, { metadata });
+  assert.deepEqual(changed.body.data.metadata, expected);
   const { record_id } = await record(collectionId, { content: 'Bears.', metadata: { a: '\ud800' } });
   const path = `/v1/collections/${collectionId}/records/${record_id}`;
   assert.deepEqual((await call('GET', path)).body.data.metadata, { a: '\ufffd' });
@@ -58,11 +58,14 @@ test('metadata contain no unpaired surrogate, so that a search with a filter can
 test('chunks of a record can be deleted one by one, and its count follows', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const collectionId = await collection();
-  const made = await record(collectionId, { content: 'a|b', text_splitter: { type: 'separator', separators: ['|'] } });
+  const created = await record(collectionId, {
+    content: 'a|b',
+    text_splitter: { type: 'separator', separators: ['|'] },
+  });
   const [chunk] = (await call('GET', `/v1/collections/${collectionId}/chunks`)).body.data;
   await call('DELETE', `/v1/collections/${collectionId}/chunks/${chunk.chunk_id}`, {});
   assert.equal(
-    (await call('GET', `/v1/collections/${collectionId}/records/${made.record_id}`)).body.data.num_chunks,
+    (await call('GET', `/v1/collections/${collectionId}/records/${created.record_id}`)).body.data.num_chunks,
     1,
   );
   assert.equal((await call('GET', `/v1/collections/${collectionId}`)).body.data.num_chunks, 1);

@@ -6,9 +6,9 @@ import { createSteppedExtractor, extracted } from '../../ingestion/testing/stepp
 import { openTestDatabase, openTestService, type TestCollectionsOptions } from '../testing/test-collections.suite.ts';
 
 /** Opens a service with a collection. The test controls each step of the reading of its documents. */
-async function openSteps(t: TestContext, wish: TestCollectionsOptions = {}) {
+async function openSteps(t: TestContext, options: TestCollectionsOptions = {}) {
   const extractor = createSteppedExtractor();
-  const service = await openTestService(t, { ...wish, extractor });
+  const service = await openTestService(t, { ...options, extractor });
   const project = service.createProject();
   const collectionId = await project.collection();
   const records = `/v1/collections/${collectionId}/records`;
@@ -71,9 +71,9 @@ test('cancelling a finished record changes nothing', async (t) => {
   const reading = await extractor.next();
   await reading.give('all');
   reading.end();
-  const made = await settle(recordId);
+  const record = await settle(recordId);
   const answer = await cancel(recordId);
-  assert.deepEqual([answer.status, answer.body.data], [200, made]);
+  assert.deepEqual([answer.status, answer.body.data], [200, record]);
   assert.deepEqual(await contents(), ['all']);
 });
 
@@ -133,8 +133,7 @@ test('a completely read source is not read again when the last step fails', asyn
   const jobs = createCollectionRepositories(database).jobs;
   const failing: RecordJobRepository = {
     ...jobs,
-    publish: (job, made) =>
-      failures-- > 0 ? Promise.reject(new Error('the disk hesitates')) : jobs.publish(job, made),
+    publish: (job, end) => (failures-- > 0 ? Promise.reject(new Error('the disk hesitates')) : jobs.publish(job, end)),
   };
   const { create, get, settle, contents, extractor } = await openSteps(t, { database, jobs: failing });
   const recordId = await create();

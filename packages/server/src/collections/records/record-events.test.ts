@@ -97,7 +97,7 @@ test('a client that disconnects frees its place', async (t) => {
 });
 
 test('over HTTP the work for a stream stops with its connection', async (t) => {
-  const { extractor, open, room } = await openStream(t);
+  const { extractor, open, services } = await openStream(t);
   await extractor.next();
   const client = new AbortController();
   const response = await open(client.signal);
@@ -106,7 +106,7 @@ test('over HTTP the work for a stream stops with its connection', async (t) => {
   client.abort();
   await assert.rejects(Array.fromAsync(events));
   // The services end their streams, and the app waits for open connections. Both calls return only when nothing hangs.
-  await room.close();
+  await services.close();
 });
 
 test('a silent stream sends a comment at intervals', async () => {

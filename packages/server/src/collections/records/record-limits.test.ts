@@ -66,10 +66,10 @@ test('the limit dry_runs accepts exactly as many dry runs at the same time and r
       return extraction;
     },
   };
-  const { room, createProject } = await openTestService(t, { extractor });
+  const { services, createProject } = await openTestService(t, { extractor });
   const { projectId, collection } = createProject();
   const place = { projectId, collectionId: await collection() };
-  const run = () => room.dryRuns.run(place, { content: 'text' }, end.signal);
+  const run = () => services.dryRuns.run(place, { content: 'text' }, end.signal);
   // Starts as many extractions as the module has processes.
   const started = Promise.allSettled([run(), run()]);
   await assert.rejects(run(), { code: 'TOO_MANY_REQUESTS' });

@@ -111,10 +111,10 @@ test('existing pairs are kept, skipped or replaced, as requested', async (t) => 
 test('two concurrent imports that skip duplicates store each pair once', async (t) => {
   const { addSheet, call, records, settled, collectionId, pairs } = await openQa(t);
   const text = `question,answer\n${Array.from({ length: 300 }, (_, n) => `q${n},a${n}`).join('\n')}\n`;
-  const made = await Promise.all(
+  const created = await Promise.all(
     [1, 2].map(() => call('POST', records, { type: 'qa_sheet', file_id: addSheet(text), on_duplicate: 'skip' })),
   );
-  const both = await Promise.all(made.map(({ body }) => settled(collectionId, body.data.record_id)));
+  const both = await Promise.all(created.map(({ body }) => settled(collectionId, body.data.record_id)));
   assert.deepEqual(
     both.map(({ status }) => status),
     ['ready', 'ready'],
@@ -156,8 +156,8 @@ test('rows of another project, of an unknown record and after an unknown row are
 test('a dry run reports the result of an import and stores nothing', async (t) => {
   const { importSheet, addSheet, call, records, pairs } = await openQa(t);
   await importSheet('question,answer\nq1,have\n');
-  const wish = { type: 'qa_sheet', file_id: addSheet(mixed), on_duplicate: 'skip' };
-  const { status, body } = await call('POST', `${records}?dry_run=true`, wish);
+  const recordBody = { type: 'qa_sheet', file_id: addSheet(mixed), on_duplicate: 'skip' };
+  const { status, body } = await call('POST', `${records}?dry_run=true`, recordBody);
   assert.equal(status, 200);
   const { data } = body;
   assert.deepEqual([data.object, data.status, data.num_chunks, data.error], ['RecordPreview', 'partial', 1, null]);
@@ -173,7 +173,7 @@ test('a dry run reports the result of an import and stores nothing', async (t) =
   ]);
   assert.deepEqual(await pairs(), ['q1=have']);
   assert.equal((await call('GET', records)).body.fetched_count, 1);
-  const wrong = await call('POST', `${records}?dry_run=true`, { ...wish, file_id: addSheet('a,b,c\n1,2,3\n') });
+  const wrong = await call('POST', `${records}?dry_run=true`, { ...recordBody, file_id: addSheet('a,b,c\n1,2,3\n') });
   assert.deepEqual([wrong.body.data.status, wrong.body.data.error.code], ['error', 'header_missing']);
   assert.match(wrong.body.data.error.message, /"a", "b", "c"/);
 });

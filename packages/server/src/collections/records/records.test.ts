@@ -27,8 +27,8 @@ test('a text record is created, listed, changed and deleted', async (t) => {
     text_splitter: splitter,
     metadata: { a: 'b' },
   };
-  const made = await call('POST', url, sent);
-  const { record_id, created_timestamp, ...rest } = made.body.data;
+  const created = await call('POST', url, sent);
+  const { record_id, created_timestamp, ...rest } = created.body.data;
   assert.match(record_id, /^rcrd[a-z0-9]{20}$/);
   assert.deepEqual(rest, {
     object: 'Record',
@@ -111,11 +111,11 @@ test('a file record names its file in its content, with the size last, and anoth
   const collectionId = await collection();
   const fileId = service.files.add(projectId, 'record_file', 'a "b".md', '# Head\n\nFoxes are small.\n');
   const body = { ...clientBody, type: 'file', title: 'T', file_id: fileId, text_splitter: splitter };
-  const made = await record(collectionId, body);
-  assert.equal(made.status, 'ready');
-  assert.equal(made.content, `{"file_id":"${fileId}","file_name":"a \\"b\\".md","file_size":25}`);
+  const created = await record(collectionId, body);
+  assert.equal(created.status, 'ready');
+  assert.equal(created.content, `{"file_id":"${fileId}","file_name":"a \\"b\\".md","file_size":25}`);
   assert.equal((await record(collectionId, body)).status, 'ready');
-  const updated = await call('POST', `/v1/collections/${collectionId}/records/${made.record_id}`, {
+  const updated = await call('POST', `/v1/collections/${collectionId}/records/${created.record_id}`, {
     type: 'file',
     file_id: fileId,
   });
@@ -132,9 +132,9 @@ test('a sheet record has one chunk for each pair, and refused rows make it parti
     'Q&A.csv',
     'question,answer\n"Why, fox?",Because.\nWho?,Me\n',
   );
-  const made = await record(collectionId, { type: 'qa_sheet', file_id: sheet, metadata: {}, text_splitter: null });
-  assert.deepEqual([made.status, made.num_chunks, made.type], ['ready', 2, 'qa_sheet']);
-  const url = `/v1/collections/${collectionId}/records/${made.record_id}`;
+  const created = await record(collectionId, { type: 'qa_sheet', file_id: sheet, metadata: {}, text_splitter: null });
+  assert.deepEqual([created.status, created.num_chunks, created.type], ['ready', 2, 'qa_sheet']);
+  const url = `/v1/collections/${collectionId}/records/${created.record_id}`;
   const [first] = (await call('GET', `${url}/chunks?order=asc`)).body.data;
   assert.deepEqual([first.question, first.answer], ['Why, fox?', 'Because.']);
   for (const query_text of ['why fox', 'because']) {
@@ -151,7 +151,7 @@ test('a sheet record has one chunk for each pair, and refused rows make it parti
     'question,answer\nOnly a question,\nWho?,Me\n',
   );
   await call('POST', url, { type: 'qa_sheet', file_id: half });
-  const partial = await settled(collectionId, made.record_id);
+  const partial = await settled(collectionId, created.record_id);
   assert.deepEqual([partial.status, partial.num_chunks], ['partial', 1]);
   assert.deepEqual(partial.report.rows, { total: 2, accepted: 1, rejected: 1, duplicate: 0 });
 });
@@ -170,9 +170,9 @@ test('a web record fetches and reads its page, and a page that cannot be fetched
   };
   const { collection, record, call } = (await openTestService(t, { pages })).createProject();
   const collectionId = await collection();
-  const made = await record(collectionId, { ...clientBody, type: 'web', url: 'https://example.com/a?b=c' });
-  assert.deepEqual([made.status, made.content], ['ready', '{"url":"https://example.com/a?b=c"}']);
-  const chunks = await call('GET', `/v1/collections/${collectionId}/records/${made.record_id}/chunks`);
+  const created = await record(collectionId, { ...clientBody, type: 'web', url: 'https://example.com/a?b=c' });
+  assert.deepEqual([created.status, created.content], ['ready', '{"url":"https://example.com/a?b=c"}']);
+  const chunks = await call('GET', `/v1/collections/${collectionId}/records/${created.record_id}/chunks`);
   assert.equal(chunks.body.data[0].content, 'Füchse sind klein.');
   const failed = await record(collectionId, { type: 'web', url: 'https://example.com/gone' });
   assert.deepEqual([failed.status, failed.error], ['error', { code: 'page_unreachable', message: 'It answered 404.' }]);
@@ -229,11 +229,11 @@ test('an invalid field is refused with the value found and the value required', 
 test('an update creates the chunks again only when it changes their source', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const collectionId = await collection();
-  const made = await record(collectionId, { content: 'words', metadata: { a: 'b' } });
-  const url = `/v1/collections/${collectionId}/records/${made.record_id}`;
+  const created = await record(collectionId, { content: 'words', metadata: { a: 'b' } });
+  const url = `/v1/collections/${collectionId}/records/${created.record_id}`;
   const status = async (body: object) => (await call('POST', url, body)).body.data.status;
-  assert.deepEqual((await call('POST', url, {})).body.data, made);
-  assert.deepEqual((await call('POST', url, { unknown: 1, title: null })).body.data, made);
+  assert.deepEqual((await call('POST', url, {})).body.data, created);
+  assert.deepEqual((await call('POST', url, { unknown: 1, title: null })).body.data, created);
   const relabelled = (await call('POST', url, { metadata: { c: 'd' } })).body.data;
   assert.deepEqual([relabelled.status, relabelled.metadata], ['ready', { c: 'd' }]);
   for (const body of [{ title: 'x' }, { content: 'y' }, { text_splitter: splitter }, { type: 'text' }]) {
@@ -267,10 +267,13 @@ test('a document that cannot be read ends in error with its reason, and its reco
     ['broken.pdf', '%PDF-1.7 nothing more', 'file_damaged'],
   ] as const) {
     const file_id = service.files.add(projectId, 'record_file', name, bytes);
-    const made = await record(collectionId, { type: 'file', file_id });
-    assert.deepEqual([made.status, made.error.code, made.num_chunks, made.progress], ['error', code, 0, null]);
-    assert.ok(made.error.message.length > 10);
-    assert.equal((await call('DELETE', `/v1/collections/${collectionId}/records/${made.record_id}`)).status, 200);
+    const created = await record(collectionId, { type: 'file', file_id });
+    assert.deepEqual(
+      [created.status, created.error.code, created.num_chunks, created.progress],
+      ['error', code, 0, null],
+    );
+    assert.ok(created.error.message.length > 10);
+    assert.equal((await call('DELETE', `/v1/collections/${collectionId}/records/${created.record_id}`)).status, 200);
   }
 });
 
@@ -299,10 +302,10 @@ test('each sheet becomes one record, every row is accounted for, and its questio
   for (const [name, [bytes, query_text, question]] of Object.entries(sheets)) {
     const file_id = service.files.add(projectId, 'qa_record_file', name, bytes);
     const collectionId = await collection({ type: 'qa' });
-    const made = await record(collectionId, { type: 'qa_sheet', file_id });
-    assert.equal(made.status, 'ready', name);
-    assert.equal(made.num_chunks, made.report.rows.total, name);
-    assert.equal(made.num_chunks, 300, name);
+    const created = await record(collectionId, { type: 'qa_sheet', file_id });
+    assert.equal(created.status, 'ready', name);
+    assert.equal(created.num_chunks, created.report.rows.total, name);
+    assert.equal(created.num_chunks, 300, name);
     const found = await call('POST', `/v1/collections/${collectionId}/chunks/query`, { query_text });
     assert.equal(found.body.data[0].question, question, name);
   }

@@ -142,7 +142,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const { collections, chunks, records } = repositories;
     const collection = await addCollection(repositories);
     const { projectId, id } = collection;
-    const made = await recordOf(repositories, collection, ['apple', 'pear', 'plum']);
+    const record = await recordOf(repositories, collection, ['apple', 'pear', 'plum']);
     await chunks.add(projectId, id, newChunk('apple'));
     await addRecord(repositories, collection);
     const job = await claim(repositories);
@@ -154,7 +154,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.equal(await collections.find(projectId, id), undefined);
     assert.deepEqual((await collections.list(projectId, {}))?.items, []);
     assert.equal(await collections.change(projectId, id, { name: 'x', updatedAt: start }), false);
-    assert.equal(await records.add({ ...made, id: newId('record'), createdAt: start, deadlineAt: start }), false);
+    assert.equal(await records.add({ ...record, id: newId('record'), createdAt: start, deadlineAt: start }), false);
     assert.equal(await chunks.add(projectId, id, newChunk('late')), 'gone');
     const late = { status: 'ready', numChunks: 1, report: {}, now: start } as const;
     assert.deepEqual(await repositories.jobs.publish(job, late), { kind: 'lost' });

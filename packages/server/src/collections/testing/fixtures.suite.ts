@@ -130,8 +130,13 @@ export async function recordOf(
 export async function publish({ jobs }: CollectionRepositories, job: RecordJob, contents: readonly string[]) {
   const chunks = contents.map((content, ordinal) => newChunk(content, { ordinal }));
   assert.equal(await jobs.addChunks(job, chunks), true);
-  const made = { status: 'ready', numChunks: contents.length, report: { format: 'text' }, now: start + 5 } as const;
-  const publication = await jobs.publish(job, made);
+  const published = {
+    status: 'ready',
+    numChunks: contents.length,
+    report: { format: 'text' },
+    now: start + 5,
+  } as const;
+  const publication = await jobs.publish(job, published);
   assert.equal(publication.kind, 'published');
 }
 

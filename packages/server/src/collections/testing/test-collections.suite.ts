@@ -82,8 +82,8 @@ export interface TestFiles extends FileAccess {
 export function createTestFiles(): TestFiles {
   const files = new Map<string, AccessibleFile & { content: Uint8Array }>();
   return {
-    add(projectId, purpose, name, given) {
-      const content = typeof given === 'string' ? Buffer.from(given) : given;
+    add(projectId, purpose, name, data) {
+      const content = typeof data === 'string' ? Buffer.from(data) : data;
       const extension = name.slice(name.lastIndexOf('.') + 1) as AccessibleFile['extension']; // tests use known ones
       const id = newId('file');
       files.set(id, {
@@ -128,38 +128,40 @@ const guard: Guard = {
 export function openTestCollections(
   t: TestContext,
   database: Database,
-  wish: TestCollectionsOptions & { files: FileAccess },
+  options: TestCollectionsOptions & { files: FileAccess },
 ) {
-  const extractor = wish.extractor ?? openExtractor({ processes: 1, logger: silent });
-  const room = openCollectionServices({
+  const extractor = options.extractor ?? openExtractor({ processes: 1, logger: silent });
+  const services = openCollectionServices({
     repositories: {
       ...createCollectionRepositories(database),
-      ...(wish.jobs === undefined ? {} : { jobs: wish.jobs }),
+      ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
-    files: wish.files,
-    metrics: wish.metrics,
+    files: options.files,
+    metrics: options.metrics,
     extractor,
-    pages: wish.pages ?? { fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }) },
+    pages: options.pages ?? {
+      fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }),
+    },
     countTokens,
     clock: systemClock,
     newId,
     logger: silent,
-    limits: { collections: 1_000, records: 100_000, waitingRecords: 10_000, ...wish.limits },
+    limits: { collections: 1_000, records: 100_000, waitingRecords: 10_000, ...options.limits },
     extractionProcesses: 2,
-    embedding: wish.embedder && {
-      embedder: wish.embedder,
+    embedding: options.embedder && {
+      embedder: options.embedder,
       openIndex: (load) => openVectorIndex({ load, memory: 64 * 1024 * 1024 }),
     },
-    alone: wish.alone ?? false,
-    timing: { pollMs: 50, backoffMs: 10, ...wish.timing },
+    alone: options.alone ?? false,
+    timing: { pollMs: 50, backoffMs: 10, ...options.timing },
   });
   let closed: Promise<void> | undefined;
   const close = () => {
-    closed ??= room.close().then(() => extractor.close());
+    closed ??= services.close().then(() => extractor.close());
     return closed;
   };
   closeWith(t, close);
-  return { ...room, close };
+  return { ...services, close };
 }
 
 export interface Answer {
@@ -169,13 +171,13 @@ export interface Answer {
 }
 
 /** Serves the collections over HTTP in this process. */
-export async function openTestService(t: TestContext, wish: TestCollectionsOptions = {}) {
-  const database = wish.database ?? (await openTestDatabase(t));
-  const files = wish.files ?? createTestFiles();
-  const room = openTestCollections(t, database, { ...wish, files });
+export async function openTestService(t: TestContext, options: TestCollectionsOptions = {}) {
+  const database = options.database ?? (await openTestDatabase(t));
+  const files = options.files ?? createTestFiles();
+  const services = openTestCollections(t, database, { ...options, files });
   const requestMetrics = createRequestMetrics(createMetrics());
   const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain() });
-  collectionRoutes(app, { guard, ...room });
+  collectionRoutes(app, { guard, ...services });
   await app.ready();
   closeWith(t, () => app.close());
 
@@ -189,7 +191,7 @@ export async function openTestService(t: TestContext, wish: TestCollectionsOptio
     };
     const settled = async (collectionId: string, recordId: string) => {
       const key = { projectId, collectionId, recordId };
-      for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+      for await (const _ of services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
       return (await call('GET', `/v1/collections/${collectionId}/records/${recordId}`)).body.data;
     };
     const collection = async (body: object = {}): Promise<string> =>
@@ -201,5 +203,5 @@ export async function openTestService(t: TestContext, wish: TestCollectionsOptio
     return { projectId, call, settled, collection, record };
   }
 
-  return { database, files, room, app, createProject };
+  return { database, files, services, app, createProject };
 }

@@ -82,8 +82,8 @@ describe('a redactor', () => {
 
   it('does not change the bytes around a secret, text or not', () => {
     const before = Buffer.from([0xff, 0x00, 0xc3]);
-    const scrubbed = createRedactor(['12345678']).bytes(Buffer.concat([before, Buffer.from('12345678'), before]));
-    assert.deepEqual(scrubbed, Buffer.concat([before, Buffer.from(redacted), before]));
+    const cleaned = createRedactor(['12345678']).bytes(Buffer.concat([before, Buffer.from('12345678'), before]));
+    assert.deepEqual(cleaned, Buffer.concat([before, Buffer.from(redacted), before]));
   });
 
   it('replaces a short secret only where it stands alone, and none below four characters', () => {
@@ -93,9 +93,9 @@ describe('a redactor', () => {
 
   it('treats a key such as __proto__ as a member', () => {
     const value: unknown = JSON.parse('{"__proto__":{"a":"12345678"}}');
-    const scrubbed = createRedactor(['12345678']).deep(value);
-    assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"a":"[redacted]"}}');
-    assert.equal(Object.getPrototypeOf(scrubbed), Object.prototype);
+    const redacted = createRedactor(['12345678']).deep(value);
+    assert.equal(JSON.stringify(redacted), '{"__proto__":{"a":"[redacted]"}}');
+    assert.equal(Object.getPrototypeOf(redacted), Object.prototype);
   });
 
   it('recognises every encoding', () => {

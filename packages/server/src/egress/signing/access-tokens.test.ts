@@ -35,11 +35,11 @@ function respondJson(response: ServerResponse, body: object, status = 200): void
 async function open(t: TestContext, { tokens, api, clock }: Place) {
   let granted = 0;
   const auth = await startServer(t, (request, response) => tokens(request, response, ++granted));
-  let asked = 0;
+  let requests = 0;
   const upstream = await startServer(t, (request, response) => {
-    asked += 1;
+    requests += 1;
     if (api === undefined) response.end(`heard ${request.headers.authorization}`);
-    else api(request, response, asked);
+    else api(request, response, requests);
   });
   const broker = startBroker(t, {
     overrides: new Map([
@@ -74,11 +74,11 @@ describe('an access token', () => {
       scope: 'read write',
       parameters: { audience: 'https://a.example' },
     });
-    const [asked] = auth.requests;
-    assert.equal(asked?.method, 'POST');
+    const [tokenRequest] = auth.requests;
+    assert.equal(tokenRequest?.method, 'POST');
     const basic = Buffer.from('client-1:canary%2Bsecret%2F0123456789').toString('base64');
-    assert.equal(asked?.headers.authorization, `Basic ${basic}`);
-    assert.deepEqual(Object.fromEntries(new URLSearchParams(asked?.body)), {
+    assert.equal(tokenRequest?.headers.authorization, `Basic ${basic}`);
+    assert.deepEqual(Object.fromEntries(new URLSearchParams(tokenRequest?.body)), {
       grant_type: 'client_credentials',
       scope: 'read write',
       audience: 'https://a.example',
@@ -307,11 +307,11 @@ describe('a token endpoint', () => {
       [(_r, response) => response.writeHead(302, { location: 'https://evil.example.com/' }).end(), /redirected/],
       [(_r, response) => response.destroy(), /no access token: the connection was closed/],
     ];
-    for (const [tokens, said] of answers) {
+    for (const [tokens, expectedMessage] of answers) {
       const { upstream, send } = await open(t, { tokens });
       const result = await send();
       assert.equal(result.kind, 'unreachable');
-      assert.match(JSON.stringify(result), said);
+      assert.match(JSON.stringify(result), expectedMessage);
       assert.ok(!JSON.stringify(result).includes('canary'));
       assert.equal(upstream.requests.length, 0);
     }

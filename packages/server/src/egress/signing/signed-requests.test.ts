@@ -18,8 +18,8 @@ const secrets = { key: 'canary-0123456789', id: 'AKIDEXAMPLE', session: 'session
 const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
 
 async function sendWith(t: TestContext, inject: Injection[], request: Partial<EgressRequest>) {
-  const upstream = await startServer(t, (asked, response) => {
-    if (asked.url?.startsWith('/moved')) response.writeHead(307, { location: '/here?moved=1' }).end();
+  const upstream = await startServer(t, (incoming, response) => {
+    if (incoming.url?.startsWith('/moved')) response.writeHead(307, { location: '/here?moved=1' }).end();
     else response.end('ok');
   });
   const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
@@ -127,14 +127,14 @@ describe('a request signed for AWS', () => {
 
   it('is refused when half of the key or the region is missing, and sent unsigned without any of it', async (t) => {
     const broker = startBroker(t);
-    const send = (given: Partial<typeof secrets>) =>
+    const send = (changes: Partial<typeof secrets>) =>
       broker.send(
         { method: 'GET', url: `${apiOrigin}/` },
-        policyFor({ credentials: secretsOf(given as Record<string, string>), inject: [aws] }),
+        policyFor({ credentials: secretsOf(changes as Record<string, string>), inject: [aws] }),
         never,
       );
-    for (const given of [{ id: 'x' }, { key: 'x' }, { id: 'x', key: 'x' }, { id: 'a\nb', key: 'x', region: 'x' }]) {
-      assert.equal((await send(given)).kind, 'refused');
+    for (const changes of [{ id: 'x' }, { key: 'x' }, { id: 'x', key: 'x' }, { id: 'a\nb', key: 'x', region: 'x' }]) {
+      assert.equal((await send(changes)).kind, 'refused');
     }
     // The request is signed and reaches the name lookup, which fails in tests.
     assert.equal((await send({ region: 'x' })).kind, 'unreachable');

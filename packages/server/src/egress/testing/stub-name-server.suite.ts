@@ -52,10 +52,10 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
 const [typeA, typeName, typeAaaa] = [1, 5, 28];
 
 /** Returns one record for the name in the question, or none when the address is of the other family. */
-function record(value: string, asked: number): Buffer[] {
+function record(value: string, recordType: number): Buffer[] {
   const family = isIP(value);
-  if (family === 4 && asked === typeA) return [resource(typeA, Buffer.from(value.split('.').map(Number)))];
-  if (family === 6 && asked === typeAaaa) return [resource(typeAaaa, bytes6(value))];
+  if (family === 4 && recordType === typeA) return [resource(typeA, Buffer.from(value.split('.').map(Number)))];
+  if (family === 6 && recordType === typeAaaa) return [resource(typeAaaa, bytes6(value))];
   if (family !== 0) return [];
   const labels = value.split('.').map((label) => Buffer.concat([Buffer.of(label.length), Buffer.from(label)]));
   return [resource(typeName, Buffer.concat([...labels, Buffer.of(0)]))];

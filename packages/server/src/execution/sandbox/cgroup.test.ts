@@ -173,8 +173,8 @@ test('the next start removes the groups of a killed server', async () => {
   await bed.addBundle('a', { 'run.mjs': 'export const run = () => "well";' });
   const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), 'stay'];
   const child = spawn(process.execPath, args, { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
-  const [said] = await once(child.stdout, 'data');
-  const { cgroup } = JSON.parse(String(said));
+  const [output] = await once(child.stdout, 'data');
+  const { cgroup } = JSON.parse(String(output));
   const pids = childrenOf(child.pid ?? 0);
   const groups = pids.flatMap(groupsOf);
   assert.equal(groups.length > 0, cgroup.available);

@@ -60,19 +60,19 @@ inEachTier('a forged result for another run is ignored', async ({ runHostile }) 
 });
 
 inEachTier('a forged request for another run is not made', async ({ runHostile }) => {
-  let made = 0;
+  let requests = 0;
   const forged = '{"type":"fetch","run":"AAAAAAAAAAAAAAAAAAAAAA","call":1,"request":{"url":"https://a.test/"}}';
   const outcome = await runHostile(
     `export const run = async (input, context) => { ${openChannel} await say('${forged}'); return 'honest'; };`,
     {
       onFetch: () => {
-        made += 1;
+        requests += 1;
         return Promise.reject(new Error('none'));
       },
     },
   );
   assert.deepEqual(outcome, { kind: 'returned', output: 'honest' });
-  assert.equal(made, 0);
+  assert.equal(requests, 0);
 });
 
 inEachTier('what a run leaves behind does not speak in the next one', async ({ bed }) => {
@@ -88,10 +88,10 @@ inEachTier('what a run leaves behind does not speak in the next one', async ({ b
       await new Promise((done) => setTimeout(done, 20));
       return late;
     };`;
-  const heard: string[] = [];
+  const messages: string[] = [];
   await bed.addBundle('leaving', { 'run.mjs': source });
-  const onLog = (message: string): void => void heard.push(message);
+  const onLog = (message: string): void => void messages.push(message);
   assert.deepEqual(await bed.run('leaving', { input: { first: true }, onLog }), { kind: 'returned', output: 'first' });
   assert.deepEqual(await bed.run('leaving', { onLog }), { kind: 'returned', output: 'cancelled' });
-  assert.deepEqual(heard, []);
+  assert.deepEqual(messages, []);
 });

@@ -210,12 +210,12 @@ test('a bundle that some users cannot read runs as the user of the server, and t
   await bed.addBundle('private', { 'run.mjs': held });
   await chmod(join(bed.folder, 'private'), 0o700);
   assert.equal((await bed.run('private')).kind, 'returned');
-  const said = bed.log.some((line) => line.includes('run as the user of the service') && line.includes('private'));
-  assert.equal(said, bed.sandbox.capabilities.separateUser);
+  const isLogged = bed.log.some((line) => line.includes('run as the user of the service') && line.includes('private'));
+  assert.equal(isLogged, bed.sandbox.capabilities.separateUser);
 });
 
 test('when the system cannot start a process, waiting runs fail with the reason, and no place is lost', async () => {
-  const told: string[] = [];
+  const messages: string[] = [];
   const slots = createSlots(() => [pool], {
     maxChildren: 1,
     maxChildrenOfBundle: 1,
@@ -230,7 +230,7 @@ test('when the system cannot start a process, waiting runs fail with the reason,
     startHost: () => {
       throw new Error('spawn ENOMEM');
     },
-    onCrash: (words) => told.push(words),
+    onCrash: (words) => messages.push(words),
   });
   const task = {
     ...{ bundleId: 'a', bundleFolder: '/', handlerPath: 'run.mjs', input: {} },
@@ -240,7 +240,7 @@ test('when the system cannot start a process, waiting runs fail with the reason,
   const { signal } = new AbortController();
   const outcome = await pool.run({ task, handlerUrl: 'file:///run.mjs', signal, hiddenFolders: [] });
   assert.equal(outcome.kind, 'crashed');
-  assert.deepEqual(new Set(told), new Set(['spawn ENOMEM']));
+  assert.deepEqual(new Set(messages), new Set(['spawn ENOMEM']));
   assert.deepEqual(pool.counts(), { children: 0, waiting: 0, since: undefined });
   assert.equal(slots.take(pool.owner), true);
 });

@@ -140,18 +140,18 @@ for (const tier of ['process', 'sandbox']) {
       stdio: ['ignore', 'pipe', 'inherit'],
       ...ordinary,
     });
-    const said = JSON.parse((await text(child.stdout)).split('\n').find((line) => line.startsWith('{')) ?? '{}');
-    assert.deepEqual(said.outcome, { kind: 'returned', output: 'well' });
+    const report = JSON.parse((await text(child.stdout)).split('\n').find((line) => line.startsWith('{')) ?? '{}');
+    assert.deepEqual(report.outcome, { kind: 'returned', output: 'well' });
     const sandbox = { available: true };
     const cgroup = { available: false, missing: 'switched off' };
-    assert.deepEqual(said.capabilities, {
+    assert.deepEqual(report.capabilities, {
       permissions: true,
       networkDenied: true,
       separateUser: false,
       sandbox,
       cgroup,
     });
-    assert.notEqual(said.uid, 0);
+    assert.notEqual(report.uid, 0);
   });
 }
 
@@ -161,11 +161,11 @@ for (const tier of ['process', 'sandbox']) {
     await bed.addBundle('a', { 'run.mjs': spinning });
     const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a')), 'spin', tier];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
+    let output = '';
     child.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
-    await until('the handler spins', () => said.split('spinning').length > 2);
+    await until('the handler spins', () => output.split('spinning').length > 2);
     const started = childrenOf(child.pid ?? 0);
     const pids = [...started, ...started.flatMap(childrenOf)];
     assert.ok(pids.length > 0);

@@ -41,7 +41,7 @@ inEachTier('what a run leaves behind takes no more than the run may', async ({ b
   const source = `const burn = async () => { ${threads} }; export const run = () => { void burn(); return 'answered'; };`;
   await bed.addBundle('lingers', { 'run.mjs': source });
   assert.deepEqual(await bed.run('lingers', { limits }), { kind: 'returned', output: 'answered' });
-  const says = (line: string): boolean => line.includes('"lingers"') && line.includes('process exited early');
-  await until('its process has been ended', () => bed.log.some(says));
+  const isExitLine = (line: string): boolean => line.includes('"lingers"') && line.includes('process exited early');
+  await until('its process has been ended', () => bed.log.some(isExitLine));
   assert.deepEqual(await bed.run('neighbour'), { kind: 'returned', output: 'well' });
 });

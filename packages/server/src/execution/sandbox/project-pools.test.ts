@@ -31,7 +31,7 @@ test('no state crosses projects: none of 1,500 alternating runs finds a mark of 
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 4 });
   await bed.addBundle('marking', { 'run.mjs': marking });
   const owners = new Map<string, string>();
-  let kept = 0;
+  let reused = 0;
   for (let turn = 0; turn < 500; turn += 1) {
     const all = await Promise.all(projects.map((projectId) => runFor(bed, projectId)));
     for (const [index, { process: id, found }] of all.entries()) {
@@ -42,10 +42,10 @@ test('no state crosses projects: none of 1,500 alternating runs finds a mark of 
       );
       assert.equal(owners.get(id) ?? project, project, 'a process of its own');
       owners.set(id, project);
-      kept += found.length;
+      reused += found.length;
     }
   }
-  assert.ok(kept > 1000, 'the same project finds its own marks: processes are used again');
+  assert.ok(reused > 1000, 'the same project finds its own marks: processes are used again');
 });
 
 test('more projects than processes take turns, each with its own processes, and other bundles are not blocked', async () => {

@@ -62,10 +62,10 @@ test('a batch arrives unchanged, with texts that a database can store', () => {
 test('batches contain every chunk once, in order, within the limits; a chunk that exceeds them is a batch of its own', () => {
   const lengths = fc.array(fc.oneof(fc.nat(3_000), fc.constant(batchLimits.words + 1)), { maxLength: 1_200 });
   fc.assert(
-    fc.property(lengths, (given) => {
+    fc.property(lengths, (items) => {
       const buffer = createChunkBuffer();
       const batches = [];
-      for (const [ordinal, length] of given.entries()) {
+      for (const [ordinal, length] of items.entries()) {
         const chunk = ofWords(length, ordinal);
         if (buffer.add(chunk)) continue;
         batches.push(buffer.take());
@@ -75,7 +75,7 @@ test('batches contain every chunk once, in order, within the limits; a chunk tha
       assert.deepEqual(buffer.take(), []);
       assert.deepEqual(
         batches.flat().map(({ ordinal, words }) => [ordinal, words.length]),
-        given.map((length, ordinal) => [ordinal, length]),
+        items.map((length, ordinal) => [ordinal, length]),
       );
       for (const batch of batches) if (batch.length > 0) assert.equal(checkBatch(batch).length, batch.length);
     }),

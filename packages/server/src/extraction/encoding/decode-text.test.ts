@@ -13,8 +13,8 @@ function decodes(bytes: Uint8Array, text: string, encoding: string, declared: st
 
 test('UTF-8 is read with and without a byte order mark', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (given) => {
-      const text = `${given.replace(/[\r\0-\x1f\ufeff]/g, '')}.`;
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (original) => {
+      const text = `${original.replace(/[\r\0-\x1f\ufeff]/g, '')}.`;
       decodes(Buffer.from(text), text, 'utf-8');
       decodes(Buffer.from(`\ufeff${text}`), text, 'utf-8');
     }),
@@ -55,9 +55,9 @@ for (const { text, encodings } of letters) {
 
 test('the encoding of a long text is determined from its lines beyond ASCII, wherever they are', () => {
   const plain = 'Nothing here tells the encoding.\n'.repeat(20_000);
-  const telling = 'Größere Städte haben natürlich mehrere Straßen, für Fußgänger auch schöne Plätze.\n';
-  const bytes = Buffer.from(`${plain}${telling}${plain}`, 'latin1');
-  assert.deepEqual([decodeText(bytes).encoding, decodeText(bytes).text.includes(telling)], ['windows-1252', true]);
+  const sentence = 'Größere Städte haben natürlich mehrere Straßen, für Fußgänger auch schöne Plätze.\n';
+  const bytes = Buffer.from(`${plain}${sentence}${plain}`, 'latin1');
+  assert.deepEqual([decodeText(bytes).encoding, decodeText(bytes).text.includes(sentence)], ['windows-1252', true]);
 });
 
 test('the pieces of a text form the text, however long it is', () => {

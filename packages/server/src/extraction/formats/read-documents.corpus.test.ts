@@ -17,9 +17,9 @@ function wordRecall(expected: string, text: string): number {
   const words = tokenize(expected);
   let found = 0;
   for (const word of words) {
-    const left = counts.get(word) ?? 0;
-    if (left > 0) found += 1;
-    counts.set(word, left - 1);
+    const remaining = counts.get(word) ?? 0;
+    if (remaining > 0) found += 1;
+    counts.set(word, remaining - 1);
   }
   return words.length === 0 ? 1 : found / words.length;
 }

@@ -189,10 +189,10 @@ test('kept and reported rows are the rows that were written, whatever the policy
   );
   const rows = fc.array(fc.tuple(cell, cell));
   fc.assert(
-    fc.property(rows, fc.constantFrom('keep', 'skip', 'replace'), (given, policy) => {
-      const text = [['question', 'answer'], ...given].map(quotedLine).join('\n');
+    fc.property(rows, fc.constantFrom('keep', 'skip', 'replace'), (rowList, policy) => {
+      const text = [['question', 'answer'], ...rowList].map(quotedLine).join('\n');
       const { pairs, reported } = fromCsv(text, policy);
-      const clean = given.map((row) => row.map((value) => value.replace(/\r\n?/g, '\n').replaceAll('\0', '').trim()));
+      const clean = rowList.map((row) => row.map((value) => value.replace(/\r\n?/g, '\n').replaceAll('\0', '').trim()));
       const filled = clean.filter((row) => row.some((value) => value !== ''));
       assert.equal(pairs.length + reported.length, filled.length);
       const rejected = reported.filter(({ code }) => rowCodes[code].status === 'rejected');

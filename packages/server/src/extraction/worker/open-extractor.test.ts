@@ -107,17 +107,17 @@ test('no more chunks are made than there is room for', async () => {
 
 test('the child waits until batches are taken', async () => {
   const batches: number[] = [];
-  let taking = 0;
+  let batchesInProgress = 0;
   const { task } = taskOf(
     { kind: 'text', text: 'word '.repeat(400_000) },
     {
       splitter: { type: 'token', chunk_size: 50, chunk_overlap: 0 },
       onBatch: async (chunks) => {
-        taking += 1;
-        assert.ok(taking <= mostBatchesSent);
+        batchesInProgress += 1;
+        assert.ok(batchesInProgress <= mostBatchesSent);
         batches.push(chunks.length);
         await delay(5);
-        taking -= 1;
+        batchesInProgress -= 1;
       },
     },
   );

@@ -148,9 +148,9 @@ async function openToUnguarded(t: TestContext, settings: SpawnSettings): Promise
   const channel = child.stdio[channelDescriptor];
   assert.ok(channel instanceof Socket && child.stdout !== null && child.stderr !== null);
   channel.write(`${JSON.stringify(await openWorld(t))}\n`);
-  const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  assert.ok(said.startsWith('['), complaint);
-  return JSON.parse(said);
+  const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  assert.ok(output.startsWith('['), complaint);
+  return JSON.parse(output);
 }
 
 test('in a sandbox the kernel alone keeps a reader from everything but its program', async (t) => {
@@ -186,8 +186,8 @@ for (const tier of ['sandbox', 'process'] as const) {
     const ordinary = isRoot ? { uid: 1000, gid: 1000 } : {};
     const args = ['--input-type=module', '--eval', service(url, tier)];
     const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...ordinary });
-    const [said] = await once(child.stdout, 'data');
-    const { kind, uid } = JSON.parse(String(said));
+    const [output] = await once(child.stdout, 'data');
+    const { kind, uid } = JSON.parse(String(output));
     const [outer = 0] = children(child.pid);
     const status = statusOf(children(outer)[0] ?? outer);
     const ended = once(child, 'close');
@@ -226,8 +226,8 @@ test('a process that has read for one project never reads for another', async ()
     const [, second] = await readFor('b');
     assert.ok(first !== undefined && second !== undefined);
     assert.deepEqual(await readFor('a'), [first, second], 'the process of the project is used again');
-    const [kept, third] = await readFor('c');
-    assert.equal(kept, first, 'the process that was idle longest made room');
+    const [reused, third] = await readFor('c');
+    assert.equal(reused, first, 'the process that was idle longest made room');
     assert.ok(third !== undefined && third !== second);
     assert.deepEqual(await readFor('c'), [first, third]);
   } finally {

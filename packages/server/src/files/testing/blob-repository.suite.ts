@@ -64,12 +64,12 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
 
     test('content whose blob is not stored is kept under the new blob, for every file that uses it', async () => {
       const first = await add('aa');
-      const asked: unknown[] = [];
+      const requested: unknown[] = [];
       const second = await add('aa', async (blob) => {
-        asked.push(blob);
+        requested.push(blob);
         return false;
       });
-      assert.deepEqual(asked, [{ blobId: first.file.blobId, bytes: 10 }]);
+      assert.deepEqual(requested, [{ blobId: first.file.blobId, bytes: 10 }]);
       assert.deepEqual(second.outcome, {
         kind: 'added',
         blobId: second.file.blobId,

@@ -188,8 +188,8 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.ok(typeof second === 'object' && second.removeBlob);
       await files.finishDelete(second);
       assert.equal((await files.knownBlobs([a.blobId])).size, 1);
-      const left = (await files.unfinishedDeletes(1000)).find((unfinished) => unfinished.fileId === a.id);
-      assert.ok(left?.removeBlob);
+      const unfinishedDelete = (await files.unfinishedDeletes(1000)).find((unfinished) => unfinished.fileId === a.id);
+      assert.ok(unfinishedDelete?.removeBlob);
       await files.finishDelete(first);
       assert.equal((await files.knownBlobs([a.blobId])).size, 0);
     });

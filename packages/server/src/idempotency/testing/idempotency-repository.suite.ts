@@ -84,14 +84,14 @@ export function describeIdempotencyRepository(
       await repository.claim(claim, 1);
       assert.equal(await repository.renew(claim, 2000), true);
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3000 }, 1500), { kind: 'running' });
-      const taken = { ...claim, heldUntil: 4000 };
-      assert.deepEqual(await repository.claim(taken, 2000), { kind: 'claimed' });
+      const replacement = { ...claim, heldUntil: 4000 };
+      assert.deepEqual(await repository.claim(replacement, 2000), { kind: 'claimed' });
       const late = { ...claim, heldUntil: 2000 };
       assert.equal(await repository.renew(late, 5000), false);
       assert.equal(await repository.complete(answered(late)), false);
       await repository.release(late);
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3500 }, 2500), { kind: 'running' });
-      assert.equal(await repository.complete(answered(taken)), true);
+      assert.equal(await repository.complete(answered(replacement)), true);
     });
 
     test('a claim further in the future than a lease is void; an answer with that expiry stays', async () => {

@@ -56,11 +56,11 @@ function watched<T extends object>(port: T): T {
     get(target, name, receiver) {
       const method: unknown = Reflect.get(target, name, receiver);
       if (name !== plan.point?.call || typeof method !== 'function') return method;
-      return (...given: unknown[]) => {
+      return (...args: unknown[]) => {
         if (armed) calls += 1;
-        if (!armed || calls !== plan.point?.nth) return method.apply(target, given);
+        if (!armed || calls !== plan.point?.nth) return method.apply(target, args);
         if (plan.point.when === 'before') return die();
-        const answer: unknown = method.apply(target, given);
+        const answer: unknown = method.apply(target, args);
         // Kills at a random moment within the statements of the call.
         if (plan.point.when === 'during') setTimeout(die, Math.random() * 3);
         else void Promise.resolve(answer).then(die);
@@ -86,11 +86,11 @@ function withStages(extractor: Extractor): Extractor {
 }
 
 /** Arms the kill when the work begins, or begins again, so that all later calls count. */
-function arming<Given extends unknown[], Answer>(write: (...given: Given) => Answer) {
-  return (...given: Given): Answer => {
+function arming<Args extends unknown[], Answer>(write: (...args: Args) => Answer) {
+  return (...args: Args): Answer => {
     writes += 1;
     armed = writes === (plan.again ? 2 : 1);
-    return write(...given);
+    return write(...args);
   };
 }
 
@@ -123,7 +123,7 @@ const repositories = {
   jobs: watched(created.jobs),
 };
 const extractor = openExtractor({ processes: 1, logger });
-const room = openCollectionServices({
+const services = openCollectionServices({
   repositories,
   files: watched(files),
   extractor: withStages(watched(extractor)),
@@ -140,13 +140,13 @@ const room = openCollectionServices({
 
 async function settle(recordId: string): Promise<void> {
   const key = { projectId, collectionId, recordId };
-  for await (const _ of room.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
 }
 
 async function settleAll(): Promise<void> {
-  const left = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
+  const unfinished = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
   for (;;) {
-    const ids = (await left.execute()).map(({ id }) => id);
+    const ids = (await unfinished.execute()).map(({ id }) => id);
     if (ids.length === 0) return;
     for (const id of ids) await settle(id);
     await delay(1);
@@ -155,14 +155,14 @@ async function settleAll(): Promise<void> {
 
 await settleAll();
 if (plan.again) {
-  const { record_id: recordId } = await room.records.create(projectId, collectionId, plan.record);
+  const { record_id: recordId } = await services.records.create(projectId, collectionId, plan.record);
   await settle(recordId);
   await settleAll();
-  await room.records.retry({ projectId, collectionId, recordId });
+  await services.records.retry({ projectId, collectionId, recordId });
 } else {
-  await room.records.create(projectId, collectionId, plan.record);
+  await services.records.create(projectId, collectionId, plan.record);
 }
 await settleAll();
-await room.close();
+await services.close();
 await extractor.close();
 await database.close();

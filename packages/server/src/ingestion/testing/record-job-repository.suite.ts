@@ -18,7 +18,7 @@ import {
   sweepAway,
 } from '../../collections/testing/fixtures.suite.ts';
 
-const made = { status: 'ready', numChunks: 1, report: { format: 'text' }, now: start + 5 } as const;
+const published = { status: 'ready', numChunks: 1, report: { format: 'text' }, now: start + 5 } as const;
 const failure = { code: 'file_damaged', message: 'It is broken.' };
 const again = (now: number) => ({ limit: 2, leaseUntil: now + 30_000 });
 const remake = (content: string) => ({
@@ -29,7 +29,7 @@ const remake = (content: string) => ({
 /** Tests the behaviour of every repository of record jobs. */
 export function testRecordJobRepository(open: () => OpenedRepositories): void {
   testClaims(open);
-  testMaking(open);
+  testPublication(open);
   testVoidClaims(open);
   testSweeping(open);
 }
@@ -189,7 +189,7 @@ function testClaims(open: () => OpenedRepositories): void {
   });
 }
 
-function testMaking(open: () => OpenedRepositories): void {
+function testPublication(open: () => OpenedRepositories): void {
   test('chunks are seen and found from the switch on, not before', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
@@ -202,14 +202,14 @@ function testMaking(open: () => OpenedRepositories): void {
     await repositories.jobs.addChunks(job, [newChunk('blue plum', { ordinal: 2 })]);
     assert.deepEqual(await contentsOf(repositories, collection), []);
     assert.deepEqual(await foundBy(repositories, collection, ['pear']), []);
-    const publication = await repositories.jobs.publish(job, { ...made, numChunks: 3, status: 'partial' });
+    const publication = await repositories.jobs.publish(job, { ...published, numChunks: 3, status: 'partial' });
     assert.deepEqual(publication, { kind: 'published', sweep: false });
     assert.deepEqual(await contentsOf(repositories, collection, record.id), ['red apple', 'green pear', 'blue plum']);
     assert.deepEqual(await foundBy(repositories, collection, ['pear']), ['green pear']);
     const { status, numChunks, report, error } = await getRecord(repositories, record);
     assert.deepEqual(
       { status, numChunks, report, error },
-      { status: 'partial', numChunks: 3, report: made.report, error: null },
+      { status: 'partial', numChunks: 3, report: published.report, error: null },
     );
     assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000)), undefined);
     assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000, { kind: 'sweep' })), undefined);
@@ -225,7 +225,7 @@ function testMaking(open: () => OpenedRepositories): void {
     const job = await claim(repositories);
     await repositories.jobs.addChunks(job, [newChunk('new apple')]);
     assert.deepEqual(await contentsOf(repositories, collection), ['old apple', 'old pear']);
-    assert.deepEqual(await repositories.jobs.publish(job, made), { kind: 'published', sweep: true });
+    assert.deepEqual(await repositories.jobs.publish(job, published), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(repositories, collection), ['new apple']);
     assert.deepEqual(await foundBy(repositories, collection, ['apple', 'pear']), ['new apple']);
     await sweepAway(repositories, collection);
@@ -238,15 +238,15 @@ function testMaking(open: () => OpenedRepositories): void {
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     await jobs.addChunks(job, [newChunk('apple')]);
-    assert.equal(await jobs.saveCheckpoint(job, { ...made, since: start }), true);
+    assert.equal(await jobs.saveCheckpoint(job, { ...published, since: start }), true);
     const second = await claim(repositories, start + 30_000);
-    assert.deepEqual(second.checkpoint, { ...made, since: start });
-    assert.equal(await jobs.saveCheckpoint(job, made), false, 'the claim is lost');
+    assert.deepEqual(second.checkpoint, { ...published, since: start });
+    assert.equal(await jobs.saveCheckpoint(job, published), false, 'the claim is lost');
     await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     const third = await claim(repositories, start + 30_000);
     assert.equal(third.checkpoint, null);
-    await jobs.saveCheckpoint(third, made);
-    await jobs.publish(third, made);
+    await jobs.saveCheckpoint(third, published);
+    await jobs.publish(third, published);
     await records.change(keyOf(record), { remake: remake('newer'), updatedAt: start });
     assert.equal((await claim(repositories, start + 30_000)).checkpoint, null);
     await sweepAway(repositories, collection);
@@ -316,7 +316,7 @@ function testMaking(open: () => OpenedRepositories): void {
       assert.equal(await jobs.remainingCapacity(job), 2);
       await jobs.addChunks(job, [newChunk('c'), newChunk('d')]);
     }
-    const publications = await Promise.all(held.map((job) => jobs.publish(job, { ...made, numChunks: 2 })));
+    const publications = await Promise.all(held.map((job) => jobs.publish(job, { ...published, numChunks: 2 })));
     assert.deepEqual(publications.map(({ kind }) => kind).sort(), ['full', 'full', 'published']);
     await repositories.records.change(keyOf(replaced), { remake: remake('x'), updatedAt: start });
     assert.equal(await jobs.remainingCapacity(await claim(repositories)), 2, 'what is replaced does not count');
@@ -348,7 +348,7 @@ function testVoidClaims(open: () => OpenedRepositories): void {
       const rows = await repositories.countRows(collection.id);
       assert.equal(await jobs.addChunks(job, [newChunk('late')]), false);
       assert.equal(await jobs.renew(job, { stage: 'parsing', percent: 1, leaseUntil: start, workedMs: 0 }), false);
-      assert.deepEqual(await jobs.publish(job, made), { kind: 'lost' });
+      assert.deepEqual(await jobs.publish(job, published), { kind: 'lost' });
       assert.equal(await jobs.fail(job, failure, { report: null, now: start }), false);
       assert.equal(await jobs.sweep(job, again(start)), 'lost');
       await jobs.requeue(job, { runAfter: start, attempt: 0 });

@@ -41,9 +41,9 @@ export function createSteppedExtractor(): SteppedExtractor {
         end: (outcome: ExtractionOutcome = extracted(ordinal)) => resolve(outcome),
         fail: reject,
       };
-      const taker = waiting.shift();
-      if (taker === undefined) started.push(reading);
-      else taker(reading);
+      const waiter = waiting.shift();
+      if (waiter === undefined) started.push(reading);
+      else waiter(reading);
       return promise;
     },
     async close() {},

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { didYouMean } from './did-you-mean.ts';
 
 test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
-  for (const [written, meant] of [
+  for (const [written, expected] of [
     ['requierd', 'required'],
     ['minLenght', 'minLength'],
     ['desription', 'description'],
@@ -11,9 +11,9 @@ test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
     ['additonalProperties', 'additionalProperties'],
     ['item', 'items'],
   ] as const) {
-    assert.equal(didYouMean(written), meant);
+    assert.equal(didYouMean(written), expected);
   }
-  const left = [
+  const withoutSuggestion = [
     'required',
     'minLength',
     '$ref',
@@ -26,7 +26,7 @@ test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
     'xml',
   ];
   for (const written of [
-    ...left,
+    ...withoutSuggestion,
     'formatMinimum',
     'externalDocs',
     'errorMessage',

@@ -31,8 +31,8 @@ export function describeOrphanedRuns(
   /** Returns the ids of the bundle's runs that the process claimed. By default the process has that bundle. */
   async function claimOrphaned(owner: string, now: number, bundle: string, more: Partial<OrphanClaim> = {}) {
     const wanted = { now, limit: 1000, hasBundle: (id: string) => id === bundle, acceptedBefore: 0, ...more };
-    const left = await repository().claimOrphaned({ owner, until: now + length }, wanted);
-    return left.filter(({ run }) => run.bundleId === bundle).map(({ run }) => run.id);
+    const claimed = await repository().claimOrphaned({ owner, until: now + length }, wanted);
+    return claimed.filter(({ run }) => run.bundleId === bundle).map(({ run }) => run.id);
   }
 
   const names = () => ({ owner: newId('run'), other: newId('run'), bundle: newId('run') });
@@ -60,8 +60,8 @@ export function describeOrphanedRuns(
     const { owner, bundle } = names();
     const { ids } = await accept(owner, bundle, { count: 40 });
     const processes = Array.from({ length: 4 }, () => newId('run'));
-    const taken = await Promise.all(processes.map((process) => claimOrphaned(process, 200, bundle, { limit: 10 })));
-    assert.deepEqual(taken.flat().sort(), ids);
+    const claims = await Promise.all(processes.map((process) => claimOrphaned(process, 200, bundle, { limit: 10 })));
+    assert.deepEqual(claims.flat().sort(), ids);
   });
 
   test('one heartbeat keeps all runs of a process', async () => {

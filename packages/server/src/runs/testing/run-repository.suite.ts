@@ -30,7 +30,7 @@ const failed: RunEnd = {
 };
 const result = { status: 200 as const, data: { said: 'a\u0000b' }, run_id: 'x', duration_ms: 1 };
 
-const kept: StoredRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
+const storedRequest: StoredRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
 const me = 'me';
 
 export interface OpenedRuns {
@@ -167,15 +167,15 @@ function testLists(repository: () => RunRepository): void {
 }
 
 function testLeases(repository: () => RunRepository): void {
-  const accept = async (project: string, owner: string, request = kept) => {
+  const accept = async (project: string, owner: string, request = storedRequest) => {
     const run = underWay(project, { owner, until: 100 });
     assert.deepEqual(await repository().accept([{ run, request, claim: null }], { owner, at: 0 }), [true]);
     return run;
   };
   const claimOrphaned = async (project: string, owner: string, now: number) => {
     const request = { now, limit: 1000, hasBundle: () => true, acceptedBefore: 0 };
-    const left = await repository().claimOrphaned({ owner, until: now + 100 }, request);
-    return left.filter(({ run }) => run.projectId === project);
+    const claimed = await repository().claimOrphaned({ owner, until: now + 100 }, request);
+    return claimed.filter(({ run }) => run.projectId === project);
   };
 
   test('a heartbeat keeps the runs of its process; those of a process without one are claimed by one other process', async () => {
@@ -188,9 +188,9 @@ function testLeases(repository: () => RunRepository): void {
       [mine.id],
     );
     assert.deepEqual(await claimOrphaned(project, dead, 150), []);
-    const [left, ...more] = await claimOrphaned(project, owner, 150);
+    const [claimedRun, ...more] = await claimOrphaned(project, owner, 150);
     assert.deepEqual(more, []);
-    assert.deepEqual(left, {
+    assert.deepEqual(claimedRun, {
       run: { ...theirs, lease: { owner, until: 250 } },
       request: { text: 'sealed', isSealed: true, isRepeatable: false },
       ...{ attempts: 0, isCancelAsked: false },
@@ -200,7 +200,7 @@ function testLeases(repository: () => RunRepository): void {
     assert.equal(await repository().end(theirs, { ...ended, owner: dead }), false);
     assert.equal(await repository().end(theirs, ended), true);
     assert.deepEqual(await claimOrphaned(project, other, 1000), [
-      { ...left, run: { ...mine, lease: { owner: other, until: 1100 } }, request: kept },
+      { ...claimedRun, run: { ...mine, lease: { owner: other, until: 1100 } }, request: storedRequest },
     ]);
   });
 
@@ -212,8 +212,8 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(await repository().begin([run, run], { owner: second, ...begin }), [false, false]);
     assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [true]);
     assert.equal((await repository().find(project, run.id))?.begunAt, 7);
-    const [left] = await claimOrphaned(project, second, 160);
-    assert.deepEqual([left?.run.begunAt, left?.attempts], [7, 1]);
+    const [claimedRun] = await claimOrphaned(project, second, 160);
+    assert.deepEqual([claimedRun?.run.begunAt, claimedRun?.attempts], [7, 1]);
     assert.equal((await repository().find(project, run.id))?.begunAt, null);
     assert.deepEqual(await repository().begin([run], { owner: first, ...begin }), [false]);
     await repository().requeue([run], first);
@@ -233,8 +233,8 @@ function testLeases(repository: () => RunRepository): void {
     };
     const other = underWay(project, { owner: me, until: 100 });
     const wanted = [
-      { run, request: kept, claim: lost },
-      { run: other, request: kept, claim: null },
+      { run, request: storedRequest, claim: lost },
+      { run: other, request: storedRequest, claim: null },
     ];
     const accepted = await repository().accept(wanted, { owner: me, at: 0 });
     assert.deepEqual(accepted, [false, true]);
@@ -246,14 +246,14 @@ function testLeases(repository: () => RunRepository): void {
     const project = newId('project');
     const owner = newId('run');
     const [first, second] = [await accept(project, owner), await accept(project, owner)];
-    const asked = async (at: number) =>
+    const cancelAskedAt = async (at: number) =>
       (await repository().renew({ owner, at })).filter((run) => run.isCancelAsked).map((run) => run.id);
     assert.equal(await repository().askToCancel(project, first.id), true);
     assert.equal(await repository().askToCancel(newId('project'), second.id), false);
-    assert.deepEqual(await asked(200), [first.id]);
+    assert.deepEqual(await cancelAskedAt(200), [first.id]);
     await repository().end(first, { owner, end: failed, result: null });
     assert.equal(await repository().askToCancel(project, first.id), false);
-    assert.deepEqual(await asked(300), []);
+    assert.deepEqual(await cancelAskedAt(300), []);
     await repository().end(second, { owner, end: failed, result: null });
   });
 }
@@ -265,22 +265,23 @@ function testSweeping(repository: () => RunRepository): void {
     const runs = Array.from({ length: 7 }, () => newRun(busy));
     const young = newRun(quiet);
     await add(repository(), [...old, ...runs, young]);
-    const left = async (project: string) => (await repository().list(project, {}, [])).items.map((run) => run.id);
+    const remainingRuns = async (project: string) =>
+      (await repository().list(project, {}, [])).items.map((run) => run.id);
     const sweep = async (most: number) => {
       // Other tests have left runs as well. Only the remaining ones of this test count.
       while ((await repository().sweep({ notBefore: runs[0]?.createdAt ?? 0, most }, 100)) > 0);
     };
     await sweep(runs.length);
-    assert.equal((await left(busy)).length, runs.length);
+    assert.equal((await remainingRuns(busy)).length, runs.length);
     await sweep(4);
     assert.deepEqual(
-      await left(busy),
+      await remainingRuns(busy),
       runs
         .slice(-4)
         .reverse()
         .map((run) => run.id),
     );
-    assert.deepEqual(await left(quiet), [young.id, old[0]?.id]);
+    assert.deepEqual(await remainingRuns(quiet), [young.id, old[0]?.id]);
   });
 
   test('a project that stores many results deletes none of another project', async () => {
@@ -308,19 +309,19 @@ function testSweeping(repository: () => RunRepository): void {
     for (const [index, run] of runs.entries()) {
       await repository().end(run, { owner: me, end, result: { result, expiresAt: 10_000 + index } });
     }
-    const kept = async () => {
+    const storedRequest = async () => {
       const found = await Promise.all(runs.map((run) => repository().findResult(project, run.id, 0)));
       return found.map((one) => one !== undefined);
     };
     const bytes = Buffer.byteLength(JSON.stringify(result));
     await repository().sweepResults(10_000, { maxBytes: 3 * bytes, limit: 100 });
-    assert.deepEqual(await kept(), [false, true, true, true]);
+    assert.deepEqual(await storedRequest(), [false, true, true, true]);
     assert.equal(await repository().sweepResults(0, { maxBytes: 3 * bytes, limit: 100 }), 0);
     assert.equal(await repository().sweepResults(0, { maxBytes: 3 * bytes - 1, limit: 100 }), 1);
-    assert.deepEqual(await kept(), [false, false, true, true]);
+    assert.deepEqual(await storedRequest(), [false, false, true, true]);
     assert.notEqual(await repository().find(project, runs[0]?.id ?? ''), undefined);
     // The result of a run is deleted together with the run.
     while ((await repository().sweep({ notBefore: lastTime + 10, most: 100 }, 100)) > 0);
-    assert.deepEqual(await kept(), [false, false, false, false]);
+    assert.deepEqual(await storedRequest(), [false, false, false, false]);
   });
 }

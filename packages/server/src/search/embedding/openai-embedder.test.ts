@@ -9,7 +9,7 @@ import { createOpenAiEmbedder } from './openai-embedder.ts';
  * Requests and responses have the shape that OpenAI's API reference shows for "Create embeddings" and for its errors.
  */
 
-interface Asked {
+interface EmbeddingRequest {
   readonly model: string;
   readonly input: readonly string[];
   readonly dimensions?: number;
@@ -22,7 +22,7 @@ interface Reply {
 }
 
 /** Answers like the service: a vector of two numbers for each text, computed from its length. */
-function embed({ input, model }: Asked): Reply {
+function embed({ input, model }: EmbeddingRequest): Reply {
   const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [text.length, 1] }));
   return { body: { object: 'list', data, model, usage: { prompt_tokens: 8, total_tokens: 8 } } };
 }
@@ -37,12 +37,16 @@ const invalid: Reply = {
   body: { error: { message: "This model's maximum context length is 8192 tokens", type: 'invalid_request_error' } },
 };
 
-async function open(t: TestContext, reply: (asked: Asked, call: number) => Reply | null, more: object = {}) {
-  const calls: Array<{ asked: Asked; path: string; authorization: string | undefined }> = [];
+async function open(
+  t: TestContext,
+  reply: (embedding: EmbeddingRequest, call: number) => Reply | null,
+  more: object = {},
+) {
+  const calls: Array<{ asked: EmbeddingRequest; path: string; authorization: string | undefined }> = [];
   const server = await startServer(t, (request, response) => {
-    const asked = JSON.parse(server.requests.at(-1)?.body ?? '') as Asked;
-    calls.push({ asked, path: request.url ?? '', authorization: request.headers.authorization });
-    const answer = reply(asked, calls.length);
+    const embedding = JSON.parse(server.requests.at(-1)?.body ?? '') as EmbeddingRequest;
+    calls.push({ asked: embedding, path: request.url ?? '', authorization: request.headers.authorization });
+    const answer = reply(embedding, calls.length);
     if (answer === null) return;
     const { status = 200, headers = {}, body } = answer;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -66,8 +70,8 @@ const ratio = (vector: Float32Array | null | undefined) =>
   vector ? Math.round((vector[0] ?? 0) / (vector[1] ?? 1)) : vector;
 
 test('texts become vectors of unit length, in their order, with the key as bearer token', async (t) => {
-  const { calls, embedder } = await open(t, (asked) => {
-    const { body } = embed(asked) as { body: { data: unknown[] } };
+  const { calls, embedder } = await open(t, (embedding) => {
+    const { body } = embed(embedding) as { body: { data: unknown[] } };
     return { body: { ...body, data: body.data.reverse() } };
   });
   const vectors = await embedder.embed(['a', 'bbb', 'cc'], never);
@@ -96,7 +100,7 @@ for (const [name, reply] of [
   ['a failure of the service', { status: 503, body: 'upstream is down' }],
 ] as const) {
   test(`${name} passes, and is not seen`, async (t) => {
-    const { calls, embedder } = await open(t, (asked, call) => (call < 3 ? reply : embed(asked)));
+    const { calls, embedder } = await open(t, (embedding, call) => (call < 3 ? reply : embed(embedding)));
     assert.deepEqual((await embedder.embed(['a'], never)).map(ratio), [1]);
     assert.equal(calls.length, 3);
   });
@@ -132,16 +136,20 @@ test('a bad key is reported at once, and the key never appears', async (t) => {
 });
 
 test('of a batch that is refused only the text that is to blame has no vector', async (t) => {
-  const { embedder } = await open(t, (asked) => (asked.input.includes('too long') ? invalid : embed(asked)));
+  const { embedder } = await open(t, (embedding) =>
+    embedding.input.includes('too long') ? invalid : embed(embedding),
+  );
   const vectors = await embedder.embed(['a', 'bb', 'too long', 'ccc'], never);
   assert.deepEqual(vectors.map(ratio), [1, 2, null, 3]);
 });
 
 test('a text that is refused alone has no vector when another text beside it is accepted', async (t) => {
-  const { calls, embedder } = await open(t, (asked) => (asked.input.includes('too long') ? invalid : embed(asked)));
+  const { calls, embedder } = await open(t, (embedding) =>
+    embedding.input.includes('too long') ? invalid : embed(embedding),
+  );
   assert.deepEqual(await embedder.embed(['too long'], never), [null]);
   assert.deepEqual(
-    calls.map(({ asked }) => asked.input),
+    calls.map(({ asked: embedding }) => embedding.input),
     [['too long'], ['test'], ['too long']],
   );
 });

@@ -6,16 +6,16 @@ import { fillBudget } from './query-budget.ts';
 test('a budget is never exceeded, keeps the order, and leaves nothing out that would have fitted', () => {
   const items = fc.array(fc.record({ numTokens: fc.nat(50) }));
   fc.assert(
-    fc.property(items, fc.integer({ min: 1, max: 20 }), fc.nat(200), (given, maxItems, maxTokens) => {
-      const taken = fillBudget(given, { maxItems, maxTokens });
-      const total = taken.reduce((sum, item) => sum + item.numTokens, 0);
-      assert.ok(total <= maxTokens && taken.length <= maxItems);
+    fc.property(items, fc.integer({ min: 1, max: 20 }), fc.nat(200), (found, maxItems, maxTokens) => {
+      const chosen = fillBudget(found, { maxItems, maxTokens });
+      const total = chosen.reduce((sum, item) => sum + item.numTokens, 0);
+      assert.ok(total <= maxTokens && chosen.length <= maxItems);
       assert.deepEqual(
-        taken,
-        given.filter((item) => taken.includes(item)),
+        chosen,
+        found.filter((item) => chosen.includes(item)),
       );
-      if (taken.length < maxItems) {
-        assert.ok(given.every((item) => taken.includes(item) || item.numTokens > maxTokens - total));
+      if (chosen.length < maxItems) {
+        assert.ok(found.every((item) => chosen.includes(item) || item.numTokens > maxTokens - total));
       }
     }),
   );

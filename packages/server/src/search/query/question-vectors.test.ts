@@ -6,11 +6,11 @@ import { createQuestionVectors } from './question-vectors.ts';
 
 test('an embedder that failed is asked again after its rest, also when the clock is set back', async () => {
   const clock = { time: 1_800_000_000_000, now: () => clock.time };
-  let asked = 0;
+  let requests = 0;
   const down: Embedder = {
     ...createScriptedEmbedder(),
     embedQuestion: () => {
-      asked += 1;
+      requests += 1;
       return Promise.reject(new EmbedderUnavailable('down'));
     },
   };
@@ -18,13 +18,13 @@ test('an embedder that failed is asked again after its rest, also when the clock
   const ask = () => assert.rejects(questions.find('a question'), EmbedderUnavailable);
   await ask();
   await ask();
-  assert.equal(asked, 1);
+  assert.equal(requests, 1);
   clock.time -= 3_600_000;
   await ask();
-  assert.equal(asked, 2);
+  assert.equal(requests, 2);
   await ask();
-  assert.equal(asked, 2);
+  assert.equal(requests, 2);
   clock.time += 10_000;
   await ask();
-  assert.equal(asked, 3);
+  assert.equal(requests, 3);
 });

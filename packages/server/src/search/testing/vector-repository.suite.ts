@@ -214,16 +214,16 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('a collection needs a backfill from its first model on only when it has chunks', async () => {
     const repositories = open();
     const { vectors, chunks } = repositories;
-    const [empty, direct, made] = [
+    const [empty, direct, withRecord] = [
       await addCollection(repositories),
       await addCollection(repositories),
       await addCollection(repositories),
     ];
     await chunks.add(direct.projectId, direct.id, newChunk('direct'));
-    await recordOf(repositories, made, ['of a record']);
+    await recordOf(repositories, withRecord, ['of a record']);
     const needsBackfill = async (of: StoredCollection) => (await vectors.adopt(of.id, 'm'))?.needsBackfill;
     assert.deepEqual(
-      [await needsBackfill(empty), await needsBackfill(direct), await needsBackfill(made)],
+      [await needsBackfill(empty), await needsBackfill(direct), await needsBackfill(withRecord)],
       [false, true, true],
     );
     await chunks.add(empty.projectId, empty.id, newChunk('first'));

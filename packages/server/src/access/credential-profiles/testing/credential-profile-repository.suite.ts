@@ -83,8 +83,8 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     const seals = Array.from({ length: 5 }, (_, index) => ({ sealed: `new ${index}`, keyId: 'key-2', updatedAt: 9 }));
     const replaced = await Promise.all(seals.map((seal) => repository.replace(profile, seal)));
     assert.equal(replaced.filter(Boolean).length, 1);
-    const kept = seals[replaced.indexOf(true)];
-    assert.deepEqual(await repository.find(profile.projectId, 'one'), { ...profile, ...kept });
+    const storedSeal = seals[replaced.indexOf(true)];
+    assert.deepEqual(await repository.find(profile.projectId, 'one'), { ...profile, ...storedSeal });
     assert.equal(await repository.replace(profile, { sealed: 'late', keyId: 'key-3', updatedAt: 10 }), false);
   });
 

@@ -183,8 +183,8 @@ function testUndoing(database: () => Database): void {
       }),
       failure,
     );
-    const left = await read.selectFrom('project').select('id').where('id', 'in', [first.id, second.id]).execute();
-    assert.deepEqual(left, []);
+    const remaining = await read.selectFrom('project').select('id').where('id', 'in', [first.id, second.id]).execute();
+    assert.deepEqual(remaining, []);
     await write.insertInto('project').values(first).execute();
   });
 

@@ -46,10 +46,10 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     await createOldSchema(database);
     await database.write.transaction().execute((trx) => createPairKeysMigration(database.dialect).up(trx));
     const keys = ['abcdefghijklmnopqrstuv', 'abcdef', 'short', 'of another collection', 'unfinished'];
-    const taken = async () =>
+    const existingKeys = async () =>
       [...(await first.jobs.findExistingKeys({ collectionId: mine.id, id: null }, keys))].sort();
-    assert.deepEqual(await taken(), ['abcdefghijklmnopqrstuv', 'short']);
+    assert.deepEqual(await existingKeys(), ['abcdefghijklmnopqrstuv', 'short']);
     await second.jobs.publish(second.job, second.publication);
-    assert.deepEqual(await taken(), ['abcdefghijklmnopqrstuv', 'short', 'unfinished']);
+    assert.deepEqual(await existingKeys(), ['abcdefghijklmnopqrstuv', 'short', 'unfinished']);
   });
 }

@@ -14,7 +14,7 @@ import {
 } from '../../testing/fixtures.suite.ts';
 import type { NewChunk } from '../chunk-repository.ts';
 
-const made = { status: 'ready', numChunks: 2, report: { format: 'csv' }, now: start + 5 } as const;
+const published = { status: 'ready', numChunks: 2, report: { format: 'csv' }, now: start + 5 } as const;
 
 function pair(question: string, answer: string, ordinal: number): NewChunk {
   const content = contentOfPair(question, answer);
@@ -37,7 +37,7 @@ export function testChunkBatches(open: () => OpenedRepositories): void {
     const pairs = [pair('red apple?', 'été \u4eac', 0), pair('green pear?', 'yes', 1)];
     assert.equal(await jobs.addChunks(job, pairs), true);
     assert.deepEqual(await contentsOf(repositories, collection), []);
-    await jobs.publish(job, made);
+    await jobs.publish(job, published);
     assert.deepEqual(await foundBy(repositories, collection, ['pear?']), [pairs[1]?.content]);
     const of = { collectionId: collection.id, id: null };
     assert.deepEqual([...(await jobs.findExistingKeys(of, ['key of red apple?', 'another']))], ['key of red apple?']);
@@ -60,7 +60,7 @@ export function testChunkBatches(open: () => OpenedRepositories): void {
     assert.equal(await jobs.addChunks({ ...job, token: 'another' }, [good]), false);
     await assert.rejects(jobs.addChunks(job, [good, { ...pair('green pear?', 'no', 1), id: good.id }]));
     assert.equal(await jobs.addChunks(job, [good]), true);
-    await jobs.publish(job, { ...made, numChunks: 1 });
+    await jobs.publish(job, { ...published, numChunks: 1 });
     assert.deepEqual(await contentsOf(repositories, collection), [good.content]);
     assert.deepEqual(await foundBy(repositories, collection, ['pear?']), []);
     await sweepAway(repositories, collection);

@@ -58,9 +58,9 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const job = await claim(repositories);
     assert.equal(job.id, waiting.id);
     await repositories.jobs.addChunks(job, [newChunk('b'), newChunk('c')]);
-    const made = { status: 'ready', numChunks: 2, report: {}, now: start + 5 } as const;
-    assert.deepEqual(await repositories.jobs.publish(job, made), { kind: 'full' });
-    assert.equal((await repositories.jobs.publish(job, { ...made, numChunks: 1 })).kind, 'published');
+    const published = { status: 'ready', numChunks: 2, report: {}, now: start + 5 } as const;
+    assert.deepEqual(await repositories.jobs.publish(job, published), { kind: 'full' });
+    assert.equal((await repositories.jobs.publish(job, { ...published, numChunks: 1 })).kind, 'published');
     await sweepAway(repositories, collection);
   });
 

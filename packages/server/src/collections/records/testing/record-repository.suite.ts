@@ -31,9 +31,9 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
       textSplitter: { type: 'separator', separators: ['\n'] },
       metadata: { a: 'ä' },
     });
-    const { deadlineAt: _, ...kept } = record;
+    const { deadlineAt: _, ...visible } = record;
     const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, numChunks: 0 };
-    const expected = { ...kept, ...waiting, error: null, report: null, updatedAt: start };
+    const expected = { ...visible, ...waiting, error: null, report: null, updatedAt: start };
     assert.deepEqual(await records.find(keyOf(record)), expected);
     assert.equal(await records.find({ ...keyOf(record), projectId: newId('project') }), undefined);
     assert.equal(await records.find({ ...keyOf(record), collectionId: newId('collection') }), undefined);
@@ -58,8 +58,8 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.equal(await change(old, { title: 'new' }), true);
     assert.equal(await change(old, { title: 'newer' }), false);
     assert.equal(await change({ ...old, title: 'new' }, { textSplitter: null }), true);
-    const { title: kept, textSplitter: none } = await getRecord(repositories, record);
-    assert.deepEqual([kept, none], ['new', null]);
+    const { title: storedTitle, textSplitter: none } = await getRecord(repositories, record);
+    assert.deepEqual([storedTitle, none], ['new', null]);
     await sweepAway(repositories, collection);
   });
 
@@ -71,12 +71,12 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     const others = await addCollection(repositories, { projectId });
     const areWaiting = async () => [await records.areWaiting(projectId, 1), await records.areWaiting(projectId, 2)];
     assert.deepEqual(await areWaiting(), [false, false]);
-    const made = await recordOf(repositories, collection, ['a']);
+    const ready = await recordOf(repositories, collection, ['a']);
     assert.deepEqual(await areWaiting(), [false, false]);
     const waiting = await addRecord(repositories, others);
     assert.deepEqual(await areWaiting(), [true, false]);
-    await records.change(keyOf(made), {
-      remake: { source: made, deadlineAt: start + 1_000_000 },
+    await records.change(keyOf(ready), {
+      remake: { source: ready, deadlineAt: start + 1_000_000 },
       updatedAt: start,
     });
     assert.deepEqual(await areWaiting(), [true, true]);

@@ -18,7 +18,7 @@ import {
 import type { NewRecord } from '../record-repository.ts';
 import type { NewRow } from '../record-row-repository.ts';
 
-const made = (numChunks: number, now = start + 5) =>
+const published = (numChunks: number, now = start + 5) =>
   ({ status: 'ready', numChunks, report: {}, now, since: start }) as const;
 
 function newRow(row: number, code: NewRow['code'] = 'empty_answer'): NewRow {
@@ -48,7 +48,7 @@ function testRows(open: () => OpenedRepositories): void {
     const first = newRow(2);
     await jobs.addRows(job, [first, newRow(3), newRow(4, 'duplicate_in_file'), newRow(5)]);
     assert.deepEqual(await placesOf(record), []);
-    await jobs.publish(job, made(0));
+    await jobs.publish(job, published(0));
     assert.deepEqual([await placesOf(record), await placesOf(record, 'duplicate')], [[2, 3, 5], [4]]);
     const page = await rows.list(keyOf(record), 'rejected', { order: 'asc', limit: 2 });
     assert.deepEqual(page?.items[0], { ...first, status: 'rejected' });
@@ -79,7 +79,7 @@ function testRows(open: () => OpenedRepositories): void {
     const again = await claim(open(), start + 2);
     assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
     await jobs.addRows(again, [newRow(7)]);
-    await jobs.publish(again, made(0));
+    await jobs.publish(again, published(0));
     assert.deepEqual(await placesOf(record), [7]);
     await sweepAway(open(), collection);
   });
@@ -98,11 +98,14 @@ function testKeys(open: () => OpenedRepositories): void {
     const collection = await addCollection(open());
     const other = await addCollection(open());
     const job = await createPairs(await addRecord(open(), collection), ['a', 'b']);
-    const taken = async (id: string | null, of = collection) =>
+    const existingKeys = async (id: string | null, of = collection) =>
       [...(await jobs.findExistingKeys({ collectionId: of.id, id }, ['a', 'c']))].join();
-    assert.equal(await taken(null), '');
-    await jobs.publish(job, made(2));
-    assert.deepEqual([await taken(null), await taken(job.id), await taken(null, other)], ['a', '', '']);
+    assert.equal(await existingKeys(null), '');
+    await jobs.publish(job, published(2));
+    assert.deepEqual(
+      [await existingKeys(null), await existingKeys(job.id), await existingKeys(null, other)],
+      ['a', '', ''],
+    );
     await sweepAway(open(), collection);
     await sweepAway(open(), other);
   });
@@ -115,13 +118,16 @@ function testKeys(open: () => OpenedRepositories): void {
     );
     assert.ok(collection !== undefined && other !== undefined, 'there are two');
     const keys = ['beginning', 'beginnings', 'begins'];
-    await jobs.publish(await createPairs(await addRecord(open(), collection), keys.slice(0, 2)), made(2));
-    const taken = (of: string) => jobs.findExistingKeys({ collectionId: of, id: null }, keys.slice(1));
-    assert.deepEqual([await taken(collection.id), await taken(other.id)], [new Set(['beginnings']), new Set()]);
+    await jobs.publish(await createPairs(await addRecord(open(), collection), keys.slice(0, 2)), published(2));
+    const existingKeys = (of: string) => jobs.findExistingKeys({ collectionId: of, id: null }, keys.slice(1));
+    assert.deepEqual(
+      [await existingKeys(collection.id), await existingKeys(other.id)],
+      [new Set(['beginnings']), new Set()],
+    );
     const rival = await createPairs(await addRecord(open(), other, { onDuplicate: 'replace' }), keys);
-    assert.deepEqual(await jobs.publish(rival, made(3)), { kind: 'published', sweep: false });
+    assert.deepEqual(await jobs.publish(rival, published(3)), { kind: 'published', sweep: false });
     const second = await createPairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), keys.slice(1));
-    assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'published', sweep: true });
+    assert.deepEqual(await jobs.publish(second, published(2)), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(open(), collection), ['beginning', 'beginnings', 'begins']);
     for (const each of [collection, other]) await sweepAway(open(), each);
   });
@@ -132,8 +138,8 @@ function testKeys(open: () => OpenedRepositories): void {
     const first = await createPairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
     const second = await createPairs(await addRecord(open(), collection, { onDuplicate: 'skip' }), ['a', 'b']);
     assert.equal(second.onDuplicate, 'skip');
-    await jobs.publish(first, made(1, start + 5));
-    assert.deepEqual(await jobs.publish(second, made(2)), { kind: 'overtaken' });
+    await jobs.publish(first, published(1, start + 5));
+    assert.deepEqual(await jobs.publish(second, published(2)), { kind: 'overtaken' });
     assert.deepEqual(await contentsOf(open(), collection), ['a']);
     await sweepAway(open(), collection);
   });
@@ -142,12 +148,12 @@ function testKeys(open: () => OpenedRepositories): void {
     const { jobs } = open();
     const collection = await addCollection(open(), { capacity: 3 });
     const old = await addRecord(open(), collection);
-    await jobs.publish(await createPairs(old, ['a', 'b', 'c']), made(3));
+    await jobs.publish(await createPairs(old, ['a', 'b', 'c']), published(3));
     const record = await addRecord(open(), collection, { onDuplicate: 'replace' });
     const job = await createPairs(record, ['a', 'b']);
     assert.equal(await jobs.remainingCapacity(job), 3);
     assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
-    assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'published', sweep: true });
+    assert.deepEqual(await jobs.publish(job, published(2)), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(open(), collection, old.id), ['c']);
     assert.deepEqual(await contentsOf(open(), collection, record.id), ['a', 'b']);
     assert.equal((await getRecord(open(), old)).numChunks, 1);
@@ -163,9 +169,9 @@ function testKeys(open: () => OpenedRepositories): void {
   test('a record that replaces too few chunks for the remaining capacity is not published and replaces nothing', async () => {
     const { jobs } = open();
     const collection = await addCollection(open(), { capacity: 3 });
-    await jobs.publish(await createPairs(await addRecord(open(), collection), ['a', 'b', 'c']), made(3));
+    await jobs.publish(await createPairs(await addRecord(open(), collection), ['a', 'b', 'c']), published(3));
     const job = await createPairs(await addRecord(open(), collection, { onDuplicate: 'replace' }), ['a', 'x']);
-    assert.deepEqual(await jobs.publish(job, made(2)), { kind: 'full' });
+    assert.deepEqual(await jobs.publish(job, published(2)), { kind: 'full' });
     assert.deepEqual(await contentsOf(open(), collection), ['a', 'b', 'c']);
     await sweepAway(open(), collection);
   });
@@ -188,7 +194,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     const ordinals = [0, 1, farOrdinal, farOrdinal + 1];
     for (const [place, ordinal] of ordinals.entries()) await add(job, ordinal, all[place] ?? '');
     assert.equal(await takenOf(job), '');
-    await jobs.publish(job, made(4));
+    await jobs.publish(job, published(4));
     assert.equal(await takenOf(job), 'a,b,c,d');
     await sweepAway(open(), collection);
     assert.equal(await open().countRows(collection.id), 0);
@@ -206,7 +212,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
     await add(again, 0, 'c');
     await add(again, 1, 'd');
-    await jobs.publish(again, made(2));
+    await jobs.publish(again, published(2));
     assert.equal(await takenOf(again), 'c,d');
     // One row for the collection, one for the record and two for the chunks.
     assert.equal(await open().countRows(collection.id), 4);
@@ -221,11 +227,11 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     await add(first, 0, 'a');
     await add(first, farOrdinal, 'b');
     await add(first, farOrdinal + 1, 'c');
-    await jobs.saveCheckpoint(first, made(3));
+    await jobs.saveCheckpoint(first, published(3));
     await jobs.requeue(first, { runAfter: start, attempt: 1 });
     const again = await claim(open());
     assert.equal(again.checkpoint?.numChunks, 3);
-    await jobs.publish(again, made(3));
+    await jobs.publish(again, published(3));
     assert.equal(await takenOf(again), 'a,b,c');
     await sweepAway(open(), collection);
   });
@@ -237,7 +243,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     const job = await claim(open());
     await add(job, 0, 'a');
     await add(job, 1, 'b');
-    await jobs.publish(job, made(2));
+    await jobs.publish(job, published(2));
     const listed = await chunks.list(keyOf(record), { order: 'asc' });
     const { projectId, collectionId } = record;
     assert.equal(await chunks.remove({ projectId, collectionId, chunkId: listed?.items[0]?.id ?? '' }), true);

@@ -57,20 +57,20 @@ test('the page about isolation shows the measured results', (t) => {
 });
 
 test('a change of containment changes the page, but an attempt without enough time does not', () => {
-  const said = renderMeasured(measured);
+  const rendered = renderMeasured(measured);
   const change = (it: HostileCase | undefined, verdict: string): string => {
     assert.ok(it !== undefined);
     const kernel = { ...measured.kernel, process: new Map([...measured.kernel.process, [it, verdict]]) };
-    return renderMeasured(settleSlow({ ...measured, kernel }, said));
+    return renderMeasured(settleSlow({ ...measured, kernel }, rendered));
   };
   const [open, contained] = ['open', 'contained'].map((verdict) =>
     attempting.find((it) => measured.kernel.process.get(it) === verdict),
   );
-  assert.notEqual(change(open, 'contained'), said);
-  assert.notEqual(change(contained, 'open'), said);
-  assert.notEqual(change(contained, 'harmed others'), said);
-  assert.equal(change(open, 'slow'), said);
-  assert.equal(change(contained, 'slow'), said);
+  assert.notEqual(change(open, 'contained'), rendered);
+  assert.notEqual(change(contained, 'open'), rendered);
+  assert.notEqual(change(contained, 'harmed others'), rendered);
+  assert.equal(change(open, 'slow'), rendered);
+  assert.equal(change(contained, 'slow'), rendered);
 });
 
 test('only a time limit makes an attempt slow', () => {
@@ -88,8 +88,8 @@ test('only a time limit makes an attempt slow', () => {
 });
 
 function saidByPage(): string {
-  const [, said = ''] = readFileSync(page, 'utf8').split(new RegExp(`${pageMarks[0]}|${pageMarks[1]}`));
-  return said.trim();
+  const [, current = ''] = readFileSync(page, 'utf8').split(new RegExp(`${pageMarks[0]}|${pageMarks[1]}`));
+  return current.trim();
 }
 
 test('a sandbox of an ordinary user contains the same attempts', async (t) => {

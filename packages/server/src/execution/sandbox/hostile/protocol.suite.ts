@@ -16,83 +16,87 @@ const open = `const Socket = console._stdout.constructor; let channel;
   };`;
 const other = 'AAAAAAAAAAAAAAAAAAAAAA';
 
-function says(does: string, lines: string, ends: HostileCase['ends'] = ['returned', 'crashed', 'failed']): HostileCase {
+function sends(
+  does: string,
+  lines: string,
+  ends: HostileCase['ends'] = ['returned', 'crashed', 'failed'],
+): HostileCase {
   return { does, body: `${open} ${lines} return 'honest';`, ends, isLasting: true };
 }
 
 /** Forged messages on the channel, and outputs that are not JSON. */
 export const protocol: readonly HostileCase[] = [
-  says('answer for another run', `await say('{"type":"returned","run":"${other}","ms":0,"output":"forged"}');`),
-  says('fail another run', `await say('{"type":"failed","run":"${other}","ms":0,"message":"forged"}');`),
-  says(
+  sends('answer for another run', `await say('{"type":"returned","run":"${other}","ms":0,"output":"forged"}');`),
+  sends('fail another run', `await say('{"type":"failed","run":"${other}","ms":0,"message":"forged"}');`),
+  sends(
     'request for another run',
     `await say('{"type":"fetch","run":"${other}","call":1,"request":{"url":"https://a.test/"}}');`,
   ),
-  says('log for another run', `await say('{"type":"log","run":"${other}","message":"forged"}');`),
-  says('say that it is ready, again and again', `for (let i = 0; i < 50; i++) await say('{"type":"ready"}');`),
-  says('return runs that the host did not ask for', `await say('{"type":"pending_dropped"}');`),
-  says('send what is no message', `await say('hello'); await new Promise(() => {});`, ['crashed']),
-  says('send a message of no known type', `await say('{"type":"sudo","run":"a"}'); await new Promise(() => {});`, [
+  sends('log for another run', `await say('{"type":"log","run":"${other}","message":"forged"}');`),
+  sends('say that it is ready, again and again', `for (let i = 0; i < 50; i++) await say('{"type":"ready"}');`),
+  sends('return runs that the host did not ask for', `await say('{"type":"pending_dropped"}');`),
+  sends('send what is no message', `await say('hello'); await new Promise(() => {});`, ['crashed']),
+  sends('send a message of no known type', `await say('{"type":"sudo","run":"a"}'); await new Promise(() => {});`, [
     'crashed',
   ]),
-  says('send an array', `await say('[1]'); await new Promise(() => {});`, ['crashed']),
-  says('send null', `await say('null'); await new Promise(() => {});`, ['crashed']),
-  says(
+  sends('send an array', `await say('[1]'); await new Promise(() => {});`, ['crashed']),
+  sends('send null', `await say('null'); await new Promise(() => {});`, ['crashed']),
+  sends(
     'send bytes that are no text',
     `channel.write(Buffer.of(2, 0, 0, 0, 0, 0xff, 0xfe)); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says(
+  sends(
     'send a log with a member __proto__',
     `await say('{"type":"log","run":"a","message":"m","fields":{"__proto__":{"a":1}}}'); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says(
+  sends(
     'send a request with headers that are none',
     `await say('{"type":"fetch","run":"a","call":1,"request":{"url":"https://a.test/","headers":{"a":{"b":1}}}}'); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says(
+  sends(
     'send a call that has no number',
     `await say('{"type":"fetch","run":"a","call":1e999,"request":{"url":"https://a.test/"}}'); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says(
+  sends(
     'send an answer of negative time',
     `await say('{"type":"returned","run":"a","ms":-1,"output":1}'); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says('send many messages', `for (;;) await say('{"type":"log","run":"a","message":"m"}');`, ['crashed']),
-  says('send a frame of no known kind', `channel.write(Buffer.of(0, 0, 0, 0, 9)); await new Promise(() => {});`, [
+  sends('send many messages', `for (;;) await say('{"type":"log","run":"a","message":"m"}');`, ['crashed']),
+  sends('send a frame of no known kind', `channel.write(Buffer.of(0, 0, 0, 0, 9)); await new Promise(() => {});`, [
     'crashed',
   ]),
-  says('announce a frame of 4 GiB', `channel.write(Buffer.of(255, 255, 255, 255, 0)); await new Promise(() => {});`, [
+  sends('announce a frame of 4 GiB', `channel.write(Buffer.of(255, 255, 255, 255, 0)); await new Promise(() => {});`, [
     'crashed',
   ]),
-  says('send the frame that reports readiness again', `channel.write(Buffer.of(0, 0, 0, 0, 2));`),
-  says(
+  sends('send the frame that reports readiness again', `channel.write(Buffer.of(0, 0, 0, 0, 2));`),
+  sends(
     'send a frame without end',
     `await new Promise((done) => channel.write(Buffer.of(0, 0, 16, 0, 0), done)); for (;;) channel.write('x'.repeat(2 ** 20)) || await new Promise((it) => channel.once('drain', it));`,
     ['crashed', 'out_of_memory'],
   ),
-  says(
+  sends(
     'send many large messages',
     `for (;;) await say('{"type":"log","run":"a","message":"' + 'm'.repeat(1e6) + '"}');`,
     ['crashed'],
   ),
-  says(
+  sends(
     'send what nests deeper than any parser likes',
     `await say('{"type":"log","run":"a","message":"m","fields":' + '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5) + '}'); await new Promise(() => {});`,
     ['crashed'],
   ),
-  says('send half a frame and wait', `channel.write(Buffer.of(9, 0, 0, 0, 0, 0x7b)); await new Promise(() => {});`, [
+  sends('send half a frame and wait', `channel.write(Buffer.of(9, 0, 0, 0, 0, 0x7b)); await new Promise(() => {});`, [
     'timed_out',
     'crashed',
   ]),
-  says('close the channel', `channel.destroy(); await new Promise(() => {});`, ['crashed', 'timed_out']),
-  says('end the channel', `channel.end(); await new Promise(() => {});`, ['crashed', 'timed_out']),
-  says('stop reading the channel', `channel.pause(); await new Promise(() => {});`, ['timed_out']),
-  says(
+  sends('close the channel', `channel.destroy(); await new Promise(() => {});`, ['crashed', 'timed_out']),
+  sends('end the channel', `channel.end(); await new Promise(() => {});`, ['crashed', 'timed_out']),
+  sends('stop reading the channel', `channel.pause(); await new Promise(() => {});`, ['timed_out']),
+  sends(
     'hear what the host says to others',
     `channel.on('data', () => {}); await context.fetch({ url: 'https://a.test/' }).catch(() => {});`,
   ),

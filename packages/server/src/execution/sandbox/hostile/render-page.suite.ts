@@ -50,11 +50,11 @@ function describeOpen(
   return columns.flatMap(([what, of]) => {
     const verdicts = of(measured);
     const open = cases.filter((it) => verdicts.has(it) && verdicts.get(it) !== 'contained');
-    return open.length === 0 ? [] : [`${beginning(name, what)}${open.map(({ does }) => does).join('; ')}.`, ''];
+    return open.length === 0 ? [] : [`${linePrefix(name, what)}${open.map(({ does }) => does).join('; ')}.`, ''];
   });
 }
 
-function beginning(name: string, what: string): string {
+function linePrefix(name: string, what: string): string {
   return `**${name}: ${what}** `;
 }
 
@@ -63,8 +63,8 @@ export function settleSlow(measured: Measured, page: string): Measured {
   const settled = columns.map(([what, of]) => {
     const saidOpen = new Set(
       Object.entries({ ...measured.attempts, ...measured.harm }).flatMap(([name, cases]) => {
-        const said = page.split('\n').find((line) => line.startsWith(beginning(name, what)));
-        const listed = new Set(said?.slice(beginning(name, what).length, -1).split('; '));
+        const pageLine = page.split('\n').find((line) => line.startsWith(linePrefix(name, what)));
+        const listed = new Set(pageLine?.slice(linePrefix(name, what).length, -1).split('; '));
         return cases.filter(({ does }) => listed.has(does));
       }),
     );

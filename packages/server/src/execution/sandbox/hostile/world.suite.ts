@@ -14,7 +14,7 @@ export interface World extends AsyncDisposable {
   takeTraces(): number;
 }
 
-const room = join(import.meta.dirname, '..');
+const sandboxFolder = join(import.meta.dirname, '..');
 
 /** Every user can read `folder`, like the bundles in it. */
 export async function openWorld(folder: string): Promise<World> {
@@ -45,8 +45,8 @@ export async function openWorld(folder: string): Promise<World> {
     input: {
       ...{ neighbourFile, canaryFile, commons, tcp: address.port, udp: udp.address().port },
       ...{ abstract: sockets[0], socketFile: sockets[1], serverPid: process.pid, nodeFile: process.execPath },
-      serverFile: join(room, 'open-sandbox.ts'),
-      runtimeFile: join(room, 'child.ts'),
+      serverFile: join(sandboxFolder, 'open-sandbox.ts'),
+      runtimeFile: join(sandboxFolder, 'child.ts'),
     },
     takeTraces: () => {
       const files = readdirSync(commons);

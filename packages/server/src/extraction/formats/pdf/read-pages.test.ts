@@ -18,13 +18,13 @@ function pageOf(page: number): Placed[] {
   });
   return Array.from({ length: 40 }, (_, at) => (font === undefined ? line(at) : { ...line(at), font }));
 }
-const made = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 1)));
+const document = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 1)));
 
 /** The same document without its cross-reference table, which the reader has to rebuild. */
-const withoutIndex = Buffer.from(made.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
+const withoutIndex = Buffer.from(document.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
 
 test('a page gives the same whatever pages were read before it', async () => {
-  for (const bytes of [made, withoutIndex]) {
+  for (const bytes of [document, withoutIndex]) {
     const pdf = await openPdf(bytes);
     assert.equal(pdf.numPages, 120);
     const indexes = Array.from({ length: pdf.numPages }, (_, index) => index);
@@ -38,7 +38,7 @@ test('a page gives the same whatever pages were read before it', async () => {
 
 test('readPdf reports the percentage after each page, in order, up to 100', async () => {
   const percents: number[] = [];
-  await readPdf(made, (percent) => percents.push(percent));
+  await readPdf(document, (percent) => percents.push(percent));
   assert.deepEqual(
     percents,
     Array.from({ length: 120 }, (_, index) => Math.floor(((index + 1) * 100) / 120)),
@@ -47,7 +47,7 @@ test('readPdf reports the percentage after each page, in order, up to 100', asyn
 
 test('a warning names the pages that are broken, and the others are read', async () => {
   // The 60th page is object 124; there is no object 999.
-  const broken = Buffer.from(made.toString('latin1').replace(' 124 0 R', ' 999 0 R'), 'latin1');
+  const broken = Buffer.from(document.toString('latin1').replace(' 124 0 R', ' 999 0 R'), 'latin1');
   const { warnings, facts, blocks } = await readPdf(broken);
   assert.match(warnings.join(), /could not be read: 60\./);
   assert.equal(facts.pages, 120);
@@ -74,15 +74,15 @@ test('the child gives the chunks of a long document that its reader gives here, 
     onDuplicate: 'keep',
   } as const;
   const report = { format: 'pdf', warnings: [], milliseconds: 0 };
-  await createChunks({ job, bytes: made, sink, report });
+  await createChunks({ job, bytes: document, sink, report });
   const pool = open({ processes: 1 });
   for (let round = 0; round < 2; round += 1) {
-    const { task, chunks: read } = taskOf(file('pdf', made));
+    const { task, chunks: read } = taskOf(file('pdf', document));
     assert.equal((await pool.extract(task, never)).kind, 'extracted');
     assert.deepEqual(read, chunks);
   }
   const cancelled = new AbortController();
-  const { task } = taskOf(file('pdf', made), { onStage: (_, percent) => percent > 10 && cancelled.abort() });
+  const { task } = taskOf(file('pdf', document), { onStage: (_, percent) => percent > 10 && cancelled.abort() });
   assert.deepEqual(await pool.extract(task, cancelled.signal), { kind: 'cancelled' });
   assert.deepEqual(children(), []);
   await pool.close();

@@ -25,11 +25,11 @@ for (const { path, truth } of corpusTruths('xlsx', /openpyxl/)) {
     const sheets = Object.values(JSON.parse(truth) as Record<string, { rows: unknown[][] }>);
     const expected = sheets.flatMap(({ rows }) => rows.flat().map(plain)).filter((cell) => cell !== '');
     const found = readXlsx(corpusFile(path)).sheets.flatMap((sheet) => [...sheet.rows].flatMap(({ cells }) => cells));
-    const left = new Map<string, number>();
-    for (const cell of found.map(plain)) left.set(cell, (left.get(cell) ?? 0) + 1);
+    const remaining = new Map<string, number>();
+    for (const cell of found.map(plain)) remaining.set(cell, (remaining.get(cell) ?? 0) + 1);
     const missing = expected.filter((cell) => {
-      const count = left.get(cell) ?? 0;
-      left.set(cell, count - 1);
+      const count = remaining.get(cell) ?? 0;
+      remaining.set(cell, count - 1);
       return count <= 0 && !/^\d{4}-\d\d-\d\d/.test(cell);
     });
     // The reader returns numbers as displayed, which may be rounded.

@@ -5,7 +5,7 @@ import { workbook } from '../../../../../../test/support/sample-office.ts';
 import { createFormat } from './number-format.ts';
 import { readXlsx } from './read-xlsx.ts';
 
-interface Wish {
+interface WorkbookParts {
   readonly strings?: string;
   readonly styles?: string;
   readonly workbook?: string;
@@ -13,7 +13,10 @@ interface Wish {
 }
 
 /** Builds a workbook with one sheet. `sheet` is the content of `sheetData` and the text after it. */
-function workbookOf(sheet: string, { strings = '', styles = '', workbook = '', prefix = '' }: Wish = {}): Uint8Array {
+function workbookOf(
+  sheet: string,
+  { strings = '', styles = '', workbook = '', prefix = '' }: WorkbookParts = {},
+): Uint8Array {
   const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const relation = (id: string, kind: string, target: string) =>
     `<Relationship Id="${id}" Type="${type}/${kind}" Target="${target}"/>`;

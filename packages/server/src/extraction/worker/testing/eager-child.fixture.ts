@@ -8,7 +8,7 @@ import { encodeMessage, type FromChild, type ToChild } from '../protocol.ts';
 const send = (message: FromChild) => channel.send(frameKinds.message, encodeMessage(message));
 const chunk = { content: 'x', question: null, answer: null, numTokens: 1, locator: null, metadata: {}, words: 'x' };
 let text = '';
-let taken = 0;
+let acknowledged = 0;
 
 function work(): void {
   // A value of metadata must be a text.
@@ -20,10 +20,10 @@ function work(): void {
 
 function receive(message: ToChild): void {
   if (message.type !== 'next') return;
-  taken += 1;
-  if (taken < Number(text)) return;
+  acknowledged += 1;
+  if (acknowledged < Number(text)) return;
   const report = { format: 'text', warnings: [], milliseconds: 0 };
-  const counts = { numChunks: taken, rejectedRows: 0, duplicateRows: 0 };
+  const counts = { numChunks: acknowledged, rejectedRows: 0, duplicateRows: 0 };
   send({ type: 'done', result: { kind: 'extracted', ...counts, report }, cpuSeconds: 0 });
 }
 

@@ -22,19 +22,19 @@ const attempts: Record<string, () => unknown> = {
 
 /** Returns for each attempt whether it was denied. */
 export async function tryAll(): Promise<Record<string, string>> {
-  const said: Record<string, string> = {};
+  const results: Record<string, string> = {};
   for (const [name, attempt] of Object.entries(attempts)) {
     try {
       await attempt();
-      said[name] = 'allowed';
+      results[name] = 'allowed';
     } catch (cause) {
       const { code = '', message = '' } = cause as NodeJS.ErrnoException; // it is only printed, whatever it is
-      said[name] = /ERR_ACCESS_DENIED|EvalError|ERR_UNKNOWN_BUILTIN|permission|Code generation/i.test(
+      results[name] = /ERR_ACCESS_DENIED|EvalError|ERR_UNKNOWN_BUILTIN|permission|Code generation/i.test(
         `${code} ${cause} ${message}`,
       )
         ? `denied ${code}`
         : `failed otherwise: ${code} ${message}`;
     }
   }
-  return said;
+  return results;
 }

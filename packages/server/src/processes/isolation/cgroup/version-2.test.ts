@@ -34,8 +34,8 @@ async function tryGroup(files: Partial<typeof usual>): Promise<{ refusal: string
 }
 
 test('a group that hands memory and pids down already is taken as it is', async () => {
-  const given = { 'cgroup.subtree_control': 'memory pids\n', 'cgroup.procs': '1\n' };
-  assert.deepEqual(await tryGroup(given), { refusal: undefined, written: 'memory pids\n' });
+  const groupFiles = { 'cgroup.subtree_control': 'memory pids\n', 'cgroup.procs': '1\n' };
+  assert.deepEqual(await tryGroup(groupFiles), { refusal: undefined, written: 'memory pids\n' });
 });
 
 test('a group without the controllers is refused', async () => {

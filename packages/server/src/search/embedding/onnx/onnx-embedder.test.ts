@@ -58,13 +58,13 @@ function assertNear(found: Float32Array | null | undefined, expected: readonly n
 test('a text is the mean of its tokens, of unit length, in the order of the texts, whatever their lengths', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t, { moreInputs: ['token_type_ids', 'position_ids'] }));
   const texts = ['tea', 'car car tea', 'Automobile', 'tea '.repeat(3000), 'car'];
-  const made = await embedder.embed(texts, never);
-  assertNear(made[0], unit(0, 1, 2, 0));
-  assertNear(made[1], unit(2, 1, 2, 0));
-  assertNear(made[2], unit(1, 0.1, 2, 0));
+  const vectors = await embedder.embed(texts, never);
+  assertNear(vectors[0], unit(0, 1, 2, 0));
+  assertNear(vectors[1], unit(2, 1, 2, 0));
+  assertNear(vectors[2], unit(1, 0.1, 2, 0));
   // 512 tokens including the frame.
-  assertNear(made[3], unit(0, 510, 2, 0));
-  assertNear(made[4], unit(1, 0, 2, 0));
+  assertNear(vectors[3], unit(0, 510, 2, 0));
+  assertNear(vectors[4], unit(1, 0, 2, 0));
   assertNear(await embedder.embedQuestion('car', never), unit(1, 0, 2, 0));
   assert.match(embedder.model, /^onnx:quartermaster-model-\w+:[0-9a-f]{12}:4$/);
   assert.equal(pids.length, 1);
@@ -109,9 +109,9 @@ test('a text of which the model makes nothing has no vector', async (t) => {
 test('a process that ended is started anew, and what was in flight is asked of it', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t));
   process.kill(pids[0] ?? -1, 'SIGSTOP');
-  const made = embedder.embed(['car'], never);
+  const embedding = embedder.embed(['car'], never);
   process.kill(pids[0] ?? -1, 'SIGKILL');
-  assertNear((await made)[0], unit(1, 0, 2, 0));
+  assertNear((await embedding)[0], unit(1, 0, 2, 0));
   assert.equal(pids.length, 2);
   assertNear(await embedder.embedQuestion('tea', never), unit(0, 1, 2, 0));
 });
@@ -132,9 +132,9 @@ test('a cancelled call rejects at once, and the next question is answered', asyn
   const { embedder, pids } = await open(t, await folderWith(t));
   const cancel = new AbortController();
   process.kill(pids[0] ?? -1, 'SIGSTOP');
-  const made = embedder.embed(['car'], cancel.signal);
+  const embedding = embedder.embed(['car'], cancel.signal);
   cancel.abort(new Error('not wanted any more'));
-  await assert.rejects(made, /not wanted any more/);
+  await assert.rejects(embedding, /not wanted any more/);
   process.kill(pids[0] ?? -1, 'SIGCONT');
   assertNear(await embedder.embedQuestion('tea', never), unit(0, 1, 2, 0));
   assert.equal(pids.length, 1);
