@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(root, 'packages/console');
 const dist = join(folder, 'dist');
 const manifest = join(dist, 'manifest.json');
+const packageName = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 const types = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -62,16 +63,24 @@ function digest(bytes) {
   return createHash('sha256').update(bytes).digest('base64url');
 }
 
+/** The names of the packages whose code is in the built files. */
+function packagesOf(output) {
+  const modules = output.flatMap(({ modules = {} }) => Object.entries(modules));
+  const names = modules.map(([path, { renderedLength }]) => renderedLength > 0 && packageName.exec(path)?.[1]);
+  return [...new Set(names.filter(Boolean))].sort();
+}
+
 const from = fingerprint();
 if (!isFresh(from)) {
   installConsolePackages();
   console.error('quartermaster: building the console');
   const { build } = await import(pathToFileURL(createRequire(join(folder, 'package.json')).resolve('vite')));
   rmSync(manifest, { force: true });
-  await build({ root: folder, logLevel: 'warn' });
+  const { output } = await build({ root: folder, logLevel: 'warn' });
   const names = globSync('**/*.*', { cwd: dist })
     .map((name) => name.replaceAll('\\', '/'))
     .filter((name) => statSync(join(dist, name)).isFile())
     .sort();
-  writeFileSync(manifest, JSON.stringify({ from, files: names.map(compress) }, null, 1));
+  const list = { from, packages: packagesOf(output), files: names.map(compress) };
+  writeFileSync(manifest, JSON.stringify(list, null, 1));
 }

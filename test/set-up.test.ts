@@ -38,7 +38,12 @@ async function createInstallation(folder: string, warmUp = "require('node:fs').a
   write('starts', '');
   /** Runs the set-up. Returns the number of times that the caches have been written so far. */
   const setUp = () => {
-    execFileSync(process.execPath, [script], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    execFileSync(process.execPath, [script], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // The Node.js that runs npm may be too old for the service.
+      env: { ...process.env, npm_node_execpath: process.execPath },
+    });
     return readFileSync(join(folder, 'starts')).length;
   };
   return { write, setUp };

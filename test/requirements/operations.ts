@@ -10,6 +10,20 @@ export const operationsRequirements: Requirements = {
       'a log that callers can fill writes a bounded number of lines a minute and counts those that it leaves out',
     ],
   },
+  'operations.package': {
+    promise: 'The published archive installs with npm alone and serves what a checkout serves.',
+    source: 'docs/contract.md "Documentation"',
+    tests: [
+      '[package] installed from its archive, the service finds a passage of a PDF, runs a plugin and shows the console',
+      '[package] a second start uses the compile cache in the data folder',
+      '[package] an ordinary user runs an installation that only root may write',
+      '[package] verify compares an installed package with the hashes of its release',
+      '[package] without the files of the console the API serves, and the page says what to do',
+      '[package] an old Node.js gets one sentence that names the remedy, and exit code 69',
+      '[package] the archive holds compiled code, licences and a list of components; the installation has at most 130 MiB',
+      '[package] the same sources give the same bytes',
+    ],
+  },
   'operations.stop': {
     promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
     source: 'docs/contract.md "Durability"',

@@ -33,6 +33,8 @@ export interface ServiceRequest {
   readonly settings?: Readonly<Record<string, string>>;
   /** A command prefix that replaces itself by the service (`exec`), for machines without certain features. */
   readonly launcher?: readonly string[];
+  /** The command of an installed package. Default: what `npm start` runs in this checkout. */
+  readonly program?: readonly string[];
 }
 
 /** Registers clean-up functions: a test, or a script that takes screenshots or measures. */
@@ -45,7 +47,7 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
   const folder = options.folder ?? (await temporaryFolder(t));
   const settings = { FILES_PORT: '0', PLUGINS_PORT: '0', DATA: folder, DRAIN_SECONDS: '0', ...options.settings };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
-  const command = startCommand();
+  const command = options.program === undefined ? startCommand() : { environment: {}, args: options.program };
   const [program = process.execPath, ...args] = [...(options.launcher ?? []), process.execPath, ...command.args];
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],

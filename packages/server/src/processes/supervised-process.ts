@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { modulePath } from '../kernel/process/module-path.ts';
 import { createFrameReader, encodeFrame, type FrameKind, frameKinds } from './frames.ts';
 import { channelDescriptor, type IsolatedChild } from './isolation/spawn-isolated.ts';
 import { keepOutputTail, type OutputTail } from './output-tail.ts';
@@ -52,8 +52,8 @@ export interface SupervisionOptions {
 }
 
 /** The files, in addition to its own, that a program must read to open the channel. */
-export const channelFiles: readonly string[] = ['frames.ts', 'parent-channel.ts'].map((name) =>
-  fileURLToPath(new URL(name, import.meta.url)),
+export const channelFiles: readonly string[] = ['./frames', './parent-channel'].map((name) =>
+  modulePath(import.meta, name),
 );
 
 /** At this number, frames are sent before the turn ends, so that the process can start working. */

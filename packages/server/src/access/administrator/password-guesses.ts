@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { moduleUrl } from '../../kernel/process/module-path.ts';
 import { passwordNotChecked } from './problems.ts';
 
 /** The input of the thread. */
@@ -29,7 +30,7 @@ export async function guessesOf(password: string, name: string, limitMs = timeLi
     passwords: [start, start.replace(/[ ._-]/g, '')],
     words: [name, 'quartermaster', 'console', 'administrator'],
   };
-  const worker = new Worker(new URL('./password-guesses-thread.ts', import.meta.url), {
+  const worker = new Worker(moduleUrl(import.meta, './password-guesses-thread'), {
     workerData: question,
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },

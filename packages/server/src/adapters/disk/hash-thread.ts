@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { moduleUrl } from '../../kernel/process/module-path.ts';
 import type { HashAnswer, HashRequest } from './hash-worker.ts';
 
 /**
@@ -33,7 +34,7 @@ export function createHashThread(): HashThread {
     waiting.clear();
   }
   function start(): Worker {
-    const started = new Worker(new URL('./hash-worker.ts', import.meta.url), { name: 'hash' });
+    const started = new Worker(moduleUrl(import.meta, './hash-worker'), { name: 'hash' });
     started.on('message', ({ file, digest, error }: HashAnswer) => {
       const one = waiting.get(file);
       waiting.delete(file);

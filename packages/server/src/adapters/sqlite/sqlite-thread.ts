@@ -1,5 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { Problem } from '../../kernel/problem.ts';
+import { moduleUrl } from '../../kernel/process/module-path.ts';
 import {
   databaseBusy,
   databaseFull,
@@ -93,7 +94,7 @@ export async function openSqliteThread(
     resourceLimits,
     name: readOnly ? 'sqlite-reader' : 'sqlite-writer',
   };
-  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), options);
+  const worker = new Worker(moduleUrl(import.meta, './sqlite-worker'), options);
   const waiting: Waiting[] = [];
   let failure: Error | undefined;
   let closing: Promise<void> | undefined;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { moduleUrl } from '../../kernel/process/module-path.ts';
 import type { BundleFailure } from '../catalogue.ts';
 import { wholeFile } from '../manifest/findings.ts';
 import type { ReadAnswer, ReadRequest } from './read-packed-bundle.ts';
@@ -29,7 +30,7 @@ export function createBundleReader(): BundleReader {
   return {
     async read(request) {
       if (isClosed) throw new Error('the reader of bundles is closed');
-      thread ??= new Worker(new URL('./bundle-reader-thread.ts', import.meta.url), {
+      thread ??= new Worker(moduleUrl(import.meta, './bundle-reader-thread'), {
         name: 'bundles',
         resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
       });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { createFairQueue, type Owner } from '../../kernel/concurrency/fair-queue.ts';
+import { moduleUrl } from '../../kernel/process/module-path.ts';
 import {
   type Answer,
   type AnswerContext,
@@ -57,7 +58,7 @@ export function createAnswerReader(): AnswerReader {
   async function readInThread(request: AnswerRequest, signal: AbortSignal): Promise<CallOutcome> {
     clearTimeout(idle);
     if (thread === undefined) {
-      thread = new Worker(new URL('./answer-thread.ts', import.meta.url), {
+      thread = new Worker(moduleUrl(import.meta, './answer-thread'), {
         name: 'answers',
         resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
       });

@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { modulePath, moduleUrl } from '../../kernel/process/module-path.ts';
 import {
   type IsolatedChild,
   mappedAtStartMb,
@@ -18,10 +18,9 @@ export interface ChildPlan {
   readonly isUnrestricted?: true;
 }
 
-const folder = import.meta.dirname;
 /** All files of the runtime that a child reads. */
 const runtimeFiles = [
-  ...['child.ts', 'handler-context.ts', 'protocol.ts', 'seat-belt.ts'].map((name) => join(folder, name)),
+  ...['./child', './handler-context', './protocol', './seat-belt'].map((name) => modulePath(import.meta, name)),
   ...channelFiles,
 ];
 /** The size that V8 chooses with enough memory. Within a control group it would choose 2 MiB, which doubles the run time. */
@@ -31,13 +30,13 @@ const youngMb = 32;
 export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedChild {
   const { bundleFolder, memoryMb, entry, isUnrestricted = false } = plan;
   const program = {
-    entry: entry ?? join(folder, 'child.ts'),
+    entry: entry ?? modulePath(import.meta, './child'),
     args: [`${pathToFileURL(bundleFolder).href}/`],
     flags: [
       '--disable-proto=throw',
       `--max-old-space-size=${heapMb(memoryMb)}`,
       `--max-semi-space-size=${youngMb}`,
-      ...(entry === undefined ? ['--import', pathToFileURL(join(folder, 'seat-belt.ts')).href] : []),
+      ...(entry === undefined ? ['--import', moduleUrl(import.meta, './seat-belt').href] : []),
     ],
     readable: [...runtimeFiles, bundleFolder],
     folder: bundleFolder,

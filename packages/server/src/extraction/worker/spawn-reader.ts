@@ -2,13 +2,14 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { modulePath } from '../../kernel/process/module-path.ts';
 import { type IsolatedChild, type SpawnSettings, spawnIsolated } from '../../processes/isolation/spawn-isolated.ts';
 import { channelFiles } from '../../processes/supervised-process.ts';
 
-const entry = realpathSync(fileURLToPath(new URL('./child.ts', import.meta.url)));
+const entry = realpathSync(modulePath(import.meta, './child'));
 /** The files that the child needs outside the module: two of the kernel and the analysis of words. */
-const kernelFiles = ['json/parse-json.ts', 'zip.ts'].map((file) =>
-  realpathSync(fileURLToPath(new URL(`../../kernel/${file}`, import.meta.url))),
+const kernelFiles = ['json/parse-json', 'zip'].map((name) =>
+  realpathSync(modulePath(import.meta, `../../kernel/${name}`)),
 );
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];

@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { createLogger } from './logger.ts';
 
 /** Writes log lines in batches in the background. Callers never wait. */
@@ -27,7 +27,7 @@ export interface LogDestinationOptions {
 const batchBytes = 32 * 1024;
 const flushMs = 1000;
 
-/** Configures pino's destination: it never blocks on a slow reader and logs the number of dropped lines. */
+/** Configures the stream of pino's destinations: it never blocks on a slow reader and logs the number of dropped lines. */
 export function createLogDestination(fd: number, options: LogDestinationOptions = {}): LogDestination {
   const { maxBytes = 16 * 1024 * 1024, endTimeoutMs = 2000 } = options;
   let dropped = 0;
@@ -36,7 +36,7 @@ export function createLogDestination(fd: number, options: LogDestinationOptions 
   /** Whether a write is retried when the pipe is full. */
   let isRetrying = true;
   const closed = Promise.withResolvers<void>();
-  const stream = pino.destination({
+  const stream = new sonicBoom.SonicBoom({
     dest: fd,
     sync: false,
     // Buffers are joined once for each batch; strings would be copied again with each line.

@@ -1,4 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
+import { moduleUrl } from '../../kernel/process/module-path.ts';
 import type { LoadCodes, VectorIndex, VectorSpace } from './vector-index.ts';
 import type { IndexAnswer, IndexRequest, IndexStart } from './vector-index-protocol.ts';
 
@@ -77,7 +78,7 @@ interface IndexThread {
 function openThread(memory: number, onEnd: () => void): IndexThread {
   const { port1: ours, port2: theirs } = new MessageChannel();
   const workerData: IndexStart = { port: theirs, memory };
-  const worker = new Worker(new URL('./vector-index-worker.ts', import.meta.url), {
+  const worker = new Worker(moduleUrl(import.meta, './vector-index-worker'), {
     workerData,
     transferList: [theirs],
     name: 'vector-index',

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { modulePath } from '../../../kernel/process/module-path.ts';
 import type { MachineIsolation } from '../../../processes/isolation/find-isolation.ts';
 import { type IsolatedChild, spawnIsolated } from '../../../processes/isolation/spawn-isolated.ts';
 import { channelFiles } from '../../../processes/supervised-process.ts';
 import type { StartMessage } from './onnx-protocol.ts';
 
-const entry = fileURLToPath(new URL('./onnx-child.ts', import.meta.url));
+const entry = modulePath(import.meta, './onnx-child');
 /** The process has a lower priority than the server, so that requests come before the computation of vectors. */
 const niceness = 5;
 

@@ -1,0 +1,24 @@
+// `npm run packages` builds the archives that a release publishes, in dist/packages: quartermaster (server, console, command
+// line), @quartermaster/client and @quartermaster/plugin-kit. Node.js refuses to strip types below node_modules, so that they
+// hold compiled JavaScript. The same sources give the same bytes.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildServer } from './packages/build-server.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const out = resolve(process.argv[2] ?? join(root, 'dist/packages'));
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const build = join(out, 'build');
+for (const folder of [await buildServer(root, build)]) {
+  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', `--pack-destination=${out}`], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [archive] = Object.values(JSON.parse(packed)) as { filename: string; size: number; entryCount: number }[]; // npm's own shape
+  if (archive === undefined) throw new Error(`npm packed nothing of ${folder}`);
+  console.log(`${archive.filename}: ${archive.entryCount} files, ${(archive.size / 2 ** 20).toFixed(2)} MiB`);
+}

@@ -1,0 +1,98 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { basename, join } from 'node:path';
+import { hashFiles, listShipped, releaseList, writeHashList } from '../../packages/cli/src/verify/shipped-files.ts';
+import { compile, filesBelow } from './compile.ts';
+import { describeComponents, isOfProduct, listComponents, writeNotices, writeShrinkwrap } from './components.ts';
+
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** Writes the folder of the package `quartermaster` into `out`. @returns its path */
+export async function buildServer(root: string, out: string): Promise<string> {
+  const folder = join(out, 'quartermaster');
+  compile(root, folder);
+  copyProgramFiles(root, folder);
+  copyBundles(join(root, 'bundles'), join(folder, 'bundles'));
+  writeComponents(root, folder);
+  const manifest = writeManifest(root);
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(join(folder, 'npm-shrinkwrap.json'), writeShrinkwrap(root, manifest));
+  const hashes = await hashFiles(folder, await listShipped(folder));
+  writeFileSync(join(folder, releaseList), writeHashList(hashes));
+  return folder;
+}
+
+/** Files that are not compiled: the launcher, the thread of the watchdog, the built console and the list of the ONNX runtime. */
+function copyProgramFiles(root: string, folder: string): void {
+  const paths = ['packages/console/dist', 'packages/server/onnx-runtime/package.json', 'LICENSE'];
+  for (const path of paths) cpSync(join(root, path), join(folder, path), { recursive: true });
+  for (const file of filesBelow(join(root, 'packages/server/src')).filter((path) => path.endsWith('.mjs'))) {
+    cpSync(file, join(folder, file.slice(root.length + 1)));
+  }
+  mkdirSync(join(folder, 'bin'));
+  cpSync(join(root, 'scripts/packages/launcher.cjs'), join(folder, 'bin/quartermaster.cjs'));
+  const { version } = readManifest(root, 'packages/server');
+  for (const name of ['cli', 'client', 'contract', 'plugin-kit', 'server']) {
+    writeFileSync(join(folder, 'packages', name, 'package.json'), JSON.stringify({ version, type: 'module' }));
+  }
+}
+
+/** Node.js does not strip types below node_modules: a handler `add.ts` becomes `add.mjs`, also in its manifest. */
+function copyBundles(from: string, to: string): void {
+  for (const file of filesBelow(from)) {
+    const path = join(to, file.slice(from.length + 1));
+    if (file.endsWith('.test.ts') || basename(file).startsWith('.')) continue;
+    mkdirSync(join(path, '..'), { recursive: true });
+    const content = readFileSync(file);
+    if (file.endsWith('.ts')) writeFileSync(path.replace(/\.ts$/, '.mjs'), stripTypes(content.toString('utf8')));
+    else if (file.endsWith('.yaml'))
+      writeFileSync(path, content.toString('utf8').replace(/^(handler: .+)\.ts$/m, '$1.mjs'));
+    else writeFileSync(path, content);
+  }
+}
+
+function stripTypes(source: string): string {
+  return stripTypeScriptTypes(source).replace(/(\bfrom '\.{1,2}\/[^']+)\.ts'/g, "$1.mjs'");
+}
+
+/** Writes the list of the packages of others, and their licences. The Node.js of a checkout is not part of the package. */
+function writeComponents(root: string, folder: string): void {
+  const { packages } = JSON.parse(readFileSync(join(root, 'packages/console/dist/manifest.json'), 'utf8')) as {
+    packages: readonly string[]; // as scripts/build-console.mjs writes it
+  };
+  const ofServer = listComponents(root).filter(isOfProduct);
+  const ofConsole = listComponents(root, 'packages/console').filter(({ name }) => packages.includes(name));
+  const components = [...ofServer, ...ofConsole];
+  const { version } = readManifest(root, '.');
+  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(describeComponents(version, components), null, 2)}\n`);
+  writeFileSync(join(folder, 'THIRD_PARTY_LICENSES'), writeNotices(root, components));
+}
+
+function writeManifest(root: string) {
+  const { version } = readManifest(root, '.');
+  const dependencies = ['server', 'cli', 'client', 'contract', 'plugin-kit'].flatMap((name) =>
+    Object.entries(readManifest(root, `packages/${name}`).dependencies),
+  );
+  return {
+    name: 'quartermaster',
+    version,
+    description: 'Document stores, question-answer stores and a catalogue of plugins for AI applications, self-hosted.',
+    license: 'Apache-2.0',
+    type: 'module',
+    bin: { quartermaster: 'bin/quartermaster.cjs' },
+    engines: readManifest(root, '.').engines,
+    files: ['bin', 'bundles', 'packages', releaseList, 'sbom.cdx.json', 'THIRD_PARTY_LICENSES'],
+    dependencies: Object.fromEntries(
+      dependencies.filter(([name]) => !name.startsWith('@quartermaster/')).sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  };
+}
+
+function readManifest(root: string, path: string): Manifest {
+  const manifest = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as Partial<Manifest>;
+  return { engines: { node: '>=24' }, version: '', dependencies: {}, ...manifest };
+}

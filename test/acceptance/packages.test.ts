@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { buildArchives, installInto } from '../support/packed-archives.ts';
+import { handbook } from '../support/sample-handbook.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+
+const run = promisify(execFile);
+const oldNode = '20.20.2';
+const numBundles = readdirSync('bundles', { withFileTypes: true }).filter((entry) => entry.isDirectory()).length;
+const platform = `${process.platform}-${process.arch}`;
+
+let folder = '';
+let installed = '';
+let archives: ReadonlyMap<string, string>;
+const launcher = () => join(installed, 'node_modules/quartermaster/bin/quartermaster.cjs');
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quartermaster-packages-'));
+  await chmod(folder, 0o755); // a reader of documents has a user of its own
+  archives = await buildArchives(join(folder, 'archives'));
+  installed = join(folder, 'a folder');
+  await installInto(installed, [archives.get('quartermaster') ?? assert.fail('no archive')]);
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+async function command(...args: string[]) {
+  return await run(process.execPath, [launcher(), ...args], { cwd: folder });
+}
+
+function startInstalled(t: TestContext, settings: Readonly<Record<string, string>> = {}): Promise<StartedService> {
+  return startService(t, { program: [launcher(), 'start'], settings });
+}
+
+test('[package] installed from its archive, the service finds a passage of a PDF, runs a plugin and shows the console', async (t) => {
+  const service = await startInstalled(t);
+  const { client } = service;
+  const content = new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]);
+  const file = await client.files.upload({ purpose: 'record_file', name: 'guide.pdf', content });
+  const { collection_id } = await client.collections.create({ name: 'guides' });
+  const { record_id } = await client.records.create(collection_id, { type: 'file', file_id: file.file_id });
+  const record = await client.records.settled(collection_id, record_id);
+  assert.equal(record.status, 'ready', JSON.stringify(record.error));
+  const [hit] = await client.collections.query(collection_id, { query_text: 'handbook', top_k: 1 });
+  assert.equal(hit?.record_id, record_id);
+  // The build removed the types of this handler, which runs in a process of its own.
+  const sum = await client.plugins.execute({
+    ...{ bundle_id: 'arithmetic', plugin_id: 'add', credentials: {} },
+    input_params: { number_1: 2, number_2: 3 },
+  });
+  assert.deepEqual(sum.data, { result: 5 });
+  const bundles = await client.plugins.listBundles();
+  assert.equal(bundles.length, numBundles);
+  const page = await fetch(`${service.filesUrl}/`);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /<title>Quartermaster/);
+  assert.equal(await service.stop(), 0);
+  assert.doesNotMatch(service.log(), /Warning|node_modules\/\.cache|bundle_failed/);
+});
+
+test('[package] a second start uses the compile cache in the data folder', async (t) => {
+  const data = await temporaryFolder(t);
+  for (const count of [1, 2]) {
+    const service = await startService(t, { program: [launcher(), 'start'], folder: data });
+    assert.equal(await service.stop(), 0, `start ${count}`);
+  }
+  assert.ok((await readdir(join(data, 'cache/compiled'))).length > 0);
+});
+
+test('[package] an ordinary user runs an installation that only root may write', async (t) => {
+  if (process.getuid?.() !== 0) t.diagnostic('started as an ordinary user already');
+  const data = await temporaryFolder(t);
+  const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+  if (process.getuid?.() === 0) await chown(data, 65534, 65534);
+  const service = await startService(t, { program: [launcher(), 'start'], folder: data, launcher: asUser });
+  assert.equal((await service.client.plugins.listBundles()).length, numBundles);
+  assert.equal(await service.stop(), 0);
+});
+
+test('[package] verify compares an installed package with the hashes of its release', async (t) => {
+  const { stderr } = await command('verify');
+  assert.match(stderr, /Compared \d{4} files with hashes\.json/);
+  const file = join(installed, 'node_modules/quartermaster/bundles/arithmetic/add.mjs');
+  const before = await readFile(file);
+  t.after(() => writeFile(file, before));
+  await writeFile(file, `${before} `);
+  await assert.rejects(command('verify'), ({ stdout }: { stdout: string }) => {
+    assert.equal(stdout, 'changed bundles/arithmetic/add.mjs\n');
+    return true;
+  });
+});
+
+test('[package] without the files of the console the API serves, and the page says what to do', async (t) => {
+  const dist = join(installed, 'node_modules/quartermaster/packages/console/dist');
+  await rename(dist, `${dist}-away`);
+  t.after(() => rename(`${dist}-away`, dist));
+  const service = await startInstalled(t);
+  const page = await fetch(`${service.filesUrl}/`);
+  assert.equal(page.status, 503);
+  assert.match(await page.text(), /console/i);
+  assert.equal((await fetch(`${service.filesUrl}/v1/ready`)).status, 200);
+});
+
+test('[package] an old Node.js gets one sentence that names the remedy, and exit code 69', async () => {
+  const old = join(folder, 'old');
+  await installInto(old, [`node-${platform}@${oldNode}`]);
+  const node = join(old, `node_modules/node-${platform}/bin/node`);
+  await assert.rejects(
+    run(node, [launcher(), 'start']),
+    (error: { code?: number; stderr?: string; stdout?: string }) => {
+      assert.equal(error.code, 69);
+      assert.equal(error.stdout, '');
+      assert.equal(
+        error.stderr,
+        `quartermaster: Node.js 24 or later is required; this is ${oldNode}. Install a newer Node.js (https://nodejs.org), then run the same command again.\n`,
+      );
+      return true;
+    },
+  );
+});
+
+test('[package] the archive holds compiled code, licences and a list of components; the installation has at most 130 MiB', async () => {
+  const own = join(installed, 'node_modules/quartermaster');
+  const files = await readdir(own, { recursive: true });
+  assert.deepEqual(
+    files.filter((path) => /(?<!\.d)\.ts$|\.test\.|\.suite\.|\.map$/.test(path)),
+    [],
+  );
+  const { components } = JSON.parse(await readFile(join(own, 'sbom.cdx.json'), 'utf8')) as {
+    components: { name: string }[];
+  };
+  const notices = await readFile(join(own, 'THIRD_PARTY_LICENSES'), 'utf8');
+  const lockfile = await readFile(join(installed, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lockfile) as { packages: Record<string, { version: string; license?: string }> };
+  const names = new Set(components.map(({ name }) => name));
+  for (const [path, { version }] of Object.entries(packages)) {
+    const name = path.split('node_modules/').at(-1) ?? '';
+    if (name === '' || name === 'quartermaster') continue;
+    assert.ok(names.has(name), `${name} is not in the list of components`);
+    assert.ok(notices.includes(`${name} ${version} (`), `${name} ${version} has no notice`);
+  }
+  assert.ok(names.has('react'), 'the libraries in the built console');
+  const { stdout } = await run('du', ['-sm', installed]);
+  const size = Number.parseInt(stdout, 10);
+  assert.ok(size <= 130, `${size} MiB`);
+  const archive = await stat(archives.get('quartermaster') ?? '');
+  assert.ok(archive.size <= 2.5 * 2 ** 20, `${archive.size} bytes`);
+});
+
+test('[package] the same sources give the same bytes', async () => {
+  const again = await buildArchives(join(folder, 'again'));
+  assert.deepEqual([...again.keys()], [...archives.keys()]);
+  const digest = async (path: string) =>
+    createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+  for (const [name, path] of archives) assert.equal(await digest(again.get(name) ?? ''), await digest(path), name);
+});
