@@ -56,7 +56,7 @@ export const executionRequirements: Requirements = {
       'processes are limited in number, and those left behind end with the first',
       'the next start removes the groups of a killed server',
       'for an ordinary user without control groups the other limits hold',
-      'a group that others are in is left alone',
+      'a group with other processes is not changed',
       'a run that takes more processor time than it may is ended: ${how}',
       'each run has the processor time of its own, in the same process',
       'what a run leaves behind takes no more than the run may',

@@ -86,7 +86,7 @@ export const operationsRequirements: Requirements = {
       'verify names a changed handler, console file and package, and what was added or removed',
       'verify compares a product without a repository with the list of its release',
       'verify does not accept an installation without a list of hashes',
-      'an installed bundle differs from its archive when ${what}: the file is named',
+      'the file that differs from the archive is reported when ${what}',
       '[install] a bundle that was changed after its installation is not offered: the log, the metric and bundle list name the file',
       'a file of the console that was changed after the build is refused and named, in each of its forms',
     ],

@@ -6,7 +6,7 @@ export const recordsRequirements: Requirements = {
     promise: 'Every row of a sheet becomes a pair or is reported, and a corrected report completes the import, once.',
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
-      'kept and reported rows are the rows that were written, whatever the policy',
+      'the accepted and reported rows are all rows of the sheet, whatever the policy',
       'the rows are exported as a sheet without formulas, and its corrected upload completes the import, once',
       '[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent',
     ],
@@ -51,15 +51,15 @@ export const recordsRequirements: Requirements = {
     source: 'docs/contract.md "Isolation"; ADR 0081',
     tests: [
       '[isolation] documents are read in a sandbox; the log says so once, and warns once of a start as root',
-      'a reader has a user of its own, no capability, no new privileges and, in a sandbox, no network',
-      'a reader of root without a user of its own has no capability of root',
+      'a reader has a separate user, no capability, no new privileges and, in a sandbox, no network',
+      'a reader of root without a separate user has no capability of root',
       '${tier}: a reader of an ordinary user has no capability and no new privileges',
-      'in a sandbox the kernel alone keeps a reader from everything but its program',
-      'without a sandbox a user of its own keeps a reader of root from the data folder and from the server',
-      'with the isolation of a ${tier} the process can read its program only, and reach nothing',
-      'a reader that is ended while it starts is gone, whatever it was doing',
+      'in a sandbox the kernel alone restricts a reader to its program',
+      'without a sandbox a separate user prevents a reader of root from reaching the data folder and the server',
+      'with the isolation of a ${tier} the process can read only its program, and reach nothing',
+      'a reader that is ended while it starts leaves no process',
       'a process that has read for one project never reads for another',
-      'documents of many projects at once never have more processes than there may be',
+      'concurrent documents of many projects never have more processes than the limit',
       'a start as root is one warning with the remedy, and a start as another user is none',
     ],
   },
@@ -69,7 +69,7 @@ export const recordsRequirements: Requirements = {
     tests: [
       '[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
       '[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run',
-      'a reader that is killed in every try ends the record in error, with what a machine without memory means',
+      'a reader that is killed in every attempt ends the record in error, which names a lack of memory',
     ],
   },
   'stores.killed': {
@@ -107,7 +107,7 @@ export const recordsRequirements: Requirements = {
     source: 'docs/contract.md "Durability"',
     tests: [
       'a deleted collection leaves no row behind',
-      'a deleted record is swept whole, its unfinished chunks too',
+      'a deleted record is swept completely, with its unfinished chunks',
       'a deleted chunk disappears from list, search and count',
     ],
   },
@@ -115,9 +115,9 @@ export const recordsRequirements: Requirements = {
     promise: 'Documents are read in a child that can be killed, with limits on time and memory.',
     source: 'docs/contract.md "Records"',
     tests: [
-      'a document that takes too much memory is given up, and the pool goes on',
+      'a document that needs too much memory is stopped, and the pool continues',
       'entity bombs and document types are refused, in any encoding of XML',
-      'with the isolation of a ${tier} the process can read its program only, and reach nothing',
+      'with the isolation of a ${tier} the process can read only its program, and reach nothing',
     ],
   },
 };

@@ -26,8 +26,8 @@ export const runsRequirements: Requirements = {
       '[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice',
       '[runs] an orderly stop leaves what can be made again to the next start and ends the rest',
       '[runs] the same idempotency key gives the same asynchronous run, also after a crash',
-      'a run of a plugin that writes is not run again after the process that recovered it was killed',
-      'only the owner of a run may begin it; a run that was begun and requeued says so and waits again',
+      'a run of a plugin that writes is not repeated after the process that recovered it was killed',
+      'only the owner of a run may begin it; a begun and requeued run is marked and waits again',
       'a run and the answer of its idempotency key are stored together or not at all',
     ],
   },
@@ -38,10 +38,10 @@ export const runsRequirements: Requirements = {
       '[runs] a process without the bundle leaves an orphaned run to one that has it',
       'a process without the bundle takes an orphaned run that was cancelled or accepted too long ago',
       'an orphaned run whose bundle no process has ends when it has waited too long',
-      'two processes that recover at the same time take each run once',
-      'one heartbeat keeps all runs of a process',
+      'two processes that recover at the same time claim each run once',
+      'one heartbeat renews all runs of a process',
       'a heartbeat in the future is void',
-      'the lease counts where a process of an earlier version wrote no heartbeat',
+      'without a heartbeat, as in an earlier version, the lease of the run counts',
     ],
   },
   'runs.followed': {
@@ -50,7 +50,7 @@ export const runsRequirements: Requirements = {
     tests: [
       '[runs] the events of a run tell its states and its progress, end with it, and are not told twice',
       '[runs] the client and the command line start, list, show, follow and cancel runs',
-      'a stream of events says now and then that it is still there, and there are only so many',
+      'an event stream sends a comment at intervals, and the number of streams is limited',
       '[streams] a key has 20 streams over both addresses, and its project leaves room for others',
     ],
   },
@@ -60,7 +60,7 @@ export const runsRequirements: Requirements = {
     tests: [
       '[runs] a run is cancelled while it waits for a third party, whichever way it was asked for',
       '[runs] a handler that computes without end is ended by a cancellation',
-      'who runs it learns that it should be cancelled; an ended run cannot be',
+      'the owner of a run learns that it should be cancelled, and an ended run cannot be cancelled',
     ],
   },
   'runs.queued': {
@@ -80,7 +80,7 @@ export const runsRequirements: Requirements = {
       'the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay',
       'a project that stores many results deletes none of another project',
       'an answer above the bytes of its project is given once; a repetition is 409 with the reason and runs nothing',
-      'the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room',
+      'the queue of accepted runs is limited in all, for each key, and in bytes, and an ended run frees its place',
     ],
   },
 };

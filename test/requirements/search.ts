@@ -22,9 +22,9 @@ export const searchRequirements: Requirements = {
     promise: 'An embedder that fails or is changed neither fails a record nor mixes vectors; what is missing follows.',
     source: 'docs/contract.md "Records"',
     tests: [
-      'an embedder that fails does not fail the record: its words are found, its vectors follow',
-      'work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end',
-      'another model is noticed, does not mix, and takes over when it is asked to',
+      'an embedder that fails does not fail the record: its words are found, and its vectors follow later',
+      'interrupted embedding continues where it stopped, and nothing is embedded twice',
+      'another model is detected, is not mixed with the first, and replaces it on request',
       '[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down',
     ],
   },
@@ -34,8 +34,8 @@ export const searchRequirements: Requirements = {
     tests: [
       '[embeddings] a model in a local folder finds what means the same, without a network, also when its process is killed, and ends with the service',
       '[embeddings] a model that cannot be used stops the start with what is wrong',
-      'a process that ended is started anew, and what was in flight is asked of it',
-      'a process that gives no sign of life is ended, and rests when that happens again',
+      'an ended process is started again, and its pending requests are repeated',
+      'a process that does not answer is ended, and the embedder pauses when it happens again',
       'without the runtime the error names the command that installs it',
     ],
   },

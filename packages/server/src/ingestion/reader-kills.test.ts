@@ -90,7 +90,7 @@ test('[killed] a reader killed at each stage over PostgreSQL: every record ends 
   await killReaders(t, database, { needed: some, idle: around('page', ['fetch']) });
 });
 
-test('a reader that is killed in every try ends the record in error, with what a machine without memory means', async (t) => {
+test('a reader that is killed in every attempt ends the record in error, which names a lack of memory', async (t) => {
   const { services, make } = await openKills(t, await openTestDatabase(t));
   const result = await make({ source: 'text', call: 'chunking', nth: 1, when: 'before', tries: 99 });
   const record = await services.records.get(result.key);

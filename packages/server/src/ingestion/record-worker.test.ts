@@ -308,7 +308,7 @@ test('time in which the service was down does not count against any limit', asyn
   }
 });
 
-test('all tries of a record share its deadline, and what earlier ones have worked is known after a restart', async (t) => {
+test('all attempts of a record share its deadline, and their working time is known after a restart', async (t) => {
   const database = await openTestDatabase(t);
   const first = await openSteps(t, { database });
   const recordId = await first.create();

@@ -31,7 +31,7 @@ test('a lease is renewed three times while it holds, although nothing asks for i
   assert.deepEqual(events, ['renewed', 'renewed', 'renewed']);
 });
 
-test('renewals that are asked for come at once, then at most twice a second', async (t) => {
+test('requested renewals run immediately, then at most twice a second', async (t) => {
   const { heartbeat, events, pass } = openHeartbeat(t);
   const counts: number[] = [];
   for (let requests = 0; requests < 100; requests += 1) {
@@ -51,7 +51,7 @@ test('a lost lease and a failed renewal are reported, and only the first ends th
   assert.deepEqual(events, ['renewed', 'failed', 'renewed', 'lost', 'renewed']);
 });
 
-test('one renewal at a time runs, and none starts once the heartbeat is closed', async (t) => {
+test('one renewal runs at a time, and none starts after the heartbeat is closed', async (t) => {
   const first = Promise.withResolvers<boolean>();
   const { heartbeat, events, pass } = openHeartbeat(t, () => first.promise);
   heartbeat.beat();

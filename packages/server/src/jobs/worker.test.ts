@@ -63,7 +63,7 @@ test('a worker performs as many jobs at once as it may, and claims the next when
   await until(() => performing.size === 3);
 });
 
-test('a worker that may not claim leaves the jobs where they are until it is woken again', async (t) => {
+test('a worker that may not claim leaves the jobs until it is woken again', async (t) => {
   let mayClaim = false;
   const { worker, waiting, performing, until } = openTestWorker(t, ['a'], { mayClaim: async () => mayClaim });
   await new Promise(setImmediate);
@@ -73,7 +73,7 @@ test('a worker that may not claim leaves the jobs where they are until it is wok
   await until(() => performing.has('a'));
 });
 
-test('a job that fails is settled with its error, and one that was stopped with the reason of that', async (t) => {
+test('a job that fails is settled with its error, and one that was stopped with the reason', async (t) => {
   const { performing, settled, until } = openTestWorker(t, ['a', 'b']);
   await until(() => performing.size === 2);
   const [error, reason] = [new Error('on fire'), new Error('too late')];
@@ -86,7 +86,7 @@ test('a job that fails is settled with its error, and one that was stopped with 
   ]);
 });
 
-test('a worker that closes requeues what it has and claims nothing more', async (t) => {
+test('a worker that closes requeues its jobs and claims no others', async (t) => {
   const { worker, waiting, settled, performing, until } = openTestWorker(t, ['a', 'b', 'c']);
   await until(() => performing.size === 2);
   await worker.close();
@@ -125,7 +125,7 @@ test('a job whose lease is lost stops, and nothing is stored about it', async (t
   assert.deepEqual(settled, []);
 });
 
-test('a worker that cannot store the end of a job tries again, and claims nothing until it has', async (t) => {
+test('a worker that cannot store the end of a job retries, and claims nothing until it succeeds', async (t) => {
   const tries: number[] = [];
   const { worker, waiting, performing, until } = openTestWorker(t, ['a'], {
     pollMs: 1,

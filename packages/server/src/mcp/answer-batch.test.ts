@@ -30,7 +30,7 @@ test('the limit mcp_batch_answer_bytes runs messages after answers of exactly it
   assert.deepEqual([status, run, last.id, last.error.code], [200, [1], 3, -32000]);
 });
 
-test('the messages of a batch run one after the other, and notifications have no answer', async () => {
+test('the messages of a batch run one after the other, and notifications have no response', async () => {
   let running = 0;
   const { body } = await answerBatch([request(1), notification, request(2)], async (message) => {
     running += 1;
@@ -44,12 +44,12 @@ test('the messages of a batch run one after the other, and notifications have no
   assert.equal((await answerBatch([notification], async () => answered(null, 202))).status, 202);
 });
 
-test('a batch whose HTTP request is refused has that refusal as its answer', async () => {
+test('a batch whose HTTP request is refused has that refusal as its response', async () => {
   const refused = answered(Buffer.from('{}'), 406);
   assert.equal((await answerBatch([request(1), request(2)], async () => refused)).status, 406);
 });
 
-test('a batch with something else than messages, or with initialize, is not answered message by message', () => {
+test('only a list of messages without initialize is answered message by message', () => {
   const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
   const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
   assert.equal(isOrdinaryBatch([request(1), notification]), true);

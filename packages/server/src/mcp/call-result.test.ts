@@ -12,7 +12,7 @@ const run = (data: unknown, more: Partial<ExecuteResult> = {}): ExecuteResult =>
   ...more,
 });
 
-test('pictures and sounds in the output are contents of their own, four at most; other data is not', () => {
+test('pictures and sounds in the output become separate contents, four at most; other data does not', () => {
   const png = 'data:image/png;base64,AAAA';
   const output = { list: [png, { deep: 'data:audio/wav;base64,AAA=' }], svg: 'data:image/svg+xml;base64,AAAA' };
   const { content, structuredContent } = resultOfRun(run(output));
@@ -33,7 +33,7 @@ test('pictures and sounds in the output are contents of their own, four at most;
   }
 });
 
-test('an output that is not as promised is given as text only, marked so that clients let it pass', () => {
+test('an output that does not match its schema is returned as text only, marked so that clients accept it', () => {
   const violations = [{ path: '/a', found: 'a number (1)', expected: 'a string' }];
   for (const result of [
     resultOfRun(run({ a: 1 }, { output_violations: violations })),
@@ -51,7 +51,7 @@ test('an output that is not as promised is given as text only, marked so that cl
   });
 });
 
-test('a failure result has a message for the model, the code, the findings and the excerpt', () => {
+test('a failed result has a message for the model, the code, the details and the excerpt', () => {
   const details = [
     { path: 'body/input_params/a', found: 'nothing', expected: 'this field' },
     { path: 'body/input_params/b', found: 'a string ("xyz")', expected: 'a string of at most 2 characters' },

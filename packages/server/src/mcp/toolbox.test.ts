@@ -39,7 +39,7 @@ async function load(t: TestContext, bundles: Record<string, Record<string, Plugi
   return catalogue;
 }
 
-test('tools have names every client takes, in the order of the catalogue, and lead back to their plugin', async (t) => {
+test('tools have names that every client accepts, in the order of the catalogue, and identify their plugin', async (t) => {
   const long = 'p'.repeat(64);
   const catalogue = await load(t, { zeta: { b: {}, a: {} }, alpha: { [long]: {}, x__y: {} }, alpha__x: { y: {} } });
   const { all, ofBundle } = createToolboxes(catalogue, createLogger('silent'));
@@ -67,7 +67,7 @@ test('tools have names every client takes, in the order of the catalogue, and le
   assert.deepEqual(createToolboxes(catalogue, createLogger('silent')).all.tools, all.tools, 'the same each time');
 });
 
-test('a name that two plugins come to is given to the first, and the second is named in the log', async (t) => {
+test('a name that two plugins share goes to the first, and the log names the second', async (t) => {
   const catalogue = await load(t, { one: { same: {} }, two: { same: {} } });
   const [one, two] = [...catalogue.bundles.values()];
   assert.ok(one && two);
@@ -90,7 +90,7 @@ test('a name that two plugins come to is given to the first, and the second is n
   assert.deepEqual(Reflect.get(Object((lines as unknown[][])[0]?.[0]), 'tool'), 'one__same');
 });
 
-test('a tool says what it does to the world and has plain schemas', async (t) => {
+test('a tool declares its effect and has plain schemas', async (t) => {
   const address = { type: 'object', properties: { city: text } };
   const input = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

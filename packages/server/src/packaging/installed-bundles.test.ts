@@ -37,7 +37,7 @@ for (const [what, damage] of [
   ['gone', (root: string) => rm(join(root, 'lib/get.ts'))],
   ['more than there were', (root: string) => writeFile(join(root, 'more.yaml'), 'id: more\n')],
 ] as const) {
-  test(`a version whose files are ${what} is not put in force again: its archive is`, async (t) => {
+  test(`a version whose files are ${what} is not activated again, but its archive is`, async (t) => {
     const place = await temporaryFolder(t);
     const installed = createInstalledBundles(place);
     const archive = archiveOf('weather');
@@ -60,7 +60,7 @@ for (const [what, damage] of [
   ['without a publisher', (seal: string) => writeFile(seal, '{"contents":"","signature":{}}')],
   ['gone', (seal: string) => rm(seal)],
 ] as const) {
-  test(`an installed bundle whose seal is ${what} hinders no other, and nobody takes its place unasked`, async (t) => {
+  test(`an installed bundle whose signature file is ${what} affects no other bundle, and no other bundle replaces it`, async (t) => {
     const place = await temporaryFolder(t);
     let now = Date.now();
     const installed = createInstalledBundles(place, { now: () => now });
@@ -100,7 +100,7 @@ test('bundles can be installed concurrently', async (t) => {
   );
 });
 
-test('what a killed installation left behind goes after an hour; what an operator hides does not', async (t) => {
+test('the files of a killed installation are removed after an hour; those that an operator hides are not', async (t) => {
   const place = await temporaryFolder(t);
   const leftovers = ['.11111111-2222-3333-4444-555555555555', '.versions/.11111111-2222-3333-4444-555555555555'];
   await mkdir(join(place, leftovers[1] ?? ''), { recursive: true });
@@ -116,7 +116,7 @@ test('what a killed installation left behind goes after an hour; what an operato
   await lstat(join(place, '.mine'));
 });
 
-test('handlers can read what somebody installed who shares no files', async (t) => {
+test('handlers can read a bundle that was installed by a user with a restrictive umask', async (t) => {
   const place = await temporaryFolder(t);
   const before = process.umask(0o077);
   t.after(() => process.umask(before));
@@ -139,7 +139,7 @@ test('a private key is never packed', async (t) => {
   await assert.rejects(pack(), /keys\/key\.pem is a private key/);
 });
 
-test('a pipe in place of an archive is refused, not waited for', async (t) => {
+test('a pipe in place of an archive is refused without waiting', async (t) => {
   const place = await temporaryFolder(t);
   const file = join(place, 'weather.qmb');
   await promisify(execFile)('mkfifo', [file]);
@@ -147,7 +147,7 @@ test('a pipe in place of an archive is refused, not waited for', async (t) => {
   await assert.rejects(installBundle({ file, allowUnsigned: true, allowUnknown: true }, deps), /it is no file/);
 });
 
-test('a list of publishers that cannot be read is named; trusting leaves nothing but it', async (t) => {
+test('an unreadable list of publishers is reported, and trusting leaves no other file', async (t) => {
   const place = await temporaryFolder(t);
   const trusted = createTrustedPublishers(place);
   const publisher = { key: newKeyPair().publicKey, name: 'Somebody' };
@@ -168,7 +168,7 @@ for (const [what, damage, named] of [
   ['a file is added', (version: string) => writeFile(join(version, 'weather/lib/more.ts'), ''), 'lib/more.ts'],
   ['its list of hashes is that of other files', replaceSeal, 'seal.json'],
 ] as const) {
-  test(`an installed bundle differs from its archive when ${what}: the file is named`, async (t) => {
+  test(`the file that differs from the archive is reported when ${what}`, async (t) => {
     const place = await temporaryFolder(t);
     const installed = createInstalledBundles(place);
     const archive = archiveOf('weather');

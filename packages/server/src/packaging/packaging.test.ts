@@ -35,7 +35,7 @@ async function makeKey(t: TestContext) {
   return { keyFile, publicKey, privateKey: readPrivateKey(privatePem) };
 }
 
-test('the same files give the same archive, whenever and in whatever order they were written; the id holds their digest', async (t) => {
+test('the same files give the same archive, whatever their times and order, and the id contains their digest', async (t) => {
   const { keyFile } = await makeKey(t);
   const first = await makeBundle(t, { 'a.ts': 'export const run = () => 1;\n', '.secret': 'x' });
   const second = await makeBundle(t, { 'a.ts': 'export const run = () => 1;\n' });
@@ -55,13 +55,13 @@ for (const source of [
   "export const run = async () => import('left-pad');",
   "export { x } from 'left-pad';",
 ]) {
-  test(`a handler that would need a package is not packed: ${source.split('\n', 1)[0]}`, async (t) => {
+  test(`a handler that needs a package is not packed: ${source.split('\n', 1)[0]}`, async (t) => {
     const folder = await makeBundle(t, { 'a.ts': source });
     await assert.rejects(packBundle({ ...about, folder, keyFile: null }), /imports "left-pad"/);
   });
 }
 
-test('types may come from packages, since they are taken off; a link is no file of a bundle', async (t) => {
+test('types may come from packages, because they are removed; a link is not a file of a bundle', async (t) => {
   const folder = await makeBundle(t, { 'a.ts': "import type { Handler } from '@quartermaster/plugin-kit';\n" });
   await packBundle({ ...about, folder, keyFile: null });
   await symlink('/etc/passwd', join(folder, 'passwd'));
@@ -126,7 +126,7 @@ for (const [what, bytes, reason] of hostile) {
   });
 }
 
-test('a signature of other contents or by another key is refused, whatever is allowed', async (t) => {
+test('a signature of other contents or by another key is refused, whatever options are set', async (t) => {
   const { privateKey } = await makeKey(t);
   const other = await makeKey(t);
   assert.ok(privateKey && other.privateKey);
@@ -146,7 +146,7 @@ test('a signature of other contents or by another key is refused, whatever is al
   }
 });
 
-test('only what a trusted publisher signed is installed, unless the operator says so; none takes over from another', async (t) => {
+test('only bundles of trusted publishers are installed unless the operator allows others; no publisher replaces another', async (t) => {
   const [alice, eve] = [await makeKey(t), await makeKey(t)];
   const folder = await makeBundle(t);
   const place = await temporaryFolder(t);
@@ -171,7 +171,7 @@ test('only what a trusted publisher signed is installed, unless the operator say
   assert.equal((await installed.find('weather'))?.contents.version, '1.0.0');
 });
 
-test('a version that the service would refuse changes nothing and leaves nothing', async (t) => {
+test('a version that the service would refuse changes nothing and leaves no file', async (t) => {
   const folder = await makeBundle(t);
   const place = await temporaryFolder(t);
   const installed = createInstalledBundles(place);
@@ -188,7 +188,7 @@ test('a version that the service would refuse changes nothing and leaves nothing
   assert.deepEqual(await readdir(join(place, '.versions')), [first.archive.digest]);
 });
 
-test('versions lie side by side; the link is replaced, and what is long out of force goes', async (t) => {
+test('versions lie side by side; the link is replaced, and old versions are removed', async (t) => {
   const folder = await makeBundle(t);
   const place = await temporaryFolder(t);
   let now = Date.now();

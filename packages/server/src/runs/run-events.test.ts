@@ -14,7 +14,7 @@ const run: Run = {
 
 const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
 
-test('a stream of events says now and then that it is still there, and there are only so many', async () => {
+test('an event stream sends a comment at intervals, and the number of streams is limited', async () => {
   const store = { watch: () => ({ stop: () => {} }) };
   const bounds = { shares: onePlace(), pollMs: 5, heartbeatMs: 1 };
   const events = createRunEvents({ ...bounds, runs: { get: async () => run }, store });

@@ -36,7 +36,7 @@ function openQueue(change: Partial<QueueBounds> = {}) {
 const isRefusal = (error: unknown) =>
   error instanceof Problem && error.code === 'TOO_MANY_REQUESTS' && Number(error.headers['Retry-After']) > 0;
 
-test('accepted runs wait for their turn, first come first served, and one that is promoted does not', async () => {
+test('accepted runs wait in the order of their acceptance, and a promoted one does not wait', async () => {
   const { queue, begun, accept, end } = openQueue();
   const [, , , fourth] = ['a', 'b', 'c', 'd', 'e'].map((id) => accept(makeRun(id)));
   assert.deepEqual(begun, ['a', 'b']);
@@ -49,7 +49,7 @@ test('accepted runs wait for their turn, first come first served, and one that i
   assert.deepEqual(begun, ['a', 'b', 'd', 'c']);
 });
 
-test('projects take turns, and so do the keys of a project, however many runs one of them has waiting', async () => {
+test('projects take turns, and so do the keys of a project, however many waiting runs one of them has', async () => {
   const { begun, accept, end } = openQueue({ maxRunning: 1, maxAccepted: 1000, maxAcceptedOfKey: 1000 });
   accept(makeRun('running', 'busy'));
   for (let n = 0; n < 100; n += 1) accept(makeRun(`busy-${n}`, 'busy'));
@@ -60,7 +60,7 @@ test('projects take turns, and so do the keys of a project, however many runs on
   assert.deepEqual(begun.slice(1), expected);
 });
 
-test('the queue of accepted runs is bounded in all, of each key, and in bytes; what has ended makes room', async () => {
+test('the queue of accepted runs is limited in all, for each key, and in bytes, and an ended run frees its place', async () => {
   const { queue, accept, end } = openQueue();
   accept(makeRun('a', 'key-1'));
   accept(makeRun('b', 'key-1'));

@@ -50,7 +50,7 @@ test('records are stored in groups, in the order in which the runs ended', async
   assert.equal(await dropped(), '0');
 });
 
-test('a database that is away is waited for: nothing is lost, and the log says so once', async (t) => {
+test('during an outage of the database nothing is lost, and the log reports it once', async (t) => {
   const { buffer, database, log, dropped } = openBuffer(t, { groupSize: 2 });
   database.failing = away;
   for (let id = 0; id < 5; id += 1) buffer.add(pack(id));
@@ -66,7 +66,7 @@ test('a database that is away is waited for: nothing is lost, and the log says s
   assert.equal(log.length, 1, log.join(''));
 });
 
-test('a group that the database refuses eight times is given up, and the next one is stored', async (t) => {
+test('a group that the database refuses eight times is dropped, and the next one is stored', async (t) => {
   const { buffer, database, mendAfter, dropped } = openBuffer(t, { groupSize: 2 });
   database.failing = refusal;
   mendAfter(8);
@@ -80,7 +80,7 @@ for (const [what, options, row] of [
   ['by number', { most: 20 }, '[]'],
   ['by size', { mostCharacters: 20_000 }, 'x'.repeat(1000)],
 ] as const) {
-  test(`what waits is bounded ${what}: the oldest records are lost, counted and told`, async (t) => {
+  test(`the number of waiting records is limited ${what}: the oldest are dropped, counted and reported`, async (t) => {
     const { buffer, database, log, dropped } = openBuffer(t, { ...options, groupSize: 1000 });
     database.failing = away;
     for (let id = 0; id < 200; id += 1) buffer.add(pack(id, row));

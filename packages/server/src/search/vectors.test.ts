@@ -46,7 +46,7 @@ async function openVectors(t: TestContext, options: TestCollectionsOptions) {
 
 const contentOf = (found: ReadonlyArray<{ content: string }>) => found.map(({ content }) => content);
 
-test('a record is embedded before it is ready, and a misspelt question finds what its words do not', async (t) => {
+test('a record is embedded before it is ready, and a misspelt question finds what its words alone do not', async (t) => {
   const { collectionId, record, find, state } = await openVectors(t, {
     embedder: createScriptedEmbedder('scripted', 256),
   });
@@ -63,7 +63,7 @@ test('a record is embedded before it is ready, and a misspelt question finds wha
   assert.deepEqual(await state(), ['current', 256]);
 });
 
-test('an embedder that fails does not fail the record: its words are found, its vectors follow', async (t) => {
+test('an embedder that fails does not fail the record: its words are found, and its vectors follow later', async (t) => {
   const embedder = createScriptedEmbedder();
   embedder.fail('the embedding service answered with status 503');
   const { collectionId, record, find, state } = await openVectors(t, { embedder });
@@ -78,7 +78,7 @@ test('an embedder that fails does not fail the record: its words are found, its 
   assert.deepEqual(embedder.texts, ['Green tea from Uji.']);
 });
 
-test('chunks made or changed directly get their vectors', async (t) => {
+test('directly created or changed chunks get vectors', async (t) => {
   const embedder = createScriptedEmbedder();
   const { path, call, find, state } = await openVectors(t, { embedder });
   const { body } = await call('POST', `${path}/chunks`, { content: 'black tea' });
@@ -124,7 +124,7 @@ test('an embedder that refuses everything leaves the chunks pending, and they ar
   );
 });
 
-test('an embedder that gives other dimensions than before does not fail a record', async (t) => {
+test('an embedder with changed dimensions does not fail a record', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
   const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('same', 64) });
@@ -141,7 +141,7 @@ test('an embedder that gives other dimensions than before does not fail a record
   assert.equal((await call('GET', first.path)).body.data.vectors, 'catching_up');
 });
 
-test('of a pair the question is embedded, and the answer is returned', async (t) => {
+test('the question of a pair is embedded, and the answer is returned', async (t) => {
   const embedder = createScriptedEmbedder();
   const { files, projectId, collection, record, call } = await openVectors(t, { embedder });
   const collectionId = await collection({ type: 'qa' });
@@ -152,7 +152,7 @@ test('of a pair the question is embedded, and the answer is returned', async (t)
   assert.equal(body.data[0].answer, 'Seventy degrees');
 });
 
-test('work that is cut off while it embeds goes on where it was, and nothing is embedded twice in the end', async (t) => {
+test('interrupted embedding continues where it stopped, and nothing is embedded twice', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
   const embedder = createScriptedEmbedder();
@@ -173,7 +173,7 @@ test('work that is cut off while it embeds goes on where it was, and nothing is 
   assert.ok(embedder.texts.length > 0 && later.texts.length > 0);
 });
 
-test('another model is noticed, does not mix, and takes over when it is asked to', async (t) => {
+test('another model is detected, is not mixed with the first, and replaces it on request', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
   const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('one', 64) });
@@ -203,7 +203,7 @@ test('another model is noticed, does not mix, and takes over when it is asked to
   assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
 });
 
-test('until every chunk has its vector a question is answered as by words alone', async (t) => {
+test('a question is answered by words alone until every chunk has its vector', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
   const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder() });
@@ -252,7 +252,7 @@ test('until every chunk has its vector a question is answered as by words alone'
   assert.deepEqual(hasVectors(await find()), [true, true, true]);
 });
 
-test('a question is answered by words while the embedder is down, and nobody waits for it again and again', async (t) => {
+test('a question is answered by words while the embedder is down, without waiting for it repeatedly', async (t) => {
   const embedder = createScriptedEmbedder();
   const { collectionId, record, find } = await openVectors(t, { embedder });
   await record(collectionId, { content: 'Green tea from Uji.' });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { corpusFile, corpusTruths } from '../../../../../test/support/corpus.ts';
 import { decodeText } from './decode-text.ts';
 
-test('every text of the corpus is read to the last character', () => {
+test('every text of the corpus is decoded completely', () => {
   const known = corpusTruths('txt', /^exact/);
   const misread = known.filter(({ path, truth }) => {
     const { text } = decodeText(corpusFile(path));

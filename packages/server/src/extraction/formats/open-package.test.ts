@@ -13,7 +13,7 @@ function refuses(bytes: Uint8Array, code: string): void {
   assert.throws(() => openPackage(bytes, 'docx'), { code });
 }
 
-test('the parts of a package are unpacked, pictures are not; the repacked zip holds just them', () => {
+test('the parts of a package are unpacked except pictures, and the repacked zip contains only these parts', () => {
   const text = Buffer.from('<a>text</a>');
   const { parts, repack } = openPackage(
     zipSync({ ...types, 'word/document.xml': text, 'word/media/a.png': text }),
@@ -24,7 +24,7 @@ test('the parts of a package are unpacked, pictures are not; the repacked zip ho
   assert.equal(Buffer.from(parts.get('word/document.xml') ?? []).toString(), '<a>text</a>');
 });
 
-test('a part that unpacks to a thousand times its size is refused, whatever size the directory claims', () => {
+test('a part that unpacks to a thousand times its size is refused, whatever size the directory states', () => {
   const bomb = Buffer.alloc(33 * 2 ** 20, ' ');
   const zip = Buffer.from(zipSync({ ...types, 'word/document.xml': bomb }, { level: 9 }));
   refuses(zip, 'unpacked_limit');
@@ -66,14 +66,14 @@ test('entity bombs and document types are refused, in any encoding of XML', () =
   refuses(zipSync({ ...types, 'word/document.xml': Buffer.from(`\ufeff${bomb}`, 'utf16le') }), 'file_damaged');
 });
 
-test('an encrypted entry is said to be encrypted', () => {
+test('an encrypted entry is reported as encrypted', () => {
   const zip = Buffer.from(zipSync(types));
   const entry = zip.indexOf(entryMark);
   zip.writeUInt16LE(1, entry + 8);
   refuses(zip, 'file_encrypted');
 });
 
-test('a package cut off anywhere is damaged, never a crash', () => {
+test('a package that is truncated anywhere is reported as damaged', () => {
   const whole = wordDocument(['One', 'Two']);
   for (let length = 1; length < whole.length; length += Math.ceil(whole.length / 100)) {
     refuses(whole.subarray(0, length), 'file_damaged');
@@ -87,7 +87,7 @@ test('a flipped byte in a part is noticed', () => {
   refuses(zip, 'file_damaged');
 });
 
-test('other containers are told apart from encrypted ones', () => {
+test('other containers are distinguished from encrypted ones', () => {
   refuses(zipSync({ 'readme.txt': Buffer.from('x') }), 'file_type_mismatch');
   const old = Buffer.alloc(512);
   old.write('d0cf11e0a1b11ae1', 'hex');

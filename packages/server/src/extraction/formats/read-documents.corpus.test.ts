@@ -79,7 +79,7 @@ for (const [path, text] of shown) {
   test(`${path} shows ${text}`, async () => assert.match(layOut(await read(path)).text, text));
 }
 
-test('the bookmarks of a long document say what its headings are', async () => {
+test('the bookmarks of a long document determine its headings', async () => {
   const { blocks } = await read('pdf/asvs__OWASP_Application_Security_Verification_Standard_5.0.0_en.pdf');
   const found = blocks.find((block) => block.text === 'V2.3 Business Logic Security');
   assert.deepEqual([found?.kind, found?.level], ['heading', 2]);

@@ -10,7 +10,7 @@ import { readPdf } from './pdf/read-pdf.ts';
 import { readMarkdown } from './read-markdown.ts';
 import { pdfOf } from './testing/documents.fixture.ts';
 
-test('HTML gives headings, items, tables and code as blocks, and drops what is not shown', () => {
+test('HTML becomes headings, items, tables and code as blocks, without hidden content', () => {
   const html = `<head><title>T</title><style>p{}</style></head><body><nav>menu</nav><h1>One</h1>
     <p>First<br>line  two &amp; <b>bo</b>ld</p><p hidden>no</p><div style="display: none"><p>no</p></div>
     <script>no</script><ol start="3"><li>three<ul><li>inner</ul><li>four</ol><h2>Two</h2>
@@ -30,7 +30,7 @@ test('HTML gives headings, items, tables and code as blocks, and drops what is n
   ]);
 });
 
-test('the text of nested tables, stray cells and unclosed tags stays', () => {
+test('the text of nested tables, stray cells and unclosed tags is read', () => {
   const text = (html: string) => layOut(readHtml(Buffer.from(html))).text;
   assert.equal(text('<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>f'), 'a b | c d | e\n\nf');
   assert.equal(text('x<td>y</td></table></tr>z'), 'x\n\ny\n\nz');
@@ -38,13 +38,13 @@ test('the text of nested tables, stray cells and unclosed tags stays', () => {
   assert.equal(text(`${'<div>'.repeat(4_000)}deep`), 'deep');
 });
 
-test('the charset of a page is taken from its header, then from its own declaration', () => {
+test('the charset of a page comes from its header, then from its own declaration', () => {
   const page = Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), Buffer.from([0xe4, 0xee])]);
   assert.equal(readHtml(page).blocks[0]?.text, 'до');
   assert.equal(readHtml(page, 'windows-1253').facts.encoding, 'windows-1253');
 });
 
-test('Markdown gives its structure; front matter is a fact, not text', () => {
+test('Markdown becomes its structure; front matter is a fact, not text', () => {
   const markdown =
     '---\ntitle: T\n---\n# One *two*\n\nText &amp; [link](http://x.test) `a<b>`\n\n- a\n- b\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n```js\nx < 1\n```\n';
   const document = readMarkdown(Buffer.from(markdown));
@@ -60,7 +60,7 @@ test('Markdown gives its structure; front matter is a fact, not text', () => {
   ]);
 });
 
-test('a rule at the start of Markdown is no front matter, and an unclosed tag swallows its own part only', () => {
+test('a rule at the start of Markdown is not front matter, and an unclosed tag affects only its own part', () => {
   const document = readMarkdown(Buffer.from('---\n\nfirst\n\n---\n\n<script>\n\nx\n\n</script>\n\nlast\n'));
   assert.deepEqual(
     document.blocks.map((block) => block.text),
@@ -68,7 +68,7 @@ test('a rule at the start of Markdown is no front matter, and an unclosed tag sw
   );
 });
 
-test('a chunk knows its page, the headings above it and its characters', () => {
+test('a chunk has its page, the headings above it and its characters', () => {
   const { text, locate } = layOut({
     blocks: [
       { kind: 'heading', text: 'A', level: 1, page: 1 },
@@ -100,14 +100,14 @@ function withEntity(): Uint8Array {
   return zipSync({ '[Content_Types].xml': strToU8('<Types/>'), 'word/document.xml': strToU8(text) });
 }
 
-test('a damaged PDF gives what can be recovered', async () => {
+test('a damaged PDF returns the text that can be recovered', async () => {
   const damaged = pdfOf([[{ x: 50, y: 700, text: 'Hello' }]])
     .toString('latin1')
     .replace(/startxref\n\d+/, 'startxref\n9');
   assert.equal(layOut(await readPdf(Buffer.from(damaged, 'latin1'))).text, 'Hello');
 });
 
-test('a PDF that is none is a mismatch', async () => {
+test('a file that is not a PDF is a mismatch', async () => {
   await assert.rejects(readPdf(Buffer.from('GIF89a')), { code: 'file_type_mismatch' });
   assert.throws(() => readDocx(Buffer.alloc(0)), { code: 'file_empty' });
 });

@@ -29,7 +29,7 @@ function plain(text: string): string {
 }
 
 for (const { path, truth } of corpusTruths('qa', /^exact/)) {
-  test(`every pair of ${path} is read as it is, none is added`, () => {
+  test(`every pair of ${path} is read unchanged, and none is added`, () => {
     const bytes = corpusFile(path);
     const { pairs, reported } = pairsOf(path.endsWith('xlsx') ? readXlsx(bytes) : readCsv(bytes, { warn: silent }));
     const expected = truth
@@ -44,7 +44,7 @@ for (const { path, truth } of corpusTruths('qa', /^exact/)) {
   });
 }
 
-test('a sheet of the corpus that holds no pairs is refused by name of its columns, or said to have no header', () => {
+test('a sheet of the corpus without pairs is refused with the names of its columns, or because it has no header', () => {
   let refused = 0;
   for (const { path } of [...corpusEntries('csv', 'ok'), ...corpusEntries('xlsx', 'ok')]) {
     const bytes = corpusFile(path);

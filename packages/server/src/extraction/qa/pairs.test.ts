@@ -29,7 +29,7 @@ function fromCsv(text: string, onDuplicate?: OnDuplicate) {
 }
 
 for (const language of ['en', 'ar', 'zh'] as const) {
-  test(`every pair of a sheet in ${language} is read as it is, from CSV and from Excel`, () => {
+  test(`every pair of a sheet in ${language} is read unchanged, from CSV and from Excel`, () => {
     const expected = pairsIn(language);
     const sheet = { name: 'pairs', rows: [['question', 'answer'], ...expected] };
     for (const read of [readCsv(Buffer.from(csvOf(expected)), { warn: silent }), readXlsx(workbook([sheet]))]) {
@@ -81,13 +81,13 @@ for (const [question, answer] of [
   ['Q', 'A'],
   ['term', 'definition'],
 ]) {
-  test(`the header ${question} and ${answer} is known`, () => {
+  test(`the header ${question} and ${answer} is recognised`, () => {
     const { pairs, sheets } = fromCsv(`no,${question},${answer},note\n1,x,y,\n`);
     assert.deepEqual([pairs[0]?.question, pairs[0]?.answer, sheets[0]?.header], ['x', 'y', 'found']);
   });
 }
 
-test('columns with the names of members of every object become metadata like others', () => {
+test('columns named like members of every object become metadata', () => {
   const { pairs } = fromCsv('question,answer,__proto__,constructor\nq,a,one,two\nr,b,,\n');
   assert.deepEqual(
     pairs.map(({ metadata }) => Object.entries(metadata)),
@@ -101,12 +101,12 @@ test('columns with the names of members of every object become metadata like oth
   );
 });
 
-test('a title may stand above the header', () => {
+test('a title may precede the header', () => {
   const { pairs, sheets } = fromCsv('Our questions,,\n,,\nas of May,,\nquestion,answer,by\nq,a,x\n');
   assert.deepEqual([pairs.length, sheets[0]?.header_row, sheets[0]?.rows], [1, 4, 1]);
 });
 
-test('two columns need no header, and the report says that none was assumed', () => {
+test('two columns need no header, and the report mentions this', () => {
   const { pairs, sheets, warnings } = fromCsv('Is it open?,Yes\nWhere?,There\n');
   assert.deepEqual(
     pairs.map(({ question, answer, row }) => [row, question, answer]),
@@ -119,12 +119,12 @@ test('two columns need no header, and the report says that none was assumed', ()
   assert.match(warnings.join(), /no header/);
 });
 
-test('a sheet with one of the two names, or with more columns and none, is refused with the columns it has', () => {
+test('a sheet with only one of the two columns, or with more columns and no header, is refused with the columns found', () => {
   assert.throws(() => fromCsv('question,name\na,b\n'), { code: 'header_missing', message: /"question", "name"/ });
   assert.throws(() => fromCsv('size,colour,price\na,b,c\n'), { message: /"size", "colour", "price"/ });
 });
 
-test('every row with a value is kept or reported, and says where it stood', () => {
+test('every row with a value is accepted or reported with its position', () => {
   const { pairs, reported } = fromCsv('question,answer\n"two\nlines",a\n\n,lost\nlost, \nq2,a2');
   assert.deepEqual(
     pairs.map(({ row, question }) => [row, question]),
@@ -140,7 +140,7 @@ test('every row with a value is kept or reported, and says where it stood', () =
   ]);
 });
 
-test('a pair longer than a chunk may be is reported with all of it', () => {
+test('a pair longer than a chunk may be is reported completely', () => {
   const { reported } = fromCsv(`question,answer\nq,${'a'.repeat(65_535)}\n`);
   assert.equal(reported[0]?.code, 'too_long');
   assert.equal(reported[0]?.excerpt.length, 200);
@@ -153,7 +153,7 @@ test('a CSV row with more cells than the header is reported: its answer lost its
   assert.deepEqual(reported[0]?.fields.metadata, { 'qm:extra': 'Dick | Harry' });
 });
 
-test('metadata is bounded, 16 entries and values of 512 characters, and what is left out is said', () => {
+test('metadata is limited to 16 entries and values of 512 characters, and omissions are reported', () => {
   const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
   const long = names.map(() => 'v'.repeat(600)).join(',');
   const { pairs, warnings } = fromCsv(`question,answer,${names.join(',')}\nq,a,${long}\n`);
@@ -162,7 +162,7 @@ test('metadata is bounded, 16 entries and values of 512 characters, and what is 
   assert.match(warnings.join(' '), /c16, c17, c18, c19.*512/s);
 });
 
-test('of equal rows the first is kept with skip, the last with replace, all with keep', () => {
+test('among equal rows the first is used with skip, the last with replace, and all with keep', () => {
   const text = 'question,answer\nＷho?,1\n who?  ,2\nWHO?,3\nother,4\n,5\n';
   const outcome = (policy: OnDuplicate) => {
     const { pairs, reported } = fromCsv(text, policy);
@@ -173,7 +173,7 @@ test('of equal rows the first is kept with skip, the last with replace, all with
   assert.deepEqual(outcome('replace'), ['3,4', '2 duplicate_in_file,3 duplicate_in_file,6 empty_question']);
 });
 
-test('a row with an id is known by it, whatever its question', () => {
+test('a row with an id is identified by it, whatever its question', () => {
   const keyed = (text: string) => fromCsv(text).pairs.map(({ rowKey }) => rowKey);
   const [first, second] = keyed('id,question,answer\n7,old,a\n,old,a\n');
   const [again] = keyed('id,question,answer\n7,new,b\n');
@@ -182,7 +182,7 @@ test('a row with an id is known by it, whatever its question', () => {
   assert.equal(second, keyed('question,answer\nOLD,x\n')[0]);
 });
 
-test('kept and reported rows are the rows that were written, whatever the policy', () => {
+test('the accepted and reported rows are all rows of the sheet, whatever the policy', () => {
   const cell = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom('', ' ', '"', "'", 'a\nb', ',', ';', '\\', 'x'),
@@ -209,7 +209,7 @@ test('kept and reported rows are the rows that were written, whatever the policy
   );
 });
 
-test('of a workbook the sheets with a header are read, and the others named', () => {
+test('the sheets of a workbook with a header are read, and the others are reported', () => {
   const sheet = (name: string, ...cells: string[][]) => ({
     name,
     hidden: name === 'Notes',
@@ -227,7 +227,7 @@ test('of a workbook the sheets with a header are read, and the others named', ()
   ]);
 });
 
-test('a cell with the error of a formula is no question and no answer; elsewhere it is a value', () => {
+test('a formula error is neither a question nor an answer; elsewhere it is a value', () => {
   const rows = [
     { row: 1, cells: ['question', 'answer', 'price'] },
     { row: 2, cells: ['q', '#N/A', '1'], errors: [1] },
@@ -238,7 +238,7 @@ test('a cell with the error of a formula is no question and no answer; elsewhere
   assert.deepEqual(pairs[0]?.metadata, { price: '#REF!' });
 });
 
-test('a report of refused rows that comes back gives the rows as they were', () => {
+test('a returned report of refused rows gives the original rows', () => {
   const { pairs } = fromCsv("question,answer,qm:row,qm:code\n'=1+1,''-5,7,empty_answer\n");
   assert.deepEqual(pairs[0] && [pairs[0].question, pairs[0].answer, pairs[0].metadata], ['=1+1', "'-5", {}]);
 });

@@ -6,7 +6,7 @@ import { file, never, open, taskOf } from '../worker/testing/extractor.fixture.t
 const extractor = open();
 after(() => extractor.close());
 
-test('the report says what was read, what was left out, by which reader, and what it took', async () => {
+test('the report contains what was read and omitted, the reader, and the resources used', async () => {
   const body = `${paragraph('Head', '<w:outlineLvl w:val="0"/>')}${paragraph('Text.')}
     <w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`;
   const { task, chunks } = taskOf(file('docx', docxOf(body)));
@@ -27,7 +27,7 @@ test('the report says what was read, what was left out, by which reader, and wha
   assert.deepEqual(chunks[0]?.locator, { heading_path: ['Head'], char_start: 0, char_end: 11 });
 });
 
-test('a scan fails, and its report tells that its pages hold no text', async () => {
+test('a scan fails, and its report mentions that its pages contain no text', async () => {
   {
     const outcome = await extractor.extract(taskOf(file('pdf', pdfOf([[]]))).task, never);
     assert.ok(outcome.kind === 'failed');

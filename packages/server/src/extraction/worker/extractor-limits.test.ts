@@ -57,7 +57,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await delay(10);
 }
 
-test('a document that takes too long is given up, and the pool goes on', async () => {
+test('a document that takes too long is stopped, and the pool continues', async () => {
   const pool = opened({ processes: 1, timeoutMs });
   const outcome = await pool.extract(taskOf(long).task, never);
   assert.equal(outcome.kind === 'failed' && outcome.code, 'time_limit');
@@ -65,19 +65,19 @@ test('a document that takes too long is given up, and the pool goes on', async (
   await readsOn(pool);
 });
 
-test('the time the server takes to store chunks is not the time of the document', async () => {
+test('the time that the server needs to store chunks does not count for the document', async () => {
   const { task } = taskOf(short, { onBatch: () => delay(timeoutMs + 100) });
   assert.equal((await opened({ timeoutMs }).extract(task, never)).kind, 'extracted');
 });
 
-test('a document that takes too much memory is given up, and the pool goes on', async () => {
+test('a document that needs too much memory is stopped, and the pool continues', async () => {
   const pool = opened({ processes: 1, memoryMb: 160 });
   const outcome = await pool.extract(taskOf(long).task, never);
   assert.equal(outcome.kind === 'failed' && outcome.code, 'memory_limit', JSON.stringify(outcome));
   await readsOn(pool);
 });
 
-test('a sheet with one cell in its last corner does not take the server with it', async () => {
+test('a sheet with one cell in its last corner does not crash the server', async () => {
   const cell = (at: string) =>
     `<row r="${at.replace(/\D/g, '')}"><c r="${at}" t="inlineStr"><is><t>x</t></is></c></row>`;
   const part = (path: string, xml: string) => ({ [path]: Buffer.from(xml) });
@@ -112,7 +112,7 @@ test('a child that dies fails its document only', async () => {
   await readsOn(pool);
 });
 
-test('a reader that others kill is told from one that crashes, also within its sandbox', async () => {
+test('a killed reader is distinguished from one that crashes, also within its sandbox', async () => {
   for (const who of [onlyChild, onlyReader]) {
     const pool = opened({ processes: 1 });
     const { task } = taskOf(long, { onStage: () => process.kill(who(), 'SIGKILL') });
@@ -137,7 +137,7 @@ test('cancelling ends the child at once; waiting documents can be cancelled too'
   await readsOn(pool);
 });
 
-test('an error while chunks are stored is passed on, and no child is left', async () => {
+test('an error while chunks are stored is returned, and no child remains', async () => {
   const { task } = taskOf(short, { onBatch: async () => Promise.reject(new Error('disk full')) });
   const pool = opened({ processes: 1 });
   await assert.rejects(pool.extract(task, never), /disk full/);
@@ -145,7 +145,7 @@ test('an error while chunks are stored is passed on, and no child is left', asyn
   await readsOn(pool);
 });
 
-test('an error of the source is passed on', async () => {
+test('an error of the source is returned', async () => {
   const source: ExtractionSource = {
     kind: 'file',
     extension: 'txt',
@@ -181,7 +181,7 @@ test('a process without work ends', async () => {
   await until(() => children().length === 0);
 });
 
-test('closing cancels what runs and what waits', async () => {
+test('closing cancels running and waiting documents', async () => {
   const pool = opened({ processes: 1 });
   const started = Promise.withResolvers<void>();
   const first = pool.extract(taskOf(long, { onStage: () => started.resolve() }).task, never);
@@ -191,7 +191,7 @@ test('closing cancels what runs and what waits', async () => {
   assert.deepEqual([await first, await second], [{ kind: 'cancelled' }, { kind: 'cancelled' }]);
 });
 
-test('when the server is killed its children end by themselves', async () => {
+test('when the server is killed its children end', async () => {
   const program = `
     import { openExtractor } from ${JSON.stringify(new URL('./open-extractor.ts', import.meta.url).href)};
     import { createLogger } from ${JSON.stringify(new URL('../../kernel/log/logger.ts', import.meta.url).href)};
@@ -232,7 +232,7 @@ test('a reader may send a few batches ahead, which are stored one at a time; one
   assert.deepEqual([second.kind, chunks.map(({ ordinal }) => ordinal)], ['extracted', ordinals]);
 });
 
-test('a batch that no reader of ours packs ends the reader', async () => {
+test('a batch that no real reader packs ends the reader', async () => {
   const program = fileURLToPath(new URL('./testing/eager-child.fixture.ts', import.meta.url));
   const { task, chunks } = taskOf({ kind: 'text', text: 'forged' });
   const outcome = await opened({ processes: 1, program }).extract(task, never);
@@ -241,7 +241,7 @@ test('a batch that no reader of ours packs ends the reader', async () => {
 });
 
 for (const tier of ['sandbox', 'machine'] as const) {
-  test(`with the isolation of a ${tier} the process can read its program only, and reach nothing`, async () => {
+  test(`with the isolation of a ${tier} the process can read only its program, and reach nothing`, async () => {
     const hostile = fileURLToPath(new URL('./testing/hostile-child.fixture.ts', import.meta.url));
     const { settings } = (await findIsolation())[tier];
     assert.ok(settings !== undefined);

@@ -82,7 +82,7 @@ test('rows are kept or rejected, and both are reported', async () => {
   assert.deepEqual([rows.length, row?.row, row?.code, row?.fields.answer], [1, 3, 'empty_question', 'b']);
 });
 
-test('a document that cannot be read fails with its code, and the process reads on', async () => {
+test('a document that cannot be read fails with its code, and the process continues', async () => {
   const pool = opened({ processes: 1 });
   for (const [source, kind, code] of [
     [file('txt', new Uint8Array()), 'text', 'file_empty'],
@@ -99,13 +99,13 @@ test('a document that cannot be read fails with its code, and the process reads 
   assert.equal(onlyChild(), pid);
 });
 
-test('no more chunks are made than there is room for', async () => {
+test('the number of chunks never exceeds the remaining capacity', async () => {
   const { task, chunks } = taskOf({ kind: 'text', text: 'word '.repeat(5000) }, { maxChunks: 3 });
   const outcome = await opened().extract(task, never);
   assert.deepEqual([outcome.kind === 'failed' && outcome.code, chunks.length], ['capacity_exceeded', 3]);
 });
 
-test('the child waits until batches are taken', async () => {
+test('the child waits until batches are acknowledged', async () => {
   const batches: number[] = [];
   let batchesInProgress = 0;
   const { task } = taskOf(

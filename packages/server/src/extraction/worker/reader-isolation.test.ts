@@ -55,7 +55,7 @@ function statusOf(pid: number): Status {
 
 const none = Array.from({ length: 4 }, () => '0'.repeat(16));
 
-test('a reader has a user of its own, no capability, no new privileges and, in a sandbox, no network', async () => {
+test('a reader has a separate user, no capability, no new privileges and, in a sandbox, no network', async () => {
   for (const tier of ['sandbox', 'process'] as const) {
     const settings = await settingsOf(tier);
     const pool = open({ processes: 1, isolation: async () => settings });
@@ -106,7 +106,7 @@ for (const tier of ['sandbox', 'process'] as const) {
   });
 }
 
-test('a reader of root without a user of its own has no capability of root', async () => {
+test('a reader of root without a separate user has no capability of root', async () => {
   const pool = open({ processes: 1, isolation: async () => withoutUser });
   await readsOn(pool);
   const { uid, capabilities, noNewPrivileges } = statusOf(onlyReader());
@@ -114,7 +114,7 @@ test('a reader of root without a user of its own has no capability of root', asy
   assert.deepEqual([uid, capabilities, noNewPrivileges], [process.getuid?.(), none, '1']);
 });
 
-test('the service takes the sandbox for readers, and says so once', async () => {
+test('the service uses the sandbox for readers, and reports it once', async () => {
   const log: string[] = [];
   const settings = await findReaderIsolation(createLogger('info', { write: (line) => void log.push(line) }));
   assert.equal(settings.isSandboxed, true);
@@ -153,11 +153,11 @@ async function openToUnguarded(t: TestContext, settings: SpawnSettings): Promise
   return JSON.parse(output);
 }
 
-test('in a sandbox the kernel alone keeps a reader from everything but its program', async (t) => {
+test('in a sandbox the kernel alone restricts a reader to its program', async (t) => {
   assert.deepEqual(await openToUnguarded(t, await settingsOf('sandbox')), []);
 });
 
-test('without a sandbox a user of its own keeps a reader of root from the data folder and from the server', async (t) => {
+test('without a sandbox a separate user prevents a reader of root from reaching the data folder and the server', async (t) => {
   const settings = await settingsOf('process');
   const reached = await openToUnguarded(t, settings);
   // The kernel separates users, not the programs of one user.
@@ -202,7 +202,7 @@ for (const tier of ['sandbox', 'process'] as const) {
 /** The packages that a reader loads. */
 const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
 
-test('a reader that is ended while it starts is gone, whatever it was doing', async () => {
+test('a reader that is ended while it starts leaves no process', async () => {
   const isolation = await settingsOf('sandbox');
   const ignore = { onFrame: () => {}, maxFrameBytes: () => 0, onFrameTooLong: () => {} };
   for (let ms = 0; ms < 30; ms++) {
@@ -235,7 +235,7 @@ test('a process that has read for one project never reads for another', async ()
   }
 });
 
-test('documents of many projects at once never have more processes than there may be', async () => {
+test('concurrent documents of many projects never have more processes than the limit', async () => {
   const pool = open({ processes: 2 });
   let most = 0;
   const onBatch = async () => {

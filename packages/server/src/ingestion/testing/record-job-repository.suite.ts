@@ -42,7 +42,7 @@ async function queue(repositories: OpenedRepositories, records: number) {
 }
 
 function testClaims(open: () => OpenedRepositories): void {
-  test('of many claims at once each record goes to one, the oldest first', async () => {
+  test('each record goes to one of many concurrent claims, the oldest first', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const ids: string[] = [];
@@ -84,7 +84,7 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a reserved claim takes small records of projects only that have none in work', async () => {
+  test('a reserved claim takes only small records of projects without a record in progress', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const [busy, idle] = [await queue(repositories, 2), await addCollection(repositories)];
@@ -100,7 +100,7 @@ function testClaims(open: () => OpenedRepositories): void {
     for (const collection of [busy, idle]) await sweepAway(repositories, collection);
   });
 
-  test('a claim says what to do, and counts the tries', async () => {
+  test('a claim returns the work to do, and counts the attempts', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection, { title: 'T', metadata: { a: 'b' } });
@@ -127,7 +127,7 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a record is claimed again when its lease has run out, not sooner', async () => {
+  test('a record is claimed again when its lease has expired, not earlier', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -146,7 +146,7 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('when every lease is ended, what was claimed can be claimed at once, and counts as tried', async () => {
+  test('when every lease is ended, claimed records can be claimed immediately, and their attempts count', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -157,7 +157,7 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a record that was given back waits until its time', async () => {
+  test('a requeued record waits until its time', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -169,7 +169,7 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a lease that lies further ahead than a lease can is void, and so is a back-off', async () => {
+  test('a lease further in the future than a lease can be is void, and so is a back-off', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -190,7 +190,7 @@ function testClaims(open: () => OpenedRepositories): void {
 }
 
 function testPublication(open: () => OpenedRepositories): void {
-  test('chunks are seen and found from the switch on, not before', async () => {
+  test('chunks are visible and found from the publication on, not before', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection);
@@ -216,7 +216,7 @@ function testPublication(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a remade record shows its old chunks until the switch, then only the new ones', async () => {
+  test('a record that is created again shows its old chunks until the publication, then only the new ones', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await recordOf(repositories, collection, ['old apple', 'old pear']);
@@ -231,7 +231,7 @@ function testPublication(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('what was made is known to the next claim, until the switch or another source', async () => {
+  test('the next claim knows the chunks of the earlier one, until the publication or another source', async () => {
     const repositories = open();
     const { jobs, records } = repositories;
     const collection = await addCollection(repositories);
@@ -252,7 +252,7 @@ function testPublication(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a cancelled record keeps the chunks it had, and what was written of the next ones is swept', async () => {
+  test('a cancelled record keeps its old chunks, and its new ones are swept', async () => {
     const repositories = open();
     const { jobs, records } = repositories;
     const collection = await addCollection(repositories);
@@ -274,7 +274,7 @@ function testPublication(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a record that waits for its next try is hurried, another is not', async () => {
+  test('a record that waits for its next attempt can be started immediately, another one cannot', async () => {
     const repositories = open();
     const { jobs, records } = repositories;
     const collection = await addCollection(repositories);
@@ -287,7 +287,7 @@ function testPublication(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a failed record says why and keeps the chunks it had', async () => {
+  test('a failed record reports the reason and keeps its old chunks', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
     const record = await recordOf(repositories, collection, ['old']);
@@ -304,7 +304,7 @@ function testPublication(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a record does not take more room than its collection has, however many are made at once', async () => {
+  test('a record never exceeds the capacity of its collection, even when several are created concurrently', async () => {
     const repositories = open();
     const { jobs, chunks } = repositories;
     const collection = await addCollection(repositories, { capacity: 5 });
@@ -337,7 +337,7 @@ function testVoidClaims(open: () => OpenedRepositories): void {
     },
   };
   for (const [what, way] of Object.entries(ways)) {
-    test(`whoever worked on a record that was ${what} changes nothing any more`, async () => {
+    test(`an earlier worker of a record that was ${what} has no effect any more`, async () => {
       const repositories = open();
       const { jobs } = repositories;
       const collection = await addCollection(repositories);
@@ -360,7 +360,7 @@ function testVoidClaims(open: () => OpenedRepositories): void {
 }
 
 function testSweeping(open: () => OpenedRepositories): void {
-  test('what a crash left of an unfinished making is removed before it starts again', async () => {
+  test('the chunks that a crash left of an unfinished attempt are removed before the next one starts', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -376,7 +376,7 @@ function testSweeping(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('replaced chunks are swept with their words, the visible ones stay', async () => {
+  test('replaced chunks are swept with their words, and the visible ones stay', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -394,7 +394,7 @@ function testSweeping(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('a deleted record is swept whole, its unfinished chunks too', async () => {
+  test('a deleted record is swept completely, with its unfinished chunks', async () => {
     const repositories = open();
     const { jobs } = repositories;
     const collection = await addCollection(repositories);

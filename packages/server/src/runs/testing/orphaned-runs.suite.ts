@@ -56,7 +56,7 @@ export function describeOrphanedRuns(
     assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle, acceptedBefore: createdAt }), [late]);
   });
 
-  test('two processes that recover at the same time take each run once', async () => {
+  test('two processes that recover at the same time claim each run once', async () => {
     const { owner, bundle } = names();
     const { ids } = await accept(owner, bundle, { count: 40 });
     const processes = Array.from({ length: 4 }, () => newId('run'));
@@ -64,7 +64,7 @@ export function describeOrphanedRuns(
     assert.deepEqual(claims.flat().sort(), ids);
   });
 
-  test('one heartbeat keeps all runs of a process', async () => {
+  test('one heartbeat renews all runs of a process', async () => {
     const { owner, other, bundle } = names();
     const { ids } = await accept(owner, bundle, { count: 50 });
     executed();
@@ -100,7 +100,7 @@ export function describeOrphanedRuns(
     assert.deepEqual(await claimOrphaned(other, 899, bundle), ids);
   });
 
-  test('the lease counts where a process of an earlier version wrote no heartbeat', async () => {
+  test('without a heartbeat, as in an earlier version, the lease of the run counts', async () => {
     const { owner, other, bundle } = names();
     const at = 200_000_000;
     const { ids } = await accept(owner, bundle, { count: 2, at });
@@ -128,7 +128,7 @@ export function describeOrphanedRuns(
     })();
   }
 
-  test('a run of a plugin that writes is not run again after the process that recovered it was killed', async () => {
+  test('a run of a plugin that writes is not repeated after the process that recovered it was killed', async () => {
     const { owner, other, bundle } = names();
     const { projectId, ids } = await accept(owner, bundle, { isRepeatable: false });
     const key = { projectId, id: ids[0] ?? '' };

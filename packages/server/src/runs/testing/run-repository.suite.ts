@@ -79,7 +79,7 @@ function underWay(projectId: string, lease: { owner: string; until: number }): S
 }
 
 function testKeeping(repository: () => RunRepository): void {
-  test('a run is kept as it was, whatever characters it holds, and is found by its own project only', async () => {
+  test('a run is stored unchanged, whatever characters it contains, and is found only by its own project', async () => {
     const project = newId('project');
     const runs = [
       newRun(project),
@@ -105,7 +105,7 @@ function testKeeping(repository: () => RunRepository): void {
     assert.deepEqual(await repository().find(project, runs[0]?.id ?? ''), runs[0]);
   });
 
-  test('a run under way ends once, with its result, which is forgotten in time', async () => {
+  test('a run in progress ends once, with its result, which expires', async () => {
     const project = newId('project');
     const run = underWay(project, { owner: 'me', until: 5 });
     await add(repository(), [run]);
@@ -150,7 +150,7 @@ function testLists(repository: () => RunRepository): void {
     assert.deepEqual(await idsOf(project, { since: runs[2]?.createdAt ?? 0 }), [[fourth, third], false]);
   });
 
-  test('runs that are not stored yet take their places, each once', async () => {
+  test('runs that are not stored yet are listed in order, each once', async () => {
     const project = newId('project');
     const runs = Array.from({ length: 6 }, (_, index) => newRun(project, index === 3 ? { end: failed } : {}));
     await add(
@@ -178,7 +178,7 @@ function testLeases(repository: () => RunRepository): void {
     return claimed.filter(({ run }) => run.projectId === project);
   };
 
-  test('a heartbeat keeps the runs of its process; those of a process without one are claimed by one other process', async () => {
+  test('a heartbeat renews the runs of its process; those without a heartbeat are claimed by one other process', async () => {
     const project = newId('project');
     const [owner, dead, other] = [newId('run'), newId('run'), newId('run')];
     const mine = await accept(project, owner);
@@ -204,7 +204,7 @@ function testLeases(repository: () => RunRepository): void {
     ]);
   });
 
-  test('only the owner of a run may begin it; a run that was begun and requeued says so and waits again', async () => {
+  test('only the owner of a run may begin it; a begun and requeued run is marked and waits again', async () => {
     const project = newId('project');
     const [first, second] = [newId('run'), newId('run')];
     const run = await accept(project, first);
@@ -242,7 +242,7 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(await repository().find(project, other.id), other);
   });
 
-  test('who runs it learns that it should be cancelled; an ended run cannot be', async () => {
+  test('the owner of a run learns that it should be cancelled, and an ended run cannot be cancelled', async () => {
     const project = newId('project');
     const owner = newId('run');
     const [first, second] = [await accept(project, owner), await accept(project, owner)];

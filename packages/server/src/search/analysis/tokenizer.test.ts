@@ -30,7 +30,7 @@ const cases: ReadonlyArray<readonly [name: string, text: string, words: readonly
 ];
 
 for (const [name, text, words] of cases) {
-  test(`words are cut for ${name}`, () => assert.deepEqual(sorted(text, tokenize(text)), words));
+  test(`words are tokenized for ${name}`, () => assert.deepEqual(sorted(text, tokenize(text)), words));
 }
 
 /** Sorts the words of texts with Chinese characters, because those follow the other words in no particular order. */
@@ -38,7 +38,7 @@ function sorted(text: string, words: readonly string[]): readonly string[] {
   return /\p{Script=Han}/u.test(text) ? [...words].sort() : words;
 }
 
-test('text of ASCII alone is cut as it is cut inside any other text', () => {
+test('ASCII text gives the same words alone and inside other text', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...`aZ09_.,:;'"-/ \n@s`) }), (text) => {
       assert.deepEqual(tokenize(text), tokenize(`${text} €`));
@@ -55,7 +55,7 @@ test('composed and decomposed letters give the same words', () => {
   );
 });
 
-test('a document and a question in capitals meet', () => {
+test('a question in capitals finds a document in lower case', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
       assert.deepEqual(tokenize(text.toUpperCase()), tokenize(text.toLowerCase()));
@@ -63,7 +63,7 @@ test('a document and a question in capitals meet', () => {
   );
 });
 
-test('a word is at most 64 characters, and never half a character', () => {
+test('a word has at most 64 characters, and never half a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
       for (const word of tokenize(text)) assert.ok(word.length <= 64 && word.isWellFormed());

@@ -29,7 +29,7 @@ function fill(vectors: readonly Float32Array[], pageSize = vectors.length) {
   return table;
 }
 
-test('candidates are those whose signs agree best with the question, in order, whatever the pages they came in', () => {
+test('candidates are those whose signs agree best with the question, in order, whatever pages they came from', () => {
   for (const dimensions of [1, 7, 8, 20, 64]) {
     const vectors = vectorsOf(700, dimensions);
     const [query = new Float32Array()] = vectorsOf(1, dimensions, createNumbers(99));
@@ -44,7 +44,7 @@ test('candidates are those whose signs agree best with the question, in order, w
   }
 });
 
-test('of vectors that look alike in some directions, 300 candidates of 20,000 hold the ten nearest', () => {
+test('300 candidates of 20,000 similar vectors contain the ten nearest', () => {
   const next = createNumbers(3);
   const centres = vectorsOf(200, 128, next);
   const vectors = Array.from({ length: 20_000 }, (_, n) => {
@@ -63,7 +63,7 @@ test('of vectors that look alike in some directions, 300 candidates of 20,000 ho
   assert.ok(held >= 195, `${held} of 200`);
 });
 
-test('one that was added twice is found once', () => {
+test('a vector that was added twice is found once', () => {
   const vectors = vectorsOf(3, 16);
   const table = fill([...vectors, ...vectors]);
   const again = createCodeTable(2);

@@ -46,7 +46,7 @@ test('codes are loaded on demand, once, and then updated', async (t) => {
   assert.deepEqual(source.loads, ['c 1', 'c 2', 'c 3', 'c 4']);
 });
 
-test('vectors of an earlier model are not among those of the present one', async (t) => {
+test('vectors of an earlier model are not mixed with those of the current one', async (t) => {
   const source = createSource();
   const index = openVectorIndex({ load: source.load, memory: 1_000_000 });
   t.after(() => index.close());
@@ -56,7 +56,7 @@ test('vectors of an earlier model are not among those of the present one', async
   assert.deepEqual(await index.nearest(source.spaceOf('c', 1), question, 3), [2]);
 });
 
-test('memory is bounded: the collection asked longest ago goes, and is read again', async (t) => {
+test('memory is limited: the collection unused for longest is dropped and loaded again', async (t) => {
   const source = createSource();
   // The memory holds two tables of the smallest size.
   const index = openVectorIndex({ load: source.load, memory: 2.5 * 256 * (width + 8) });

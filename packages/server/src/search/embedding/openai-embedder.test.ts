@@ -87,7 +87,7 @@ test('texts become vectors of unit length, in their order, with the key as beare
   assert.equal(embedder.model, 'openai:text-embedding-3-small');
 });
 
-test('without a key none is sent; dimensions are asked for and part of the name', async (t) => {
+test('without a key none is sent, and requested dimensions are part of the name', async (t) => {
   const { calls, embedder } = await open(t, embed, { key: null, dimensions: 2 });
   await embedder.embed(['a'], never);
   assert.deepEqual([calls[0]?.authorization, calls[0]?.asked.dimensions], [undefined, 2]);
@@ -99,14 +99,14 @@ for (const [name, reply] of [
   ['a limit of rate that does not say when', busy()],
   ['a failure of the service', { status: 503, body: 'upstream is down' }],
 ] as const) {
-  test(`${name} passes, and is not seen`, async (t) => {
+  test(`${name} is retried and not visible`, async (t) => {
     const { calls, embedder } = await open(t, (embedding, call) => (call < 3 ? reply : embed(embedding)));
     assert.deepEqual((await embedder.embed(['a'], never)).map(ratio), [1]);
     assert.equal(calls.length, 3);
   });
 }
 
-test('a request fails after five attempts, and a question is tried once', async (t) => {
+test('a request fails after five attempts, and a question has one attempt', async (t) => {
   const { calls, embedder } = await open(t, () => ({ status: 500, body: {} }));
   await assert.rejects(
     embedder.embed(['a'], never),
@@ -117,7 +117,7 @@ test('a request fails after five attempts, and a question is tried once', async 
   assert.equal(calls.length, 6);
 });
 
-test('a service that asks for a long wait is not waited for', async (t) => {
+test('a service that asks for a long wait is not awaited', async (t) => {
   const { calls, embedder } = await open(t, () => busy({ 'retry-after': '3600' }));
   await assert.rejects(embedder.embed(['a'], never), EmbedderUnavailable);
   assert.equal(calls.length, 1);
@@ -135,7 +135,7 @@ test('a bad key is reported at once, and the key never appears', async (t) => {
   assert.equal(calls.length, 1);
 });
 
-test('of a batch that is refused only the text that is to blame has no vector', async (t) => {
+test('in a refused batch only the invalid text has no vector', async (t) => {
   const { embedder } = await open(t, (embedding) =>
     embedding.input.includes('too long') ? invalid : embed(embedding),
   );
@@ -143,7 +143,7 @@ test('of a batch that is refused only the text that is to blame has no vector', 
   assert.deepEqual(vectors.map(ratio), [1, 2, null, 3]);
 });
 
-test('a text that is refused alone has no vector when another text beside it is accepted', async (t) => {
+test('a text that is refused alone has no vector when another text of the batch is accepted', async (t) => {
   const { calls, embedder } = await open(t, (embedding) =>
     embedding.input.includes('too long') ? invalid : embed(embedding),
   );
@@ -154,7 +154,7 @@ test('a text that is refused alone has no vector when another text beside it is 
   );
 });
 
-test('a service that refuses every text is configured wrongly: no text counts as refused', async (t) => {
+test('a service that refuses every text is misconfigured, and no text counts as refused', async (t) => {
   const { calls, embedder } = await open(t, () => ({
     status: 400,
     body: { error: { code: 400, message: 'API key sk-hidden not valid.', status: 'INVALID_ARGUMENT' } },
@@ -192,7 +192,7 @@ test('an invalid response gives no vector', async (t) => {
   }
 });
 
-test('a service that is silent or gone is unavailable', async (t) => {
+test('a silent or missing service is unavailable', async (t) => {
   const { embedder } = await open(t, () => null, { timeoutMs: 50 });
   await assert.rejects(embedder.embedQuestion('a', never), /did not answer within 50 ms/);
   const gone = createOpenAiEmbedder({
@@ -203,7 +203,7 @@ test('a service that is silent or gone is unavailable', async (t) => {
   await assert.rejects(gone.embed(['a'], never), /cannot be reached/);
 });
 
-test('long and empty texts are sent so that they are taken', async (t) => {
+test('long and empty texts are changed so that the service accepts them', async (t) => {
   const { calls, embedder } = await open(t, embed);
   await embedder.embed([`${'a'.repeat(7_999)}🦊`, ' '], never);
   assert.deepEqual(

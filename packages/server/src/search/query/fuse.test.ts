@@ -18,7 +18,7 @@ test('without vectors the scores are those of the words', () => {
   ]);
 });
 
-test('what both rankings hold comes first, and each hit says where it stood', () => {
+test('hits of both rankings come first, and each hit has its positions', () => {
   const fused = fuse(words, vectors);
   assert.deepEqual(
     fused.map(({ seq, words: byWords, vector }) => [seq, byWords?.rank ?? null, vector?.rank ?? null]),

@@ -6,7 +6,7 @@ import { measureText } from './measure-text.ts';
 
 const sentence = 'The quick brown fox jumps over the lazy dog. ';
 
-test('a long text has the words and the tokens it has in one piece', async () => {
+test('a long text has the same words and tokens in slices as in one piece', async () => {
   for (const text of ['', 'one', sentence.repeat(1400).trim(), 'ماذا تأكل الثعالب في الغابة؟ '.repeat(2000).trim()]) {
     const measured = await measureText(text, countTokens);
     assert.equal(joinFrequencies(measured.words), countTerms(text));
@@ -14,14 +14,14 @@ test('a long text has the words and the tokens it has in one piece', async () =>
   }
 });
 
-test('a text without blanks is cut after marks, and nothing of it is lost', async () => {
+test('a text without blanks is divided after punctuation, and no part is lost', async () => {
   const text = '狐狸住在森林里，吃老鼠。'.repeat(4000);
   const { words, numTokens } = await measureText(text, (slice) => slice.length);
   assert.equal(numTokens, text.length);
   assert.equal(joinFrequencies(words), countTerms(text));
 });
 
-test('no slice ends between the halves of a character', async () => {
+test('no slice ends inside a character', async () => {
   const slices: string[] = [];
   const text = `x${'🦊'.repeat(20_000)}`;
   await measureText(text, (slice) => slices.push(slice));
@@ -30,7 +30,7 @@ test('no slice ends between the halves of a character', async () => {
   assert.ok(slices.every((slice) => slice.isWellFormed()));
 });
 
-test('between two slices others get their turn', async () => {
+test('the event loop runs between two slices', async () => {
   let turns = 0;
   const others = setInterval(() => turns++, 0);
   await measureText(sentence.repeat(1400), (slice) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fillBudget } from './query-budget.ts';
 
-test('a budget is never exceeded, keeps the order, and leaves nothing out that would have fitted', () => {
+test('a selection never exceeds its budget, keeps the order, and omits nothing that fits', () => {
   const items = fc.array(fc.record({ numTokens: fc.nat(50) }));
   fc.assert(
     fc.property(items, fc.integer({ min: 1, max: 20 }), fc.nat(200), (found, maxItems, maxTokens) => {

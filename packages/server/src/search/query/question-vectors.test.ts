@@ -4,7 +4,7 @@ import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import { createScriptedEmbedder } from '../testing/scripted-embedder.suite.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 
-test('an embedder that failed is asked again after its rest, also when the clock is set back', async () => {
+test('an embedder that failed is used again after its pause, also when the clock is set back', async () => {
   const clock = { time: 1_800_000_000_000, now: () => clock.time };
   let requests = 0;
   const down: Embedder = {

@@ -38,7 +38,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     return space;
   };
 
-  test('vectors come back as they were saved, and what has none is missing, page by page', async () => {
+  test('vectors are read unchanged, and chunks without a vector are listed, page by page', async () => {
     const { vectors, collectionId, model, missing, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
     const [first = null] = await missing();
@@ -64,7 +64,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
   });
 
-  test('codes follow the changes in their order, page by page, a changed vector again', async () => {
+  test('codes are returned in the order of the changes, page by page, and a changed vector again', async () => {
     const { vectors, collectionId, model, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
     await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [-1])]);
@@ -84,7 +84,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     ]);
   });
 
-  test('a text that the model refuses is not asked again, has no vector, and is counted', async () => {
+  test('a text that the model refuses is not embedded again, has no vector, and is counted', async () => {
     const { vectors, collections, collection, collectionId, model, missing, seqs } = await openSpace();
     await vectors.save(
       collectionId,
@@ -99,7 +99,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal(await countRefused(), 0);
   });
 
-  test('a vector of a chunk that is gone or says something else by now is not kept', async () => {
+  test('a vector of a deleted or changed chunk is not stored', async () => {
     const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
     const stored = await chunks.fetch(collectionId, seqs);
@@ -117,7 +117,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
   });
 
-  test('vectors go with their chunks, and a changed text loses its vector', async () => {
+  test('vectors are deleted with their chunks, and a changed text loses its vector', async () => {
     const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
     await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
@@ -139,7 +139,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
   });
 
-  test('dimensions do not change under one model, and another model is told, not mixed', async () => {
+  test('the dimensions of a model never change, and another model is reported and not mixed', async () => {
     const { vectors, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
     await vectors.save(collectionId, model, [toVector(a, [1, 2])]);
@@ -164,7 +164,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([code?.seq, more], [a, undefined]);
   });
 
-  test('the chunks of an unfinished generation are missing for their record only', async () => {
+  test('the chunks of an unfinished generation are only listed for their record', async () => {
     const repositories = open();
     const { vectors, jobs } = repositories;
     const collection = await addCollection(repositories);
@@ -186,7 +186,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
   });
 
-  test('one worker at a time backfills a collection, and chunks that come meanwhile are not forgotten', async () => {
+  test('one worker at a time backfills a collection, and chunks added meanwhile are included', async () => {
     const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
     const claimAt = (now: number) => vectors.claimBackfill({ model, token: newId('run'), now, leaseUntil: now + 10 });
     const held = await claimAt(start);
@@ -211,7 +211,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal((await vectors.find(collectionId))?.needsBackfill, false);
   });
 
-  test('a collection needs a backfill from its first model on only when it has chunks', async () => {
+  test('a collection with a first model needs a backfill only when it has chunks', async () => {
     const repositories = open();
     const { vectors, chunks } = repositories;
     const [empty, direct, withRecord] = [
@@ -230,7 +230,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal(await needsBackfill(empty), true);
   });
 
-  test('collections that have no model get it, others keep theirs', async () => {
+  test('collections without a model get it, and others keep theirs', async () => {
     const { vectors, collectionId, model } = await openSpace();
     const bare = await addCollection(open());
     await vectors.adoptAll('for all');

@@ -9,7 +9,7 @@ function cellsOf(bytes: Uint8Array): string[][] {
 }
 
 for (const { path, truth } of corpusTruths('csv', /^(?:exact|parallel)/)) {
-  test(`every cell of ${path} is read as it is`, () => {
+  test(`every cell of ${path} is read unchanged`, () => {
     const [header = [], ...rows] = cellsOf(corpusFile(path)).filter((cells) => cells.some((cell) => cell !== ''));
     const objects = rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index]])));
     const parsed = JSON.parse(truth);

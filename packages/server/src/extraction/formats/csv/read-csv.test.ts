@@ -94,7 +94,7 @@ for (const [what, text, cells] of [
   test(`a sheet with ${what} is read`, () => assert.deepEqual(rowsOf(text).cells, cells));
 }
 
-test('rows say the line on which they begin, the line sep= counted', () => {
+test('rows report the line on which they begin, counting the line sep=', () => {
   const { rows } = rowsOf('sep=;\n"a\nb";c\n\nd;e');
   assert.deepEqual(
     rows.map(({ row }) => row),
@@ -102,7 +102,7 @@ test('rows say the line on which they begin, the line sep= counted', () => {
   );
 });
 
-test('a quote that is never closed costs no row', () => {
+test('an unclosed quote loses no row', () => {
   const { cells, warnings } = rowsOf('question,answer\n"open,a\nq,b\nr,c\n');
   assert.deepEqual(cells.slice(1), [
     ['"open', 'a'],
@@ -112,12 +112,12 @@ test('a quote that is never closed costs no row', () => {
   assert.match(warnings.join(), /^Line 2: a quote is never closed/);
 });
 
-test('a sheet full of quotes that are never closed is read in little time', { timeout: 20_000 }, () => {
+test('a sheet full of unclosed quotes is read quickly', { timeout: 20_000 }, () => {
   const text = `question,answer\n${'"x,y\n'.repeat(200_000)}`;
   assert.equal(rowsOf(text).rows.length, 200_001);
 });
 
-test('records do not depend on how the text comes in pieces', () => {
+test('records do not depend on how the text is divided into pieces', () => {
   const cell = fc.oneof(fc.string(), fc.constantFrom('a\r\nb', '"', ',', '\n', ''));
   const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1 });
   fc.assert(

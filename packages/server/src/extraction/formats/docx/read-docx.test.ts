@@ -11,7 +11,7 @@ function textOf(body: string, parts: Readonly<Record<string, string>> = {}): str
   return layOut(readDocx(docxOf(body, parts))).text;
 }
 
-test('blanks in the middle of a paragraph are passed once', () => {
+test('blanks in the middle of a paragraph are read in linear time', () => {
   const blanks = '\t'.repeat(400_000);
   const body = `<w:p><w:r><w:t xml:space="preserve">a${blanks}b${blanks}</w:t></w:r></w:p>`;
   assert.equal(textOf(body), `a${blanks}b`);
@@ -38,7 +38,7 @@ test('the level of a heading comes from its own outline, its style, or the style
   );
 });
 
-test('items of lists have the labels that their reader sees', () => {
+test('list items have the labels that a word processor shows', () => {
   const level = (at: number, format: string, label: string) =>
     `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${label}"/></w:lvl>`;
   const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'lowerLetter', '%1.%2)')}</w:abstractNum>
@@ -58,14 +58,14 @@ test('tracked changes count as accepted, and what was deleted is counted', () =>
   assert.equal(document.facts.dropped?.deleted, 4);
 });
 
-test('the instructions of fields are no text, their results are', () => {
+test('instructions of fields are not text, and their results are', () => {
   const turn = (type: string) => run(`<w:fldChar w:fldCharType="${type}"/>`);
   const nested = `${turn('begin')}${run('<w:instrText>REF</w:instrText>')}${turn('separate')}${text('inner')}${turn('end')}`;
   const body = `<w:p>${turn('begin')}${nested}${turn('separate')}${text('shown')}${turn('end')}</w:p><w:p>${turn('begin')}</w:p>`;
   assert.equal(textOf(`${body}${paragraph('after')}`), 'shown\n\nafter');
 });
 
-test('notes stand behind the paragraph that has their mark; comments, heads and feet are left out and counted', () => {
+test('notes follow the paragraph that has their mark; comments, headers and footers are omitted and counted', () => {
   const document = readDocx(
     docxOf(`<w:p>${text('Claim')}${run('<w:footnoteReference w:id="7"/>')}</w:p>${paragraph('Next.')}`, {
       footnotes: `<w:footnote w:id="7">${paragraph('Proof.')}</w:footnote>`,
@@ -77,7 +77,7 @@ test('notes stand behind the paragraph that has their mark; comments, heads and 
   assert.deepEqual(document.facts.dropped, { deleted: 0, hidden: 0, comments: 4, headers_and_footers: 12 });
 });
 
-test('a text box is read once, though the file holds it twice', () => {
+test('a text box is read once, although the file contains it twice', () => {
   const box = `<w:txbxContent>${paragraph('In the box')}</w:txbxContent>`;
   const body = `<w:p>${run(`<mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent>`)}${text('Beside')}</w:p>`;
   assert.equal(textOf(body), 'Beside\n\nIn the box');
@@ -123,13 +123,13 @@ test('lists of one length beside each other are read across, other cells one aft
   ]);
 });
 
-test('a heading without text is kept as what it is and adds nothing to the text', () => {
+test('a heading without text stays a heading and adds nothing to the text', () => {
   const body = paragraph('', '<w:outlineLvl w:val="1"/>') + paragraph('Text');
   assert.deepEqual(readDocx(docxOf(body)).blocks[0], { kind: 'heading', text: '', level: 2 });
   assert.equal(textOf(body), 'Text');
 });
 
-test('the numbers of a chart are those that people see', () => {
+test('the numbers of a chart are read as displayed', () => {
   const values = (...shown: string[]) =>
     shown.map((value, at) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`).join('');
   const series = (name: string, ...numbers: string[]) =>
@@ -139,12 +139,12 @@ test('the numbers of a chart are those that people see', () => {
   assert.equal(textOf(body, { chart }), 'Before\n\n | Loans | Returns\nNorth | 2.5 | 2\nSouth | 4.4 | 3');
 });
 
-test('strict documents are read as transitional ones', () => {
+test('strict documents are read like transitional ones', () => {
   const strict = docxOf(paragraph('Strict'), {}, 'http://purl.oclc.org/ooxml/wordprocessingml/main');
   assert.equal(layOut(readDocx(strict)).text, 'Strict');
 });
 
-test('an embedded document is told and not read; nesting without end is refused', () => {
+test('an embedded document is reported and not read, and unlimited nesting is refused', () => {
   const { warnings } = readDocx(docxOf(`${paragraph('Text')}<w:altChunk r:id="x"/>`));
   assert.deepEqual(warnings, ['Another document that is embedded in this one was not read.']);
   const deep = `${'<w:smartTag>'.repeat(10_000)}x`;

@@ -10,7 +10,7 @@ function textOf(html: string): string {
   return layOut(readHtml(Buffer.from(html))).text;
 }
 
-test('a page of elements nested without end is refused, and one of thousands is read', () => {
+test('a page with unlimited nesting is refused, and one with thousands of elements is read', () => {
   assert.throws(() => readHtml(Buffer.from('<div>'.repeat(440_000))), { code: 'file_damaged' });
   assert.equal(textOf(`${'<div>'.repeat(4_000)}deep`), 'deep');
   assert.equal(textOf(`${'<p><br><b>bold</b></p>'.repeat(10_000)}flat`).endsWith('flat'), true);
@@ -23,36 +23,36 @@ for (const [name, boilerplate] of Object.entries({
   'an aside of links': `<aside>${menu}</aside>`,
   'a box that asks for consent': '<div class="cookie-banner">First page of cookies</div>',
 })) {
-  test(`${name} is no part of the text, and is counted`, () => {
+  test(`${name} is not part of the text, and is counted`, () => {
     const { facts, ...document } = readHtml(Buffer.from(`${boilerplate}${article}${boilerplate}`));
     assert.doesNotMatch(layOut({ facts, ...document }).text, /First page/);
     assert.ok((facts.dropped?.boilerplate ?? 0) > 10);
   });
 }
 
-test('the head and the foot of an article, and an aside of text, stay', () => {
+test('the header and the footer of an article, and an aside with text, are read', () => {
   const page = `<main><article><header>By the author</header>${article}<footer>Printed in May</footer></article>
     <aside>A remark on the subject</aside></main>`;
   assert.match(textOf(page), /By the author.*Printed in May.*A remark/s);
 });
 
-test('a page that is nothing but menus keeps them', () => {
+test('a page that consists only of menus keeps them', () => {
   assert.equal(textOf(`<nav>${menu}</nav>`), 'First page Second page');
 });
 
-test('the title of the page is told, hidden text is counted', () => {
+test('the title of the page is reported, and hidden text is counted', () => {
   const { facts } = readHtml(Buffer.from('<title>A &amp; B</title><svg><title>no</title></svg><p>x<p hidden>secret'));
   assert.equal(facts.title, 'A & B');
   assert.equal(facts.dropped?.hidden, 'secret'.length);
 });
 
-test('each row of a table can be read alone: a cell over several rows stands in each', () => {
+test('each row of a table can be read alone, because a cell over several rows is repeated in each', () => {
   const table = `<table><tr><th>Unit<th colspan=2>Both<tr><td rowspan=2>bolt<td>a<td>b<tr><td>c<td>d
     <tr><td colspan=3>all over</table>`;
   assert.equal(textOf(table), 'Unit | Both | Both\nbolt | a | b\nbolt | c | d\nall over');
 });
 
-test('cells that claim to span thousands of rows and columns cost nothing', () => {
+test('cells that claim to span thousands of rows and columns need no memory', () => {
   const cell = `<td rowspan=60000 colspan=60000>${'long '.repeat(2000)}</td>`;
   assert.ok(textOf(`<table>${`<tr>${cell.repeat(20)}</tr>`.repeat(20)}</table>`).length < 10_000_000);
 });

@@ -23,7 +23,7 @@ const document = pdfOf(Array.from({ length: 120 }, (_, index) => pageOf(index + 
 /** The same document without its cross-reference table, which the reader has to rebuild. */
 const withoutIndex = Buffer.from(document.toString('latin1').replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
 
-test('a page gives the same whatever pages were read before it', async () => {
+test('a page gives the same result whatever pages were read before it', async () => {
   for (const bytes of [document, withoutIndex]) {
     const pdf = await openPdf(bytes);
     assert.equal(pdf.numPages, 120);
@@ -45,7 +45,7 @@ test('readPdf reports the percentage after each page, in order, up to 100', asyn
   );
 });
 
-test('a warning names the pages that are broken, and the others are read', async () => {
+test('a warning names the broken pages, and the others are read', async () => {
   // The 60th page is object 124; there is no object 999.
   const broken = Buffer.from(document.toString('latin1').replace(' 124 0 R', ' 999 0 R'), 'latin1');
   const { warnings, facts, blocks } = await readPdf(broken);
@@ -57,7 +57,7 @@ test('a warning names the pages that are broken, and the others are read', async
   assert.match(text, /Page 61 says/);
 });
 
-test('the child gives the chunks of a long document that its reader gives here, and can be cancelled', async () => {
+test('the child returns the same chunks of a long document as its reader in this process, and can be cancelled', async () => {
   const chunks: ExtractedChunk[] = [];
   const sink = {
     stage: () => {},

@@ -17,7 +17,7 @@ async function textOf(bytes: Uint8Array): Promise<string> {
 const prose = (name: string) =>
   Array.from({ length: 6 }, (_, index) => `${name} ${index} holds the words that a line of prose has`);
 
-test('the lines of a paragraph are one text, a wider gap begins another, each with its page', async () => {
+test('the lines of a paragraph form one text, a wider gap begins another, and each has its page', async () => {
   const { blocks, facts } = await readPdf(
     pdfOf([
       [...lines(50, 700, ['One line', 'and the next.']), ...lines(50, 640, ['Another.'])],
@@ -35,20 +35,20 @@ test('the lines of a paragraph are one text, a wider gap begins another, each wi
   assert.equal(facts.pages, 2);
 });
 
-test('a line of many thousand characters is read to its end, and the next one by itself', async () => {
+test('a line of many thousand characters is read completely, and separately from the next one', async () => {
   const long = Array.from({ length: 1500 }, (_, n) => `word${n}`).join(' ');
   const read = await textOf(pdfOf([lines(10, 700, [long, 'and a short one.'])]));
   assert.equal(read.replace(/\s+/g, ' '), `${long} and a short one.`);
 });
 
-test('columns that were written across the page are read one after the other', async () => {
+test('columns that were written row by row are read one after the other', async () => {
   const [left, right] = [lines(40, 700, prose('Left')), lines(320, 700, prose('Right'))];
   const across = left.flatMap((line, index) => [line, ...(right[index] === undefined ? [] : [right[index]])]);
   const text = await textOf(pdfOf([across.map((line) => ({ ...line, size: 10 }))]));
   assert.ok(text.indexOf('Left 5') < text.indexOf('Right 0'), text);
 });
 
-test('the mark of a note is no part of the word before or behind it', async () => {
+test('the mark of a note is not part of the adjacent words', async () => {
   const page = [
     { x: 50, y: 700, text: 'Run make' },
     { x: 97, y: 704, text: '12', size: 7 },
@@ -58,7 +58,7 @@ test('the mark of a note is no part of the word before or behind it', async () =
   assert.equal(await textOf(pdfOf([page])), 'Run make 12\n\n12 Or any other tool.');
 });
 
-test('a word that a hyphen breaks goes on in the next line, however that is set', async () => {
+test('a hyphenated word continues in the next line, however the lines are set', async () => {
   const page = [
     { x: 50, y: 700, text: 'The packages that hold the whole of the docu-' },
     { x: 50, y: 686, text: 'mentation and much more', font: 'Helvetica-Bold' },
@@ -67,7 +67,7 @@ test('a word that a hyphen breaks goes on in the next line, however that is set'
   assert.match(await textOf(pdfOf([page])), /of the documentation and much more/);
 });
 
-test('cells below each other are a table, and a cell may have further lines', async () => {
+test('aligned cells form a table, and a cell may have several lines', async () => {
   const row = (y: number, cells: readonly string[]) => cells.map((text, index) => ({ x: 50 + index * 150, y, text }));
   const page = [
     ...row(700, ['Name', 'Use', 'Price']),
@@ -82,7 +82,7 @@ test('cells below each other are a table, and a cell may have further lines', as
   );
 });
 
-test('what repeats at the edge of pages is dropped and counted', async () => {
+test('text that repeats at the edge of pages is omitted and counted', async () => {
   const pages = [1, 2, 3, 4].map((page) => [
     { x: 50, y: 770, text: 'The Running Head' },
     ...lines(50, 700, [`Page ${page} says something else.`]),
@@ -95,7 +95,7 @@ test('what repeats at the edge of pages is dropped and counted', async () => {
   assert.equal(document.facts.dropped?.running_heads, 4 * ('The Running Head'.length + 'Page 1 of 4'.length));
 });
 
-test('a hyphen that breaks a word goes, one that belongs to it stays', async () => {
+test('a hyphen at a line break is removed, and one that belongs to the word stays', async () => {
   const page = lines(50, 700, ['The publication is a well-known one; the publi-', 'cation of a well-', 'known house.']);
   assert.equal(
     await textOf(pdfOf([page])),
@@ -103,7 +103,7 @@ test('a hyphen that breaks a word goes, one that belongs to it stays', async () 
   );
 });
 
-test('larger and bold lines are headings, letters of one width are code', async () => {
+test('larger and bold lines are headings, and monospaced text is code', async () => {
   const { blocks } = await readPdf(
     pdfOf([
       [
@@ -127,7 +127,7 @@ test('larger and bold lines are headings, letters of one width are code', async 
   assert.equal(blocks[3]?.text, 'if (a) {\n  go();');
 });
 
-test('a sentence goes on over the end of a page, and the note at its foot comes after it', async () => {
+test('a sentence continues over the end of a page, and the footnote of that page follows it', async () => {
   const first = [
     ...lines(50, 700, [...prose('Text'), 'this sentence is']),
     { x: 50, y: 120, size: 8, text: '1 A note.' },
@@ -139,17 +139,17 @@ test('a sentence goes on over the end of a page, and the note at its foot comes 
   assert.deepEqual(locate(0, text.indexOf('over yet')).page_end, 2);
 });
 
-test('Arabic is in the order of reading, with its letters', async () => {
+test('Arabic is in reading order, with its letters', async () => {
   assert.equal(await textOf(arabicPdf('حبيبي كتاب جديد')), 'حبيبي كتاب جديد');
 });
 
-test('pages without text are counted and told', async () => {
+test('pages without text are counted and reported', async () => {
   const { facts, warnings } = await readPdf(pdfOf([lines(50, 700, ['Text.']), [], []]));
   assert.equal(facts.pages_without_text, 2);
   assert.match(warnings[0] ?? '', /^no_text_layer/);
 });
 
-test('the bookmarks of a document say what its headings are', async () => {
+test('the bookmarks of a document determine its headings', async () => {
   const { blocks } = await readPdf(pdfWithBookmarks());
   const found = blocks.find((block) => block.text === 'V2.3 Checks of Amounts');
   assert.deepEqual([found?.kind, found?.level], ['heading', 2]);

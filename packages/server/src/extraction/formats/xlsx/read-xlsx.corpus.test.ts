@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { corpusEntries, corpusFile, corpusTruths } from '../../../../../../test/support/corpus.ts';
 import { readXlsx } from './read-xlsx.ts';
 
-test('every workbook of the corpus that can be read is read', () => {
+test('every valid workbook of the corpus is read', () => {
   for (const { path } of corpusEntries('xlsx', 'ok')) {
     const rows = readXlsx(corpusFile(path)).sheets.flatMap((sheet) => [...sheet.rows]);
     assert.ok(rows.length > 0, path);

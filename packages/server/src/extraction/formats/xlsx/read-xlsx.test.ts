@@ -39,7 +39,7 @@ function read(bytes: Uint8Array) {
 
 const cellsOf = (bytes: Uint8Array) => read(bytes).map(({ cells }) => cells);
 
-test('shared strings are read with all their runs and blanks, without what says how to pronounce them', () => {
+test('shared strings are read with all their runs and blanks, without phonetic guides', () => {
   const strings =
     '<si><r><t>rich </t></r><r><rPr/><t xml:space="preserve"> text &amp; more</t></r><rPh><t>kana</t></rPh></si><si><t>line_x000A_end</t></si>';
   const sheet =
@@ -54,7 +54,7 @@ test('inline strings, booleans, formulas, errors and ISO dates are read; a formu
   assert.deepEqual(row?.errors, [5]);
 });
 
-test('names may carry a prefix, cells and rows may lack their place', () => {
+test('names may have a prefix, and cells and rows may lack their position', () => {
   const sheet =
     '<x:sheetData><x:row><x:c><x:v>1</x:v></x:c></x:row><x:row r="4"><x:c r="C4"><x:v>2</x:v></x:c></x:row></x:sheetData>';
   const rows = read(workbookOf(sheet, { prefix: 'x:' }));
@@ -93,12 +93,12 @@ for (const [code, value, shown] of [
   ['[$-409]d\\-mmm;@', 45413, '2024-05-01'],
   ['#,##0,"k"', 12000, '12k'],
 ] as const) {
-  test(`a cell of format ${code} shows ${value} as ${shown}`, () => {
+  test(`a cell of format ${code} displays ${value} as ${shown}`, () => {
     assert.equal(createFormat(code, { epoch: 1900 })(value), shown);
   });
 }
 
-test('days are counted from 1900 with its wrong leap year, or from 1904 when the workbook says so', () => {
+test('days are counted from 1900 with its wrong leap year, or from 1904 when the workbook declares it', () => {
   const shown = (epoch: 1900 | 1904, value: number) => createFormat('yyyy-mm-dd', { epoch })(value);
   assert.deepEqual([shown(1900, 1), shown(1900, 59), shown(1900, 61)], ['1900-01-01', '1900-02-28', '1900-03-01']);
   assert.equal(shown(1904, 0), '1904-01-01');
@@ -110,7 +110,7 @@ test('days are counted from 1900 with its wrong leap year, or from 1904 when the
   ]);
 });
 
-test('a merged cell repeats its value in the rows below that have one of their own', () => {
+test('a merged cell repeats its value in the rows below that have another value', () => {
   const cell = (place: string, text: string) => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`;
   const rows = [[cell('A1', 'q1'), cell('B1', 'a')], [cell('A2', 'q2')], ['<c r="B3"/>'], [cell('A4', 'q4')]];
   const data = rows.map((cells, index) => `<row r="${index + 1}">${cells.join('')}</row>`).join('');
@@ -129,7 +129,7 @@ test('hidden rows and sheets are read and marked', () => {
   assert.deepEqual(hidden, [true, false]);
 });
 
-test('cells at the far edge of the sheet take no room, and are said to be there', { timeout: 20_000 }, () => {
+test('cells at the far edge of the sheet need no memory, and are reported', { timeout: 20_000 }, () => {
   const rows = Array.from({ length: 5000 }, (_, row) => `<row r="${row + 1}"><c r="XFD${row + 1}"><v>1</v></c></row>`);
   const merge = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>';
   const read5000 = read(workbookOf(`<sheetData>${rows.join('')}</sheetData>${merge}`));

@@ -33,7 +33,7 @@ async function tryGroup(files: Partial<typeof usual>): Promise<{ refusal: string
   }
 }
 
-test('a group that hands memory and pids down already is taken as it is', async () => {
+test('a group that already delegates memory and pids is used unchanged', async () => {
   const groupFiles = { 'cgroup.subtree_control': 'memory pids\n', 'cgroup.procs': '1\n' };
   assert.deepEqual(await tryGroup(groupFiles), { refusal: undefined, written: 'memory pids\n' });
 });
@@ -44,7 +44,7 @@ test('a group without the controllers is refused', async () => {
   assert.equal(written, '');
 });
 
-test('a group that others are in is left alone', async () => {
+test('a group with other processes is not changed', async () => {
   for (const others of ['1', '0', String(process.ppid)]) {
     const { refusal, written } = await tryGroup({ 'cgroup.procs': `${process.pid}\n${others}\n` });
     assert.equal(refusal, 'other processes share the control group of the server', others);
@@ -52,14 +52,14 @@ test('a group that others are in is left alone', async () => {
   }
 });
 
-test('a group of threads is left alone', async () => {
+test('a group of threads is not changed', async () => {
   for (const type of ['threaded', 'domain threaded', 'domain invalid']) {
     const { refusal } = await tryGroup({ 'cgroup.type': `${type}\n` });
     assert.equal(refusal, 'the control group of the server holds threads of others');
   }
 });
 
-test('what could not be moved is moved back, and the controllers stay', async () => {
+test('after a failed move the processes are moved back, and the controllers stay', async () => {
   // A folder that the kernel did not create has no cgroup.procs.
   const { refusal, written } = await tryGroup({});
   assert.equal(refusal, 'the processes of the server cannot be moved');

@@ -55,7 +55,7 @@ function assertNear(found: Float32Array | null | undefined, expected: readonly n
     assert.ok(Math.abs((found?.[place] ?? 9) - value) < 1e-6, String(found));
 }
 
-test('a text is the mean of its tokens, of unit length, in the order of the texts, whatever their lengths', async (t) => {
+test('the vector of a text is the mean of its tokens, of unit length, whatever the lengths of the texts', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t, { moreInputs: ['token_type_ids', 'position_ids'] }));
   const texts = ['tea', 'car car tea', 'Automobile', 'tea '.repeat(3000), 'car'];
   const vectors = await embedder.embed(texts, never);
@@ -70,7 +70,7 @@ test('a text is the mean of its tokens, of unit length, in the order of the text
   assert.equal(pids.length, 1);
 });
 
-test('the files beside a model say how its tokens become a vector, its prefixes and its longest text', async (t) => {
+test('the files beside a model determine pooling, prefixes and the longest text', async (t) => {
   const folder = await folderWith(t, {
     files: {
       '1_Pooling/config.json': { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false },
@@ -97,7 +97,7 @@ test('fewer dimensions are the first ones, of unit length again', async (t) => {
   assert.match(embedder.model, /:2$/);
 });
 
-test('a text of which the model makes nothing has no vector', async (t) => {
+test('a text without tokens has no vector', async (t) => {
   const { embedder } = await open(t, await folderWith(t, { vectors: { car: [1, 0] } }));
   assert.deepEqual(
     (await embedder.embed(['car', 'unheard'], never)).map((vector) => vector === null),
@@ -106,7 +106,7 @@ test('a text of which the model makes nothing has no vector', async (t) => {
   await assert.rejects(embedder.embedQuestion('unheard', never), EmbedderUnavailable);
 });
 
-test('a process that ended is started anew, and what was in flight is asked of it', async (t) => {
+test('an ended process is started again, and its pending requests are repeated', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t));
   process.kill(pids[0] ?? -1, 'SIGSTOP');
   const embedding = embedder.embed(['car'], never);
@@ -116,7 +116,7 @@ test('a process that ended is started anew, and what was in flight is asked of i
   assertNear(await embedder.embedQuestion('tea', never), unit(0, 1, 2, 0));
 });
 
-test('a process that gives no sign of life is ended, and rests when that happens again', async (t) => {
+test('a process that does not answer is ended, and the embedder pauses when it happens again', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t), { timeoutMs: 200 });
   process.kill(pids[0] ?? -1, 'SIGSTOP');
   await assert.rejects(embedder.embedQuestion('car', never), (error) => {
@@ -140,7 +140,7 @@ test('a cancelled call rejects at once, and the next question is answered', asyn
   assert.equal(pids.length, 1);
 });
 
-test('files of the model that change are not taken for the ones vectors were made with', async (t) => {
+test('changed files of the model are detected and not used', async (t) => {
   const folder = await folderWith(t);
   const { embedder, pids } = await open(t, folder);
   await writeTinyModel(folder, { vectors: { ...vectors, car: [0, 0, 0, 1] } });
