@@ -64,10 +64,10 @@ function addRevocation(key: Command): void {
       withAdministration(async ({ projects }) => {
         const revoked = await projects.revokeKey(keyId, { withDescendants: options.descendants === true });
         for (const id of revoked) console.error(`revoked ${id}`);
-        const left = await projects.countDescendants(keyId);
-        if (left > 0) {
+        const remaining = await projects.countDescendants(keyId);
+        if (remaining > 0) {
           console.error(
-            `${left} ${left === 1 ? 'key' : 'keys'} that it created can still be used. Use --descendants to revoke them too.`,
+            `${remaining} ${remaining === 1 ? 'key' : 'keys'} that it created can still be used. Use --descendants to revoke them too.`,
           );
         }
       }),

@@ -35,13 +35,13 @@ export function createCallRecorder(credentials: Redactor): CallRecorder {
       const redactors = [credentials, ...new Set(ofRuns)];
       const cassette: Cassette = { recordedAt, calls };
       const clean = redactors.reduce((value, redactor) => redactor.deep(value), cassette);
-      const taken = { text: writeCassette(clean), calls: calls.length };
+      const recorded = { text: writeCassette(clean), calls: calls.length };
       [calls, ofRuns] = [[], []];
       // A final search of the exact text that will be written.
-      if (redactors.some((redactor) => redactor.text(taken.text) !== taken.text)) {
+      if (redactors.some((redactor) => redactor.text(recorded.text) !== recorded.text)) {
         throw new Error('the recording would hold a credential, so it is not kept');
       }
-      return taken;
+      return recorded;
     },
   };
 }

@@ -99,9 +99,9 @@ async function recordOne(placed: PlacedExample, session: Session): Promise<Recor
   if (effects !== 'read' && !options.allowWrites) {
     return { result: 'left', detail: `it changes something upstream (effects: ${effects})` };
   }
-  const asked = readOutcome(await live(placed));
+  const outcome = readOutcome(await live(placed));
   const { text, calls } = recorder.take(today());
-  if ('wrong' in asked) return { result: 'wrong', detail: asked.wrong };
+  if ('wrong' in outcome) return { result: 'wrong', detail: outcome.wrong };
   if (calls === 0) return { result: 'left', detail: 'it calls nobody' };
   const played = await player.play(placed, { calls: readCassette(text)?.calls ?? [] });
   if ('wrong' in played) return { result: 'wrong', detail: `its recording does not play: ${played.wrong}` };

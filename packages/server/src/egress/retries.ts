@@ -35,8 +35,8 @@ export async function withRetries(
   for (let retries = 0; ; retries += 1) {
     const result = await send();
     if (retries >= most || result.kind !== 'response' || !passing.has(result.status)) return result;
-    const asked = readRetryAfter(result.headers['retry-after'], clock.now());
-    const pauseMs = asked ?? retryDelayMs(retryPolicy, retries + 1);
+    const requestedWait = readRetryAfter(result.headers['retry-after'], clock.now());
+    const pauseMs = requestedWait ?? retryDelayMs(retryPolicy, retries + 1);
     if (pauseMs > longestPauseMs || performance.now() + pauseMs >= latest) return result;
     if (!(await timeWait(policy.trace, () => pause(call, pauseMs)))) return result;
   }

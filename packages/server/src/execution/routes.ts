@@ -117,7 +117,7 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
   );
 }
 
-interface Asked {
+interface RunContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly deps: ExecutionRoutesDeps;
@@ -125,7 +125,10 @@ interface Asked {
 }
 
 /** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
-async function runFor({ request, reply, deps, origin }: Asked, wanted: ExecuteRequest): Promise<ExecuteResult | null> {
+async function runFor(
+  { request, reply, deps, origin }: RunContext,
+  wanted: ExecuteRequest,
+): Promise<ExecuteResult | null> {
   const { executor, once, projectOf, keyOf, resolveCredentials } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const projectId = projectOf(request) ?? '-';

@@ -17,8 +17,8 @@ export function createRunAdmission(most: number): RunAdmission {
       try {
         return await work();
       } finally {
-        const left = (counts.get(keyId) ?? 0) - 1;
-        if (left > 0) counts.set(keyId, left);
+        const remaining = (counts.get(keyId) ?? 0) - 1;
+        if (remaining > 0) counts.set(keyId, remaining);
         else counts.delete(keyId);
       }
     },

@@ -45,7 +45,7 @@ export function createRunPolicy(
   credentials: Readonly<Record<string, unknown>>,
   { limits, own = [], trace, wantsFreshToken = false, isRepeatable = false, storedRefreshToken }: RunPolicyOptions,
 ): RunPolicy {
-  const asked = bundle.manifest.limits;
+  const declared = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
   const secrets = readCredentials(credentials);
   const prepared = prepareInjection(inject, secrets);
@@ -59,12 +59,12 @@ export function createRunPolicy(
     throw valueInvalid('credentials', [violation]);
   }
   const { credentialsHost: host } = bundle;
-  const timeoutMs = Math.min(limits.timeoutMs, asked?.timeout_ms ?? limits.timeoutMs);
+  const timeoutMs = Math.min(limits.timeoutMs, declared?.timeout_ms ?? limits.timeoutMs);
   return {
     timeoutMs,
-    memoryMb: Math.min(limits.memoryMb, asked?.memory_mb ?? limits.memoryMb),
-    cpuMs: Math.min(limits.cpuMs, asked?.cpu_ms ?? limits.cpuMs),
-    maxRequests: Math.min(limits.maxRequests, asked?.max_requests ?? limits.maxRequests),
+    memoryMb: Math.min(limits.memoryMb, declared?.memory_mb ?? limits.memoryMb),
+    cpuMs: Math.min(limits.cpuMs, declared?.cpu_ms ?? limits.cpuMs),
+    maxRequests: Math.min(limits.maxRequests, declared?.max_requests ?? limits.maxRequests),
     egress: {
       hosts: hostsOf(bundle),
       hostsBy: bundle.hostsBy,
@@ -81,7 +81,7 @@ export function createRunPolicy(
         inject,
         superseded: storedRefreshToken?.superseded ?? [],
       }),
-      maxResponseBytes: Math.min(limits.maxResponseBytes, asked?.max_response_bytes ?? limits.maxResponseBytes),
+      maxResponseBytes: Math.min(limits.maxResponseBytes, declared?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
       maxRetries: limits.maxRetries,
       isRepeatable,

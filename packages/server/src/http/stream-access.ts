@@ -51,12 +51,12 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
       ...new Set([...open.values()].flatMap((one) => (one.kind === kind ? [one.owner] : []))),
     ];
     const owners = { keys: ownersOf('keys'), sessions: ownersOf('sessions') };
-    const asked = new Set([...owners.keys, ...owners.sessions]);
+    const checked = new Set([...owners.keys, ...owners.sessions]);
     const usable = await findUsable(owners);
     unchecked = 0;
     for (const [response, { owner, event }] of open) {
       // The next check includes a stream that was opened meanwhile.
-      if (!asked.has(owner) || usable.has(owner)) continue;
+      if (!checked.has(owner) || usable.has(owner)) continue;
       logger.info(event, 'stream ended: its key or session has ended');
       response.destroy();
     }

@@ -174,8 +174,8 @@ async function settle(deps: RecordWorkerDeps, job: RecordJob, { reason, workedMs
 
 /** Milliseconds. A second is the least that the header can say, so the own back-off decides about that. */
 function pauseAfter({ backoffMs }: RecordWorkerDeps, problem: Problem): number {
-  const asked = readRetryAfter(problem.headers['Retry-After']) ?? 0;
-  return asked > 1000 ? asked : backoffMs;
+  const requestedWait = readRetryAfter(problem.headers['Retry-After']) ?? 0;
+  return requestedWait > 1000 ? requestedWait : backoffMs;
 }
 
 const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not made in time.' };

@@ -83,13 +83,13 @@ function readEntries(bytes: Uint8Array): ZipEntry[] {
 
 /** Unpacks entries within the remaining bounds. */
 function createEntryReader(): (entry: ZipEntry | undefined, name: string) => Buffer {
-  let left: number = bundleLimits.bytes;
+  let remaining: number = bundleLimits.bytes;
   return (entry, name) => {
     if (entry === undefined) throw archiveRefused(`${name} is missing`);
-    const limit = Math.min(left, bundleLimits.fileBytes);
+    const limit = Math.min(remaining, bundleLimits.fileBytes);
     const content = unpack(entry, limit);
     if (crc32(content) !== entry.crc) throw archiveRefused(`the checksum of ${name} is wrong`);
-    left -= content.length;
+    remaining -= content.length;
     return content;
   };
 }

@@ -46,14 +46,14 @@ async function readKey(file: string) {
 /** Reads all files except hidden ones and installed packages. */
 async function readFiles(folder: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
-  let left: number = bundleLimits.bytes;
+  let remaining: number = bundleLimits.bytes;
   for (const path of await listFiles(folder)) {
     const flaw = flawOfPath(path);
     if (flaw !== null) throw bundleNotPackable(`${JSON.stringify(path)} is ${flaw}`);
     const stats = await lstat(join(folder, path));
     if (!stats.isFile()) throw bundleNotPackable(`${path} is no plain file`);
-    left -= stats.size;
-    if (stats.size > bundleLimits.fileBytes || left < 0 || files.size >= bundleLimits.files) {
+    remaining -= stats.size;
+    if (stats.size > bundleLimits.fileBytes || remaining < 0 || files.size >= bundleLimits.files) {
       throw bundleNotPackable(
         `${path} is too much: at most ${bundleLimits.files} files, ${bundleLimits.fileBytes} bytes each, ${bundleLimits.bytes} in all`,
       );

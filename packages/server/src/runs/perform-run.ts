@@ -42,10 +42,10 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
   /** @returns null when another process has it */
   async function execute(run: AsyncRun): Promise<Execution | null> {
     const { signal } = run.controller;
-    for (let left = attemptsAtFullQueue; ; left -= 1) {
+    for (let attemptsLeft = attemptsAtFullQueue; ; attemptsLeft -= 1) {
       if (!(await begin(run))) return null;
       const execution = await run.prepared.start();
-      if (execution.outcome.kind !== 'queue_full' || left === 1) return execution;
+      if (execution.outcome.kind !== 'queue_full' || attemptsLeft === 1) return execution;
       run.hasBegun = false;
       await setTimeout(execution.outcome.retryAfterSeconds * 1000, undefined, { signal }).catch(() => {});
       try {

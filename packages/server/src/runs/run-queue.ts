@@ -39,9 +39,9 @@ export function createRunQueue(bounds: QueueBounds, work: (run: AsyncRun) => Pro
   function count(run: AsyncRun, by: 1 | -1): void {
     size += by * run.size;
     if (run.keyId === null) return;
-    const left = (ofKeys.get(run.keyId) ?? 0) + by;
-    if (left === 0) ofKeys.delete(run.keyId);
-    else ofKeys.set(run.keyId, left);
+    const remaining = (ofKeys.get(run.keyId) ?? 0) + by;
+    if (remaining === 0) ofKeys.delete(run.keyId);
+    else ofKeys.set(run.keyId, remaining);
   }
 
   async function start(run: AsyncRun): Promise<void> {

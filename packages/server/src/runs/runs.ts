@@ -51,7 +51,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     const accepted = asyncRuns.find(projectId, runId);
     if (accepted !== undefined) {
       accepted.cancel();
-      await withPatience(accepted.done);
+      await withTimeout(accepted.done);
       return true;
     }
     const live = store.findLive(projectId, runId);
@@ -59,7 +59,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const watch = store.watch(runId, { changed: resolve, progressed: () => {} });
     live.caller.cancel();
-    await withPatience(ended);
+    await withTimeout(ended);
     watch.stop();
     return true;
   }
@@ -82,7 +82,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
   };
 }
 
-async function withPatience(done: Promise<void>): Promise<void> {
+async function withTimeout(done: Promise<void>): Promise<void> {
   const enough = new AbortController();
   await Promise.race([done, setTimeout(cancelWaitMs, undefined, { signal: enough.signal }).catch(() => {})]);
   enough.abort();

@@ -54,10 +54,10 @@ export function profileKeyMissing(name: string, keyId: string): Problem {
 
 /** The stored text was encrypted with another key or for another row, or was changed. */
 export function profileUnreadable(name: string): Problem {
-  const way = `Send its credentials again with POST /v1/credential_profiles/${name}`;
+  const remedy = `Send its credentials again with POST /v1/credential_profiles/${name}`;
   return new Problem(
     'INTERNAL_SERVER_ERROR',
-    `The credential profile ${quoteText(name)} cannot be decrypted: the stored data was changed. ${way}.`,
+    `The credential profile ${quoteText(name)} cannot be decrypted: the stored data was changed. ${remedy}.`,
   );
 }
 

@@ -114,8 +114,8 @@ export function createStoredRefreshToken(
       const own = randomUUID();
       await claim(own);
       try {
-        const left = deps.unstored.get(id);
-        if (left !== undefined) await store(left);
+        const unstored = deps.unstored.get(id);
+        if (unstored !== undefined) await store(unstored);
         const used = deps.open(await newest())[name];
         if (typeof used !== 'string') throw refreshFailed('the credential profile has no refresh token any more');
         const answer = await ask(used);

@@ -66,8 +66,8 @@ function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): vo
     },
     async (request) => {
       const manager = guard.managerOf(request);
-      const mine = (await projects.listProjects()).filter(({ id }) => mayManage(manager, id));
-      return pageOf(mine, request.query, { kind: 'project', toWire: projectToWire });
+      const manageable = (await projects.listProjects()).filter(({ id }) => mayManage(manager, id));
+      return pageOf(manageable, request.query, { kind: 'project', toWire: projectToWire });
     },
   );
   app.post(

@@ -93,7 +93,7 @@ function createRoomCheck(
   leastFreeBytes: number,
   { quarantine, logger }: { quarantine: BlobQuarantine; logger: Pick<Logger, 'warn'> | undefined },
 ): BlobStore['checkRoom'] {
-  let asked = Number.NEGATIVE_INFINITY;
+  let lastCheck = Number.NEGATIVE_INFINITY;
   let free: Promise<number> = Promise.resolve(0);
   const measure = async () => {
     // `bavail` excludes the blocks that are reserved for root.
@@ -110,8 +110,8 @@ function createRoomCheck(
   };
   return async () => {
     if (leastFreeBytes === 0) return;
-    if (performance.now() - asked > freeSpaceHolds) {
-      asked = performance.now();
+    if (performance.now() - lastCheck > freeSpaceHolds) {
+      lastCheck = performance.now();
       free = ask();
     }
     if ((await free) < leastFreeBytes) throw diskNearlyFull();

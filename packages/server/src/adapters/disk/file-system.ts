@@ -13,12 +13,12 @@ export const unlinkFile = promisify(fs.unlink);
 
 /** Writes all pieces at a position, and repeats partial writes. */
 export async function writeAll(fd: number, pieces: readonly Buffer[], position: number): Promise<void> {
-  let left: readonly Buffer[] = pieces;
+  let remaining: readonly Buffer[] = pieces;
   let at = position;
-  while (left.length > 0) {
-    const written = await writeSome(fd, left, at);
+  while (remaining.length > 0) {
+    const written = await writeSome(fd, remaining, at);
     at += written;
-    left = without(left, written);
+    remaining = without(remaining, written);
   }
 }
 

@@ -114,12 +114,12 @@ async function removeChunks(db: Transaction<Tables>, collectionId: string, seqs:
     delete from indexed_chunk where collection_id = ${collectionId} and seq = any(${literal(seqs)}::bigint[])
     returning seq, length, batch, words`.execute(db);
   if (rows.length === 0) return;
-  const left = await sql<{ batch: number }>`
+  const remaining = await sql<{ batch: number }>`
     select distinct batch from indexed_chunk
     where collection_id = ${collectionId} and batch = any(${literal(rows.map(({ batch }) => batch))}::bigint[])`.execute(
     db,
   );
-  const shrunk = new Set(left.rows.map(({ batch }) => batch));
+  const shrunk = new Set(remaining.rows.map(({ batch }) => batch));
   await shrinkPostings(
     db,
     collectionId,

@@ -142,8 +142,8 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   const used = new Set(weighing.words.map(({ word }) => word));
   for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
   // When all words of a query are common, they are matched nevertheless.
-  const asked = new Set(unknown);
-  const others = distinct.filter((word) => used.has(word) && !asked.has(word));
+  const requested = new Set(unknown);
+  const others = distinct.filter((word) => used.has(word) && !requested.has(word));
   const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, place, others))];
   return takeVisible(db, take, (count) => rank(db, place, { weighing, terms: all, count }));
 }
@@ -153,9 +153,9 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
 /** Finds the terms of each word, one per number of repeats, with the number of chunks that contain it. */
 async function findTerms(db: Kysely<Tables>, place: FullTextPlace, words: readonly string[]): Promise<Term[]> {
   const { terms, tag } = place;
-  const asked = JSON.stringify(words.map((word) => tag + encodeWord(word)));
+  const requested = JSON.stringify(words.map((word) => tag + encodeWord(word)));
   const { rows } = await sql<{ place: number; term: string; chunks: number }>`
-    select asked.key as place, found.term, found.doc as chunks from json_each(${asked}) as asked
+    select asked.key as place, found.term, found.doc as chunks from json_each(${requested}) as asked
     cross join ${terms} as found on found.term >= asked.value || ${frequencySeparator} and found.term < asked.value || ${afterRepeatMark}`.execute(
     db,
   );
@@ -171,7 +171,7 @@ interface RankOptions {
 
 async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, terms, count }: RankOptions) {
   const weights = new Map(weighing.words.map(({ word, weight }: WeighedWord) => [word, weight]));
-  const asked = terms
+  const requested = terms
     .filter(({ word }) => weights.has(word))
     .map(({ word, term }) => {
       const repeats = Number(term.slice(term.indexOf(frequencySeparator) + 1));
@@ -179,7 +179,7 @@ async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, te
     });
   const { rows } = await sql<{ seq: number; score: number }>`
     with asked as materialized (
-      select value ->> 0 as term, value ->> 1 as above, value ->> 2 as below from json_each(${JSON.stringify(asked)})
+      select value ->> 0 as term, value ->> 1 as above, value ->> 2 as below from json_each(${JSON.stringify(requested)})
     ), ranked as (
       select indexed.rowid as id,
         sum(cast(above / (below + ${weighing.perWord} * (indexed.rowid % ${lengths})) as integer)) as score

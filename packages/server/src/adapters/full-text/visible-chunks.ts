@@ -58,21 +58,21 @@ export async function takeVisible(
   { limit, ...condition }: VisibleQuery,
   rank: (count: number) => Promise<TextMatch[]>,
 ): Promise<TextMatch[]> {
-  const taken: TextMatch[] = [];
+  const matches: TextMatch[] = [];
   let seen = 0;
   const least = condition.filter === undefined ? leastSeen : leastConditioned;
   for (let count = Math.max(4 * limit, least); ; count *= 8) {
     const ranked = await rank(count);
-    for (; seen < ranked.length && taken.length < limit; seen += askedAtOnce) {
+    for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
       const piece = ranked.slice(seen, seen + askedAtOnce);
       const visible = await findVisibleChunks(
         db,
         piece.map((match) => match.seq),
         condition,
       );
-      taken.push(...piece.filter((match) => visible.has(match.seq)));
+      matches.push(...piece.filter((match) => visible.has(match.seq)));
     }
-    if (taken.length >= limit || ranked.length < count) return taken.slice(0, limit);
+    if (matches.length >= limit || ranked.length < count) return matches.slice(0, limit);
     seen = ranked.length;
   }
 }

@@ -36,14 +36,14 @@ export async function openPostgresClock({ db, local, logger }: PostgresClockDeps
   const skew = () => local.now() - now();
 
   async function measure(): Promise<void> {
-    const asked = performance.now();
+    const sentAt = performance.now();
     const { rows } = await sql<{ now: number }>`
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
     const answered = performance.now();
-    const measured = Number(rows[0]?.now) - (asked + answered) / 2;
+    const measured = Number(rows[0]?.now) - (sentAt + answered) / 2;
     const isFirst = Number.isNaN(offset);
-    if (!isFirst && answered - asked > slowestMs) return;
-    if (isFirst || Math.abs(measured - offset) > leastChangeMs + (answered - asked) / 2) offset = measured;
+    if (!isFirst && answered - sentAt > slowestMs) return;
+    if (isFirst || Math.abs(measured - offset) > leastChangeMs + (answered - sentAt) / 2) offset = measured;
     warn();
   }
   function warn(): void {

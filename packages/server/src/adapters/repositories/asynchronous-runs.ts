@@ -52,8 +52,8 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
             .execute();
       }),
     askToCancel: async (projectId, id) => {
-      const asked = await underWay(write, { projectId, id }).set({ cancel_asked: 1 }).executeTakeFirst();
-      return asked.numUpdatedRows === 1n;
+      const updated = await underWay(write, { projectId, id }).set({ cancel_asked: 1 }).executeTakeFirst();
+      return updated.numUpdatedRows === 1n;
     },
     renew: (heartbeat) => renew(leases, heartbeat),
     claimOrphaned: (lease, claim) => claimOrphanedRuns(database, lease, claim),

@@ -103,7 +103,7 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     wrong_of_others: 0,
   };
   const { project_id: _project, operation: _operation, key: _key, ...values } = row;
-  const taken = await db
+  const written = await db
     .insertInto('idempotency')
     .values(row)
     .onConflict((conflict) =>
@@ -122,7 +122,7 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     )
     .returning('key')
     .executeTakeFirst();
-  if (taken !== undefined) return { kind: 'claimed' };
+  if (written !== undefined) return { kind: 'claimed' };
   const known = await db
     .selectFrom('idempotency')
     .select((select) => select('answer', 'is not', null).as('answered'))

@@ -84,7 +84,7 @@ export async function openSqliteThread(
   path: string,
   { readOnly, memory = mostMemory }: { readOnly: boolean; memory?: number },
 ): Promise<SqliteThread> {
-  const { port1: ours, port2: theirs } = new MessageChannel();
+  const { port1: ownPort, port2: theirs } = new MessageChannel();
   const bell = new Int32Array(new SharedArrayBuffer(4));
   const workerData: WorkerStart = { path, readOnly, port: theirs, bell };
   const resourceLimits = { maxOldGenerationSizeMb: memory };
@@ -101,7 +101,7 @@ export async function openSqliteThread(
 
   function end(reason: Error): void {
     failure ??= reason;
-    ours.close();
+    ownPort.close();
     for (const each of waiting.splice(0)) each.reject(failure);
   }
   function receive(answer: WorkerAnswer): void {
@@ -118,7 +118,7 @@ export async function openSqliteThread(
     });
   });
   worker.once('error', (cause) => end(new Error('The thread of the database has ended.', { cause })));
-  ours.on('message', receive);
+  ownPort.on('message', receive);
 
   function wait(): Promise<StatementAnswer> {
     return new Promise((resolve, reject) => {
@@ -127,7 +127,7 @@ export async function openSqliteThread(
     });
   }
   async function send(request: WorkerRequest): Promise<StatementAnswer> {
-    if (failure === undefined) ours.postMessage(request);
+    if (failure === undefined) ownPort.postMessage(request);
     const answer = wait();
     Atomics.add(bell, 0, 1);
     Atomics.notify(bell, 0);

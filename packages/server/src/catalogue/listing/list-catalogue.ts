@@ -44,49 +44,49 @@ export function createListing(deps: ListingDeps): ListDeps {
   };
 
   return {
-    describeBundle: (item, asked) => bundle(item, resolveLanguage(asked)),
-    describePlugin: (plugin, asked) => pluginIn(plugin, resolveLanguage(asked)),
-    definePlugin: (plugin, format, asked) => defineIn(plugin, format, resolveLanguage(asked)),
-    async bundleList(asked) {
-      const language = resolveLanguage(asked);
+    describeBundle: (item, requested) => bundle(item, resolveLanguage(requested)),
+    describePlugin: (plugin, requested) => pluginIn(plugin, resolveLanguage(requested)),
+    definePlugin: (plugin, format, requested) => defineIn(plugin, format, resolveLanguage(requested)),
+    async bundleList(requested) {
+      const language = resolveLanguage(requested);
       return await lists.get(`${language} bundles`, () =>
         listOf([...bundles.values()], (item) => bundle(item, language)),
       );
     },
-    async pluginList(bundleId, asked) {
-      const language = resolveLanguage(asked);
+    async pluginList(bundleId, requested) {
+      const language = resolveLanguage(requested);
       const items = chosen(bundleId);
       if (items === undefined) return undefined;
       return await lists.get(`${language} plugins ${bundleId ?? ''}`, () =>
         listOf(pluginsOf(items), (plugin) => pluginIn(plugin, language)),
       );
     },
-    async definitionList(format, bundleId, asked) {
-      const language = resolveLanguage(asked);
+    async definitionList(format, bundleId, requested) {
+      const language = resolveLanguage(requested);
       const items = chosen(bundleId);
       if (items === undefined) return undefined;
       return await lists.get(`${language} ${format} ${bundleId ?? ''}`, () =>
         listOf(pluginsOf(items), (plugin) => defineIn(plugin, format, language)),
       );
     },
-    async bundleOpenApi(bundleId, asked) {
-      const language = resolveLanguage(asked);
+    async bundleOpenApi(bundleId, requested) {
+      const language = resolveLanguage(requested);
       const found = bundles.get(bundleId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} openapi ${bundleId}`, () =>
         describeBundleAsOpenApi({ bundle: found, language, publicUrl }),
       );
     },
-    async bundleDetail(bundleId, asked) {
-      const language = resolveLanguage(asked);
+    async bundleDetail(bundleId, requested) {
+      const language = resolveLanguage(requested);
       const found = bundles.get(bundleId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} bundle ${bundleId}`, () =>
         listOf(pluginsOf([found]), (plugin) => pluginIn(plugin, language), { bundle: bundle(found, language) }),
       );
     },
-    async pluginDetail(bundleId, pluginId, asked) {
-      const language = resolveLanguage(asked);
+    async pluginDetail(bundleId, pluginId, requested) {
+      const language = resolveLanguage(requested);
       const found = bundles.get(bundleId)?.plugins.get(pluginId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} plugin ${bundleId} ${pluginId}`, () => [

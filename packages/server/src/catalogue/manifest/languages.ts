@@ -7,13 +7,13 @@ export const fallbackLanguage = 'en';
 export const languageName = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/;
 
 /** Selects the language of an answer: the requested one, else its parent (`zh-CN` → `zh`), else English. */
-export type ResolveLanguage = (asked: string | undefined) => string;
+export type ResolveLanguage = (requested: string | undefined) => string;
 
 /** @param known bounds the languages that are ever prepared, whatever is requested */
 export function createResolveLanguage(known: Iterable<string>): ResolveLanguage {
   const byLowerCase = new Map([fallbackLanguage, ...known].map((language) => [language.toLowerCase(), language]));
-  return (asked) => {
-    let name = (asked ?? fallbackLanguage).slice(0, 64).toLowerCase().replaceAll('_', '-');
+  return (requested) => {
+    let name = (requested ?? fallbackLanguage).slice(0, 64).toLowerCase().replaceAll('_', '-');
     while (name !== '') {
       const found = byLowerCase.get(name);
       if (found !== undefined) return found;

@@ -58,7 +58,7 @@ export function createChangeReader({
   /** Reads the changed bundles that are cached or small. */
   async function readAtStart(changed: readonly BundleFolder[]): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
-    let left = firstReadBytes;
+    let remaining = firstReadBytes;
     await refuse(changed, readings);
     for (const folder of changed) {
       if (readings.has(folder.path)) continue;
@@ -66,8 +66,8 @@ export function createChangeReader({
       if (cached !== undefined) readings.set(folder.path, { bundle: cached, failures: [], isCached: true });
     }
     const unread = changed.filter(({ path, yamlBytes }) => {
-      if (readings.has(path) || yamlBytes > left) return false;
-      left -= yamlBytes;
+      if (readings.has(path) || yamlBytes > remaining) return false;
+      remaining -= yamlBytes;
       return true;
     });
     await mapWithConcurrency(unread, atOnce, async (folder) => {

@@ -122,18 +122,18 @@ export function createChunks(deps: ChunksDeps): Chunks {
         const chunk = stored.get(hit.seq);
         return chunk === undefined ? [] : [{ chunk, hit, numTokens: chunk.numTokens }];
       });
-      const taken = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
-      const items = taken.map(({ chunk, hit }) => ({ ...toChunkItem(chunk), score: hit.score }));
+      const selected = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
+      const items = selected.map(({ chunk, hit }) => ({ ...toChunkItem(chunk), score: hit.score }));
       if (body.explain !== true) return items;
-      const explanations = await Promise.all(taken.map(({ chunk, hit }) => explain(chunk, hit, words)));
+      const explanations = await Promise.all(selected.map(({ chunk, hit }) => explain(chunk, hit, words)));
       return items.map((item, place) => ({ ...item, ...explanations[place] }));
     },
   };
 }
 
-async function explain({ content }: StoredChunk, { words, vector }: Hit, asked: readonly string[]) {
+async function explain({ content }: StoredChunk, { words, vector }: Hit, queryWords: readonly string[]) {
   const has = words === null ? undefined : (await measureText(content, () => 0)).words;
-  const matched = asked.filter((word) => has?.has(word));
+  const matched = queryWords.filter((word) => has?.has(word));
   return { explanation: { words: words && { ...words, matched }, vector } };
 }
 

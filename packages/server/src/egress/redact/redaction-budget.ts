@@ -28,11 +28,11 @@ const mostCharacters = 8 * 1024 * 1024;
 export type CountCharacters = (texts: Iterable<string>) => Iterable<string>;
 
 export function createCharacterBudget(limit = mostCharacters): CountCharacters {
-  let left = limit;
+  let remaining = limit;
   return function* (texts) {
     for (const text of texts) {
-      left -= text.length;
-      if (left < 0) throw new RedactionRefused('they have too many notations to be redacted');
+      remaining -= text.length;
+      if (remaining < 0) throw new RedactionRefused('they have too many notations to be redacted');
       yield text;
     }
   };

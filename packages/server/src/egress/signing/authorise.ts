@@ -51,7 +51,7 @@ async function withToken(call: Authorisation, wantsFresh: boolean): Promise<Sent
   const need = needOf(call);
   const token = await untilEnded(
     call.call,
-    tokens.get(need, (asked) => ask(asked, call), { wantsFresh, stored: policy.storedRefreshToken }),
+    tokens.get(need, (tokenRequest) => ask(tokenRequest, call), { wantsFresh, stored: policy.storedRefreshToken }),
   );
   if ('failure' in token) return token;
   const { accessToken, refreshToken } = token.use;

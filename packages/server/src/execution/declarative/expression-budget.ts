@@ -32,12 +32,12 @@ export interface ExpressionBudget {
 }
 
 export function createExpressionBudget(steps = mostSteps): ExpressionBudget {
-  let left = steps;
+  let remaining = steps;
   const members = new WeakMap<object, number>();
 
   function spend(count: number): void {
-    left -= count;
-    if (!(left >= 0)) throw new ExpressionTooExpensive();
+    remaining -= count;
+    if (!(remaining >= 0)) throw new ExpressionTooExpensive();
   }
 
   return {
@@ -52,7 +52,7 @@ export function createExpressionBudget(steps = mostSteps): ExpressionBudget {
       return count;
     },
     get left() {
-      return left;
+      return remaining;
     },
   };
 }

@@ -50,18 +50,18 @@ export async function openMcpSession(
     accept: 'application/json, text/event-stream',
     'content-type': 'application/json',
   };
-  let asked = 0;
+  let requests = 0;
 
   async function post(message: Readonly<Record<string, unknown>>): Promise<EgressResult> {
     return await send({ method: 'POST', url, headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
   }
 
   async function ask(method: string, params: unknown): Promise<Answered<Readonly<Record<string, unknown>>>> {
-    asked += 1;
-    const result = await post({ id: asked, method, params });
+    requests += 1;
+    const result = await post({ id: requests, method, params });
     if (result.kind !== 'response') return { failure: { kind: 'no_answer', result } };
     const { status } = result;
-    const reply = findReply(result.body, result.headers['content-type'], asked);
+    const reply = findReply(result.body, result.headers['content-type'], requests);
     if (status < 200 || status > 299)
       return { failure: { kind: 'status', status, excerpt: wordsOf(reply) ?? excerptOf(result) } };
     const session = result.headers['mcp-session-id'];

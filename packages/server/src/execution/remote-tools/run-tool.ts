@@ -74,9 +74,9 @@ function sendWithin(
 ): SendRequest {
   const deadline = clock.now() + policy.timeoutMs;
   return async (request) => {
-    const left = deadline - clock.now();
-    if (left <= 0) return { kind: 'timed_out', limitMs: policy.timeoutMs };
-    const result = await broker.send(request, { ...policy, timeoutMs: left }, signal);
+    const remaining = deadline - clock.now();
+    if (remaining <= 0) return { kind: 'timed_out', limitMs: policy.timeoutMs };
+    const result = await broker.send(request, { ...policy, timeoutMs: remaining }, signal);
     return result.kind === 'timed_out' ? { kind: 'timed_out', limitMs: policy.timeoutMs } : result;
   };
 }

@@ -147,9 +147,9 @@ export function createSlots(
 }
 
 function add(counts: Map<string, number>, name: string, change: number): void {
-  const left = (counts.get(name) ?? 0) + change;
-  if (left === 0) counts.delete(name);
-  else counts.set(name, left);
+  const remaining = (counts.get(name) ?? 0) + change;
+  if (remaining === 0) counts.delete(name);
+  else counts.set(name, remaining);
 }
 
 /** Never starving gives a number after every date, so that two such pools compare as equal. */

@@ -35,11 +35,11 @@ export function openPackage(
   const entries = readEntries(bytes, format, limits.entries);
   if (entries.some((entry) => entry.encrypted)) throw fileEncrypted(format);
   const parts = new Map<string, Uint8Array>();
-  let left = limits.unpackedBytes;
+  let remaining = limits.unpackedBytes;
   for (const entry of entries) {
     if (!/\.(?:xml|rels)$/i.test(entry.name)) continue;
-    const part = inflate(entry, { format, limits, left });
-    left -= part.length;
+    const part = inflate(entry, { format, limits, left: remaining });
+    remaining -= part.length;
     refuseDoctype(part, { format, name: entry.name });
     parts.set(entry.name, part);
   }
@@ -78,9 +78,9 @@ function inflate(entry: ZipEntry, bounds: Bounds): Uint8Array {
   return part;
 }
 
-function unpack(entry: ZipEntry, { format, limits, left }: Bounds): Uint8Array {
+function unpack(entry: ZipEntry, { format, limits, left: remaining }: Bounds): Uint8Array {
   try {
-    return unpackZipEntry(entry, left);
+    return unpackZipEntry(entry, remaining);
   } catch (cause) {
     if (!(cause instanceof ZipError)) throw cause;
     if (cause.reason === 'too_large') throw unpackedLimit(`${limits.unpackedBytes / 2 ** 20} MiB`);

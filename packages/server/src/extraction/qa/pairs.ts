@@ -107,18 +107,18 @@ function createKeys(
 }
 
 function createLastKeys(found: Parameters<typeof createKeys>[1]): Keys {
-  const left = new Map<string, number>();
+  const remaining = new Map<string, number>();
   for (const { sheet, header } of found) {
     if (!('columns' in header)) continue;
     for (const row of rowsBelow(sheet, header)) {
       const read = readRow(sheet, row, header.columns);
-      if ('pair' in read) left.set(read.pair.rowKey, (left.get(read.pair.rowKey) ?? 0) + 1);
+      if ('pair' in read) remaining.set(read.pair.rowKey, (remaining.get(read.pair.rowKey) ?? 0) + 1);
     }
   }
   return {
     isDuplicate: (key) => {
-      const more = (left.get(key) ?? 1) - 1;
-      left.set(key, more);
+      const more = (remaining.get(key) ?? 1) - 1;
+      remaining.set(key, more);
       return more > 0;
     },
   };

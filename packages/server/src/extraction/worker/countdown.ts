@@ -7,7 +7,7 @@ export interface Countdown {
 
 /** Starts paused. `onEnd` is called once after `milliseconds`, not counting pauses. */
 export function createCountdown(milliseconds: number, onEnd: () => void): Countdown {
-  let left = milliseconds;
+  let remaining = milliseconds;
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -16,7 +16,7 @@ export function createCountdown(milliseconds: number, onEnd: () => void): Countd
     if (timer === undefined) return;
     clearTimeout(timer);
     timer = undefined;
-    left -= performance.now() - since;
+    remaining -= performance.now() - since;
   }
 
   return {
@@ -24,7 +24,7 @@ export function createCountdown(milliseconds: number, onEnd: () => void): Countd
     resume: () => {
       if (timer !== undefined || stopped) return;
       since = performance.now();
-      timer = setTimeout(onEnd, Math.max(0, left));
+      timer = setTimeout(onEnd, Math.max(0, remaining));
     },
     stop: () => {
       pause();

@@ -54,9 +54,9 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
     return () => {
       if (!taken) return;
       taken = false;
-      const left = (running.get(projectId) ?? 1) - 1;
-      if (left === 0) running.delete(projectId);
-      else running.set(projectId, left);
+      const remaining = (running.get(projectId) ?? 1) - 1;
+      if (remaining === 0) running.delete(projectId);
+      else running.set(projectId, remaining);
     };
   }
 

@@ -57,16 +57,16 @@ function takeBranches(remaining: ErrorObject[], union: ErrorObject): Branches {
     if (isJsonObject(branch) && typeof branch.$ref === 'string') references.set(branch.$ref, String(index));
   }
   let start = remaining.length;
-  const taken: Array<readonly [branch: string, error: ErrorObject]> = [];
+  const matched: Array<readonly [branch: string, error: ErrorObject]> = [];
   for (; start > 0; start -= 1) {
     const error = remaining[start - 1];
     const branch = error === undefined ? undefined : branchOf(error, union, references);
     if (error === undefined || branch === undefined) break;
-    taken.push([branch, error]);
+    matched.push([branch, error]);
   }
   remaining.length = start;
   const branches = new Map<string, ErrorObject[]>();
-  for (const [branch, error] of taken.reverse()) {
+  for (const [branch, error] of matched.reverse()) {
     const errors = branches.get(branch);
     if (errors === undefined) branches.set(branch, [error]);
     else errors.push(error);

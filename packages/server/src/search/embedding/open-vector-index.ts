@@ -76,7 +76,7 @@ interface IndexThread {
 }
 
 function openThread(memory: number, onEnd: () => void): IndexThread {
-  const { port1: ours, port2: theirs } = new MessageChannel();
+  const { port1: ownPort, port2: theirs } = new MessageChannel();
   const workerData: IndexStart = { port: theirs, memory };
   const worker = new Worker(moduleUrl(import.meta, './vector-index-worker'), {
     workerData,
@@ -89,7 +89,7 @@ function openThread(memory: number, onEnd: () => void): IndexThread {
 
   function end(reason: Error): void {
     failure ??= reason;
-    ours.close();
+    ownPort.close();
     for (const { reject } of waiting.values()) reject(failure);
     waiting.clear();
     onEnd();
@@ -101,7 +101,7 @@ function openThread(memory: number, onEnd: () => void): IndexThread {
     });
   });
   worker.once('error', (cause) => end(new Error('The thread of the vector index has failed.', { cause })));
-  ours.on('message', (answer: IndexAnswer) => {
+  ownPort.on('message', (answer: IndexAnswer) => {
     waiting.get(answer.id)?.resolve(answer);
     waiting.delete(answer.id);
   });
@@ -112,7 +112,7 @@ function openThread(memory: number, onEnd: () => void): IndexThread {
     const id = lastId;
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
-      ours.postMessage({ ...request, id });
+      ownPort.postMessage({ ...request, id });
     });
   }
   return {

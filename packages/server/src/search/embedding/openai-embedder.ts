@@ -40,10 +40,10 @@ const acceptableText = 'test';
 export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   const { model, dimensions, batchSize } = deps;
   const ask = createAsk(deps);
-  const patience = createRetryBackoff({ attempts, backoffMs: deps.backoffMs });
+  const retryBackoff = createRetryBackoff({ attempts, backoffMs: deps.backoffMs });
 
   const askPatiently = (texts: readonly string[], signal: AbortSignal) =>
-    patience.insist(() => ask(texts, signal), signal);
+    retryBackoff.insist(() => ask(texts, signal), signal);
 
   /**
    * A text counts as refused only if another one beside it is accepted. Services also answer 400 for a bad key or an

@@ -26,8 +26,8 @@ export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; 
   let quietUntil = 0;
 
   async function waitForQuiet(signal: AbortSignal): Promise<void> {
-    for (let left = quietUntil - performance.now(); left > 0; left = quietUntil - performance.now()) {
-      await pause(left, undefined, { signal });
+    for (let remaining = quietUntil - performance.now(); remaining > 0; remaining = quietUntil - performance.now()) {
+      await pause(remaining, undefined, { signal });
     }
   }
 

@@ -12,13 +12,13 @@ export function fillBudget<Item extends { readonly numTokens: number }>(
   items: readonly Item[],
   { maxItems, maxTokens }: Budget,
 ): Item[] {
-  const taken: Item[] = [];
-  let left = maxTokens;
+  const selected: Item[] = [];
+  let remaining = maxTokens;
   for (const item of items) {
-    if (taken.length === maxItems) break;
-    if (item.numTokens > left) continue;
-    taken.push(item);
-    left -= item.numTokens;
+    if (selected.length === maxItems) break;
+    if (item.numTokens > remaining) continue;
+    selected.push(item);
+    remaining -= item.numTokens;
   }
-  return taken;
+  return selected;
 }

@@ -17,9 +17,9 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
   const known = new Map<string, Promise<Float32Array>>();
 
   async function embed(text: string): Promise<Float32Array> {
-    const left = restUntil - clock.now();
+    const remaining = restUntil - clock.now();
     // A longer remaining time means that the clock was set back.
-    if (left > 0 && left <= restMs) throw new EmbedderUnavailable(reason);
+    if (remaining > 0 && remaining <= restMs) throw new EmbedderUnavailable(reason);
     const signal = AbortSignal.timeout(patienceMs);
     try {
       return await embedder.embedQuestion(text, signal);

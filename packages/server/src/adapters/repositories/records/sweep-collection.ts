@@ -17,9 +17,9 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
   const { collectionId, limit } = sweep;
 
   await endWork(database, sweep, signal);
-  for (let gone = false; !gone; ) {
+  for (let isRemoved = false; !isRemoved; ) {
     signal.throwIfAborted();
-    gone = await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, limit));
+    isRemoved = await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, limit));
   }
   await removeChunks(database, sweep, signal);
   for (const table of ['record_row', 'record'] as const) {

@@ -22,10 +22,10 @@ export function readCsv(bytes: Uint8Array, { charset, warn }: { charset?: string
 }
 
 function* withoutStart(pieces: Iterable<string>, skipped: number): Generator<string> {
-  let left = skipped;
+  let remaining = skipped;
   for (const piece of pieces) {
-    yield left === 0 ? piece : piece.slice(left);
-    left = 0;
+    yield remaining === 0 ? piece : piece.slice(remaining);
+    remaining = 0;
   }
 }
 

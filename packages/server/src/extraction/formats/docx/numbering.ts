@@ -161,12 +161,12 @@ const romans = [
 
 function toRoman(value: number): string {
   if (value < 1 || value > 3999) return String(value);
-  let left = value;
+  let remaining = value;
   let text = '';
   for (const [size, letters] of romans) {
-    while (left >= size) {
+    while (remaining >= size) {
       text += letters;
-      left -= size;
+      remaining -= size;
     }
   }
   return text;

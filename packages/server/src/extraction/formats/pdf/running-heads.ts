@@ -29,10 +29,10 @@ export function removeRunningHeads(pages: readonly PageLines[]): { pages: PageLi
   }
   let dropped = 0;
   const remaining = pages.map((page, index) => {
-    const gone = new Set<Line>();
-    for (const { key, line } of edges[index] ?? []) if (repeats(key, places, page.page)) gone.add(line);
-    for (const line of gone) dropped += textOf(line).length;
-    return gone.size === 0 ? page : { ...page, lines: page.lines.filter((line) => !gone.has(line)) };
+    const removed = new Set<Line>();
+    for (const { key, line } of edges[index] ?? []) if (repeats(key, places, page.page)) removed.add(line);
+    for (const line of removed) dropped += textOf(line).length;
+    return removed.size === 0 ? page : { ...page, lines: page.lines.filter((line) => !removed.has(line)) };
   });
   return { pages: remaining, dropped };
 }
