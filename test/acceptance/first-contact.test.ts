@@ -66,7 +66,7 @@ test('a service on all addresses prints URLs that can be opened and warns of pla
   assert.match(banner, /warning {10}QUARTERMASTER_HOST is not a loopback address .+ cross the network unencrypted\./);
 });
 
-test('a start that fails says in one sentence what to do', async (t) => {
+test('a start that fails names the remedy in one sentence', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   t.after(() => other.close());

@@ -78,7 +78,7 @@ const allowed = {
   BUNDLE_HOSTS: JSON.stringify({ http_request: ['api.example.com', 'other.example.com', '127.0.0.1'] }),
 };
 
-test('requests go nowhere until the operator says where, and the answer says so', async (t) => {
+test('requests are refused until the operator allows hosts, and the error says so', async (t) => {
   const { execute, asked: received, service } = await openWorld(t);
   const { status, error } = await execute('http_get', { url: 'https://api.example.com/' });
   assert.deepEqual([status, error.code], [502, 'PROVIDER_ERROR']);
@@ -92,7 +92,7 @@ test('requests go nowhere until the operator says where, and the answer says so'
   assert.deepEqual([bundle?.hosts, bundle?.hosts_by], [[], 'operator']);
 });
 
-test('only hosts that the operator allows are reached, whatever input and redirects say', async (t) => {
+test('only hosts that the operator allows are reached, whatever input and redirects contain', async (t) => {
   const { execute, asked: received } = await openWorld(t, allowed);
   assert.equal((await execute('http_get', { url: 'https://api.example.com/' })).status, 200);
   const landed = await execute('http_get', { url: 'https://api.example.com/elsewhere' });
@@ -157,7 +157,7 @@ test('credentials go to the host they are for, and nowhere else', async (t) => {
   assert.match(plain.error.message, /the scheme "http" is not allowed/);
 });
 
-test('any answer is given as what it is: JSON, text of any charset, bytes, nothing', async (t) => {
+test('every response is returned by its type: JSON, text in any charset, bytes, nothing', async (t) => {
   const { execute } = await openWorld(t, allowed);
   const read = async (path: string, more: Record<string, unknown> = {}) =>
     (await execute('http_get', { url: `https://api.example.com${path}`, ...more })).output;

@@ -15,7 +15,7 @@ const operations = [
 ];
 
 for (const { name, run, compute } of operations) {
-  test(`${name} gives what IEEE 754 gives, and refuses what is no number`, async () => {
+  test(`${name} returns the result of IEEE 754, and refuses a result that is not a number`, async () => {
     const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
     await fc.assert(
       fc.asyncProperty(numbers, numbers, async (number_1, number_2) => {
@@ -28,7 +28,7 @@ for (const { name, run, compute } of operations) {
   });
 }
 
-test('division by zero is bad input, whatever is divided', () => {
+test('division by zero is bad input, whatever the dividend', () => {
   for (const number_1 of [1, -1, 0]) {
     assert.throws(() => divide({ number_1, number_2: 0 }, context), { message: 'number_2 is 0: division by zero.' });
     assert.throws(() => divide({ number_1, number_2: -0 }, context), Rejected);

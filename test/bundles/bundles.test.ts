@@ -30,7 +30,7 @@ test('every bundle loads without a single complaint', () => {
   assert.deepEqual(bundles.map(({ id }) => id).sort(), folders.map(({ name }) => name).sort());
 });
 
-test('each plugin of the table is there with its parameters, or it is said what became of it', () => {
+test('each plugin of the table exists with its parameters, or the page about bundles names its replacement', () => {
   const absent = new Set(readAbsentPlugins().flatMap((entry) => entry.plugins));
   for (const [name, parameters] of Object.entries(table)) {
     const [bundleId = '', pluginId = ''] = name.split('/');
@@ -49,7 +49,7 @@ test('each plugin of the table is there with its parameters, or it is said what 
   }
 });
 
-test('what calls out runs no code, what runs code calls nobody, but for the few that data cannot say', () => {
+test('plugins that call an upstream run no code, and handlers make no calls, except those whose requests cannot be declared', () => {
   for (const { bundle, id, manifest } of plugins) {
     if (codeThatCallsOut.has(id)) continue;
     assert.equal(manifest.handler === undefined, manifest.request !== undefined, `${bundle.id}/${id}`);
@@ -58,7 +58,7 @@ test('what calls out runs no code, what runs code calls nobody, but for the few 
 });
 
 for (const bundle of bundles) {
-  test(`${bundle.id} is described for people: two languages, an icon, what is known of its API`, () => {
+  test(`${bundle.id} is described in two languages, with an icon and the facts about its API`, () => {
     const { name, description, icon, api } = bundle.manifest;
     for (const { manifest, id } of bundle.plugins.values()) {
       for (const text of [manifest.name, manifest.description]) assert.deepEqual(Object.keys(text), ['en', 'zh']);
@@ -131,14 +131,14 @@ test('each bundle with credentials has a verification the documentation knows', 
 
 for (const [bundleId, { verify: verification }] of Object.entries(documented)) {
   if (verification === undefined) continue;
-  test(`${bundleId} verifies good credentials with the documented call`, async () => {
+  test(`${bundleId} verifies valid credentials with the documented call`, async () => {
     world.willAnswer(answerFrom(bundleId, verification.accepted, 200));
     const outcome = await verify(bundleId);
     assert.equal(outcome.kind, 'succeeded', JSON.stringify(outcome));
     assertSent(world.received, verification);
   });
 
-  test(`${bundleId} knows the API's answer to bad credentials, in the verification and in every plugin`, async () => {
+  test(`${bundleId} recognises the response to invalid credentials, in the verification and in every plugin`, async () => {
     world.willAnswer(answerFrom(bundleId, verification.refused, verification.status));
     const outcomes = [await verify(bundleId)];
     for (const { id, manifest } of networked.filter(({ bundle }) => bundle.id === bundleId)) {
@@ -188,7 +188,7 @@ test("arXiv's errors, which come as a feed, are failures with arXiv's words", as
   assert.equal(outcome.message, 'incorrect id format for 1234.12345');
 });
 
-test('parameters that were left out are not sent', async () => {
+test('omitted parameters are not sent', async () => {
   world.willAnswer(answerFrom('github', 'fixtures/search.json', 200));
   await execute('github', 'search_repositories', { query: 'a b&c=d/#?' });
   assert.deepEqual(Object.fromEntries(world.received[0]?.query ?? []), {
@@ -215,7 +215,7 @@ test('forecasts hold as many days and hours as asked for, and all there are when
   );
 });
 
-test('input out of bounds never reaches an upstream', async () => {
+test('invalid input never reaches an upstream', async () => {
   world.willAnswer({ status: 200, contentType: 'application/json', body: '{}' });
   for (const [bundleId, pluginId, input] of [
     ['open_weather', 'get_current_weather', { lat: 91, lon: 0 }],
@@ -234,7 +234,7 @@ test('input out of bounds never reaches an upstream', async () => {
   assert.deepEqual(world.received, []);
 });
 
-test('the largest code there is fits into the limits of a run', async () => {
+test('the largest code fits into the limits of a run', async () => {
   const text = Array.from({ length: 2953 }, (_, at) => String.fromCharCode(97 + ((at * at * 7) % 26))).join('');
   const outcome = await execute('qr_code_generator', 'generate_qr_code', {
     ...{ text, error_correction: 'L', scale: 20, margin: 20 },
@@ -243,7 +243,7 @@ test('the largest code there is fits into the limits of a run', async () => {
   assert.deepEqual(outcome.violations, []);
 });
 
-test('what a computing plugin refuses is bad input', async () => {
+test('an input that a computing plugin refuses is reported as bad input', async () => {
   for (const [bundleId, pluginId, input] of [
     ['arithmetic', 'divide', { number_1: 1, number_2: 0 }],
     ['calculator', 'evaluate', { expression: '9**9**9' }],

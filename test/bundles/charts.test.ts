@@ -37,7 +37,7 @@ test('bars are as high as their values, from zero up and down', async () => {
   assert.ok(['-2', '0', '4'].every((label) => texts(root).includes(label)));
 });
 
-test('points are where their numbers are, in the order given', async () => {
+test('points are drawn at their numbers, in the given order', async () => {
   const root = await draw('make_line_chart', { x_values: [10, 0, 5], y_values: [0, 100, 50] });
   const path = all(root, 'path').find(({ attributes }) => attributes['stroke-width'] === '2')?.attributes.d ?? '';
   const points = [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
@@ -64,14 +64,14 @@ test('every value is counted once in a histogram, and every pair in one of two d
   );
 });
 
-test('slices of a pie add up to a turn, and say their part', async () => {
+test('slices of a pie add up to a full turn and show their share', async () => {
   const root = await draw('make_pie_chart', { labels: ['half', 'none', 'rest'], values: [2, 0, 2] });
   assert.equal(all(root, 'path').length, 2);
   assert.deepEqual(texts(root), ['half (50 %)', 'none (0 %)', 'rest (50 %)']);
   assert.equal(all(await draw('make_pie_chart', { labels: ['all'], values: [7] }), 'circle').length, 1);
 });
 
-test('texts are shown as they are, and end no element', async () => {
+test('texts are displayed unchanged, and end no element', async () => {
   const title = '</text><script>alert("1")</script> & 图表 \u0007';
   const root = await draw('make_bar_chart', { title, x_values: [title], y_values: [1], y_title: '"quoted"' });
   assert.equal(all(root, 'script').length, 0);
@@ -79,7 +79,7 @@ test('texts are shown as they are, and end no element', async () => {
   assert.ok(texts(root).includes('"quoted"'));
 });
 
-test('whatever the numbers are, all of it is in the picture', async () => {
+test('the picture contains everything, whatever the numbers are', async () => {
   const number = fc.oneof(
     fc.double({ min: -1e100, max: 1e100, noNaN: true }),
     fc.integer({ min: -5, max: 5 }),
@@ -106,12 +106,12 @@ test('whatever the numbers are, all of it is in the picture', async () => {
   );
 });
 
-test('lists of different lengths and a pie of nothing are bad input', async () => {
+test('lists of different lengths and an empty pie are bad input', async () => {
   await assert.rejects(draw('make_line_chart', { x_values: [1], y_values: [1, 2] }), Rejected);
   await assert.rejects(draw('make_pie_chart', { labels: ['a'], values: [0] }), Rejected);
 });
 
-test('the most there may be fits into the limits of an output', async () => {
+test('the largest chart fits into the limits of an output', async () => {
   const x_values = Array.from({ length: 10_000 }, (_, at) => Math.sin(at) * 1000);
   for (const plugin of ['make_scatter_plot', 'make_line_chart', 'make_2d_histogram']) {
     const output = await run(

@@ -69,7 +69,7 @@ for (const style of ['stateful', 'stateless'] as const) {
   });
 }
 
-test('a server that describes a tool otherwise is shown as a difference and refused until it is accepted', async (t) => {
+test('a changed description of a tool is reported as a difference, and the tool is refused until it is accepted', async (t) => {
   const server = await startToolServer('stateless');
   t.after(() => server.close());
   const out = await temporaryFolder(t);
@@ -126,7 +126,7 @@ test('tools are picked, renamed and described, once and for the imports that fol
   assert.deepEqual([find.name.zh, find.description.en, find.mcp.tool], ['查找', 'Finds notes.', 'search-notes']);
 });
 
-test('what may not be reached is not imported, and neither is what is no MCP server', async (t) => {
+test('an address that may not be reached and a server without MCP are not imported', async (t) => {
   const server = await startToolServer('stateless');
   t.after(() => server.close());
   const out = await temporaryFolder(t);

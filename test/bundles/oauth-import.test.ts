@@ -60,7 +60,7 @@ test('an imported API with client credentials gets its access tokens itself', as
   assert.deepEqual(requests, [`POST /oauth/token ${basic} grant_type=client_credentials`, 'GET /v1/cars Bearer tok-1']);
 });
 
-test('where people sign in, and where tokens cannot be got, an access token is the credential', () => {
+test('an access token is the credential where people sign in or where tokens cannot be requested', () => {
   for (const flows of [
     {
       clientCredentials,

@@ -28,7 +28,7 @@ export const totals = { operations: 0, imported: 0 };
  * Imports the document, loads the bundle and sends generated calls to a mock that validates them against the document.
  */
 export function testImport({ file, options, calls, leastImported }: ImportedDocument): void {
-  test(`${basename(file)}: every operation is imported or told, the bundle loads, and its calls are what the API takes`, async (t) => {
+  test(`${basename(file)}: every operation is imported or reported, the bundle loads, and its calls match the API`, async (t) => {
     const result = importOpenApi(await readFile(file, 'utf8'), options);
     const { report } = result;
     assert.equal(report.imported.length + report.skipped.length, report.operations);

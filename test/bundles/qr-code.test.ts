@@ -89,7 +89,7 @@ const capacities: ReadonlyArray<readonly [character: string, level: Level, first
 ];
 
 for (const [character, error_correction, first, last] of capacities) {
-  test(`holds as many "${character}" at level ${error_correction} as the standard says, and no more`, async () => {
+  test(`holds exactly as many "${character}" at level ${error_correction} as the standard allows`, async () => {
     const versionOf = async (length: number) =>
       (await assertReadable(character.repeat(length), { error_correction, scale: 2 })).version;
     assert.equal(await versionOf(first), 1);

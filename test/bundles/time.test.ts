@@ -33,7 +33,7 @@ test('gives the local time at a moment', async () => {
   }
 });
 
-test('without a moment it is now', async () => {
+test('without an instant, the current time is returned', async () => {
   const before = Date.now();
   const { timestamp, utc_date_time } = await getTime({ timezone: 'Asia/Tokyo' }, context);
   assert.ok(timestamp >= before && timestamp <= Date.now());
@@ -66,7 +66,7 @@ test('an unknown zone is bad input that names it', async () => {
   }
 });
 
-test('converts between zones and says when a time came twice or never', async () => {
+test('converts between zones and reports times that occur twice or never', async () => {
   const cases = [
     ['2024-06-01T12:00', 'Europe/Paris', 'Asia/Kathmandu', '2024-06-01T15:45:00+05:45', 'exact'],
     ['2024-06-01T12:00:30', 'UTC', 'UTC', '2024-06-01T12:00:30+00:00', 'exact'],
@@ -126,7 +126,7 @@ test('every listed zone is one the other plugins know', async () => {
   for (const timezone of timezones) await getTime({ timezone, at: '2024-01-01T00:00:00Z' }, context);
 });
 
-test('an area limits the list; an unknown one is bad input that names those there are', async () => {
+test('an area limits the list; an unknown one is bad input, and the error lists the known ones', async () => {
   const { timezones } = await list({ area: 'Antarctica' }, context);
   assert.ok(timezones.length > 5 && timezones.every((name) => name.startsWith('Antarctica/')));
   assert.throws(() => list({ area: 'Atlantis' }, context), /There is no area "Atlantis"\. Areas: Africa, .*Pacific\./);

@@ -38,7 +38,7 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Documentation"',
     tests: [
       '${bundle.id}/${id} does what its example ${index + 1} shows',
-      'each plugin of the table is there with its parameters, or it is said what became of it',
+      'each plugin of the table exists with its parameters, or the page about bundles names its replacement',
     ],
   },
   'authoring.recordings': {
@@ -55,8 +55,8 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Catalogue and execution"; ADR 0037',
     tests: [
       'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
-      'a server that describes a tool otherwise is shown as a difference and refused until it is accepted',
-      'what may not be reached is not imported, and neither is what is no MCP server',
+      'a changed description of a tool is reported as a difference, and the tool is refused until it is accepted',
+      'an address that may not be reached and a server without MCP are not imported',
       'a server that does not list its tools is neither imported nor called',
     ],
   },

@@ -26,8 +26,8 @@ export const egressRequirements: Requirements = {
     promise: 'A bundle that leaves its hosts to the operator calls only those, and sends credentials to one of them.',
     source: 'ADR 0048',
     tests: [
-      'requests go nowhere until the operator says where, and the answer says so',
-      'only hosts that the operator allows are reached, whatever input and redirects say',
+      'requests are refused until the operator allows hosts, and the error says so',
+      'only hosts that the operator allows are reached, whatever input and redirects contain',
       'credentials go to the host they are for, and nowhere else',
     ],
   },

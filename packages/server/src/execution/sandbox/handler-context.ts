@@ -32,7 +32,7 @@ type Call = { line: string; resolve: (response: OutboundResponse) => void; rejec
 /** Creates the context of a handler. Its functions send messages to the host, which checks each one again. */
 export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurroundings): RunInProgress {
   const [waiting, inFlight] = [new Map<number, Call>(), new Map<number, Call>()];
-  /** ChunkCounts when it is asked for: few handlers do, and it costs more than the rest. */
+  /** Created when a handler first reads its signal. Few handlers do, and it costs more than the rest of the context. */
   let abort: AbortController | undefined;
   let isCancelled = false;
   let [requests, logLines, logBytes, reports, lastReport] = [0, 0, 0, 0, ''];
