@@ -4,7 +4,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { buildLibraries } from './packages/build-libraries.ts';
 import { buildServer } from './packages/build-server.ts';
+import { compile } from './packages/compile.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(process.argv[2] ?? join(root, 'dist/packages'));
@@ -12,7 +14,9 @@ const out = resolve(process.argv[2] ?? join(root, 'dist/packages'));
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const build = join(out, 'build');
-for (const folder of [await buildServer(root, build)]) {
+const compiled = join(build, 'compiled');
+compile(root, compiled);
+for (const folder of [await buildServer(root, compiled, build), ...buildLibraries(root, compiled, build)]) {
   const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', `--pack-destination=${out}`], {
     cwd: folder,
     encoding: 'utf8',

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { basename, join } from 'node:path';
 import { hashFiles, listShipped, releaseList, writeHashList } from '../../packages/cli/src/verify/shipped-files.ts';
-import { compile, filesBelow } from './compile.ts';
+import { filesBelow } from './compile.ts';
 import { describeComponents, isOfProduct, listComponents, writeNotices, writeShrinkwrap } from './components.ts';
 
 interface Manifest {
@@ -11,10 +11,10 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Writes the folder of the package `quartermaster` into `out`. @returns its path */
-export async function buildServer(root: string, out: string): Promise<string> {
+/** Writes the folder of the package `quartermaster` into `out`. @param compiled the folder that `compile` wrote @returns its path */
+export async function buildServer(root: string, compiled: string, out: string): Promise<string> {
   const folder = join(out, 'quartermaster');
-  compile(root, folder);
+  copyCode(compiled, folder);
   copyProgramFiles(root, folder);
   copyBundles(join(root, 'bundles'), join(folder, 'bundles'));
   writeComponents(root, folder);
@@ -24,6 +24,12 @@ export async function buildServer(root: string, out: string): Promise<string> {
   const hashes = await hashFiles(folder, await listShipped(folder));
   writeFileSync(join(folder, releaseList), writeHashList(hashes));
   return folder;
+}
+
+function copyCode(compiled: string, folder: string): void {
+  for (const file of filesBelow(compiled).filter((path) => path.endsWith('.js'))) {
+    cpSync(file, join(folder, file.slice(compiled.length + 1)));
+  }
 }
 
 /** Files that are not compiled: the launcher, the thread of the watchdog, the built console and the list of the ONNX runtime. */

@@ -2,17 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Compiles the packages into `out`, with their folders as in the checkout, so that relative paths between them stay true. */
+/** Compiles the packages and their types into `out`, with their folders as in the checkout, so that relative paths between them stay true. */
 export function compile(root: string, out: string): void {
   execFileSync('tsc', ['-p', 'tsconfig.build.json', '--outDir', join(out, 'packages')], {
     cwd: root,
     stdio: 'inherit',
   });
   const entries = readEntries(root);
-  for (const file of filesBelow(join(out, 'packages')).filter((path) => path.endsWith('.js'))) {
+  for (const file of filesBelow(join(out, 'packages')).filter((path) => /\.(js|d\.ts)$/.test(path))) {
     const source = readFileSync(file, 'utf8');
     const linked = source.replace(
-      /(\bfrom |\bimport\()'(@quartermaster\/[^']+)'/g,
+      // Not in comments, which show imports as an author writes them.
+      /^((?! *(?:\*|\/\/)).*(?:\bfrom |\bimport\())'(@quartermaster\/[^']+)'/gm,
       (_whole, before: string, name: string) => {
         const entry = entries.get(name);
         if (entry === undefined) throw new Error(`${file} imports ${name}, which no package exports`);

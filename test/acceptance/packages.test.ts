@@ -153,6 +153,31 @@ test('[package] the archive holds compiled code, licences and a list of componen
   assert.ok(archive.size <= 2.5 * 2 ** 20, `${archive.size} bytes`);
 });
 
+test('[package] programs import the libraries in Node.js 20 and check their types with both kinds of module resolution', async () => {
+  const program = join(folder, 'program');
+  const libraries = ['quartermaster-client', 'quartermaster-plugin-kit'].map((name) => archives.get(name) ?? '');
+  await installInto(program, [...libraries, `node-${platform}@${oldNode}`]);
+  const source = `
+    import { createClient } from '@quartermaster/client';
+    import { BundleManifest, type Handler } from '@quartermaster/plugin-kit';
+    const run: Handler<{ readonly a: number }, number> = ({ a }) => a;
+    // @ts-expect-error: a collection has no such member
+    type Wrong = Awaited<ReturnType<ReturnType<typeof createClient>['collections']['get']>>['no_member'];
+    console.log(typeof createClient, typeof BundleManifest, typeof run);
+  `;
+  await writeFile(join(program, 'main.mts'), source);
+  for (const [module, resolution] of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    const options = ['--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', '', '--outDir', 'out'];
+    const kind = ['--module', module, '--moduleResolution', resolution];
+    await run('tsc', [...options, ...kind, 'main.mts'], { cwd: program });
+  }
+  const node = join(program, `node_modules/node-${platform}/bin/node`);
+  assert.equal((await run(node, ['out/main.mjs'], { cwd: program })).stdout, 'function object function\n');
+});
+
 test('[package] the same sources give the same bytes', async () => {
   const again = await buildArchives(join(folder, 'again'));
   assert.deepEqual([...again.keys()], [...archives.keys()]);
