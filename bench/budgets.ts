@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createClient } from '@quartermaster/client';
+import { createClient } from '@quartermaster/client/api';
 import { compareCommits } from './compare.ts';
 import { measureHandler } from './http-benches.ts';
 import { runLoad } from './load.ts';

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Client, createClient } from '@quartermaster/client';
+import { type Client, createClient } from '@quartermaster/client/api';
 import { type Service, startService } from './processes.ts';
 import { csv } from './sheets.ts';
 import type { Row } from './table.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, createClient } from '@quartermaster/client';
+import { type Client, createClient } from '@quartermaster/client/api';
 import { zipSync } from 'fflate';
 import { type Entry, readCorpus, readManifest } from '../scripts/score/corpus.ts';
 import { watched } from './http-benches.ts';

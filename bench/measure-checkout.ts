@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from '@quartermaster/client';
+import { createClient } from '@quartermaster/client/api';
 import type { ComparedMetric } from './compared-rows.ts';
 import { requestBytes, runLoad } from './load.ts';
 import { peakMemory, residentMemory, type Service, startService } from './processes.ts';

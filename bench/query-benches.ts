@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { createClient } from '@quartermaster/client';
+import { createClient } from '@quartermaster/client/api';
 import { hashText } from '../packages/server/src/search/embedding/testing/hash-text.fixture.ts';
 import { startEmbeddingService } from '../test/support/embedding-service.ts';
 import { createTestDatabase } from '../test/support/postgres.ts';

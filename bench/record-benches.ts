@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@quartermaster/client';
+import { type Client, createClient } from '@quartermaster/client/api';
 import {
   loopDelay,
   peakMemory,

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { ApiError, createClient } from '@quartermaster/client';
+import { ApiError, createClient } from '@quartermaster/client/api';
 import type { RecordItem } from '@quartermaster/contract';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
 import { corpusFolder } from '../test/support/corpus.ts';

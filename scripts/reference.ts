@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { type ApiDocument, describeApiTypes } from './reference/api-types.ts';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeDecisions } from './reference/decisions-page.ts';
+import { describeErrorCodes } from './reference/error-code-types.ts';
 import { describeErrors } from './reference/errors-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
 import { describeMessages } from './reference/messages-page.ts';
@@ -36,18 +37,18 @@ for (const [path, text] of stale) {
 }
 process.exitCode = checkOnly && stale.length > 0 ? 1 : 0;
 
-/** Returns the types of `@quartermaster/client` from the documents just written. */
+/** Returns the types of `@quartermaster/client` from the documents just written and from the table of error codes. */
 function describeClient(texts: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    [
-      ['files', 'FilesApi'],
-      ['plugins', 'PluginsApi'],
-    ].map(([address, name = '']) => {
-      const source = `docs/reference/openapi-${address}.json`;
-      const document = JSON.parse(texts[source] ?? '') as ApiDocument; // the service wrote it
-      return [`packages/client/src/generated/${address}-api.ts`, describeApiTypes(document, { source, name })];
-    }),
-  );
+  const folder = 'packages/client/src/generated';
+  const apis = [
+    ['files', 'FilesApi'],
+    ['plugins', 'PluginsApi'],
+  ].map(([address, name = '']) => {
+    const source = `docs/reference/openapi-${address}.json`;
+    const document = JSON.parse(texts[source] ?? '') as ApiDocument; // the service wrote it
+    return [`${folder}/${address}-api.ts`, describeApiTypes(document, { source, name })];
+  });
+  return { ...Object.fromEntries(apis), [`${folder}/error-codes.ts`]: describeErrorCodes() };
 }
 
 function readText(path: string): string | undefined {

@@ -38,7 +38,7 @@ test('packages import only the packages below them', () => {
     contract: [],
     'plugin-kit': ['contract'],
     server: ['contract', 'plugin-kit'],
-    client: ['contract'],
+    client: [],
     cli: ['client', 'server', 'plugin-kit', 'contract'],
     console: ['client', 'contract'],
   };

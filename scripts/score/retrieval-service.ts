@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@quartermaster/client';
+import { type Client, createClient } from '@quartermaster/client/api';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
 import { loadSet, measureSet, type RetrievalSet } from './retrieval.ts';
 

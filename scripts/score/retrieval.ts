@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@quartermaster/client';
+import type { Client } from '@quartermaster/client/api';
 import { corpusFolder } from '../../test/support/corpus.ts';
 
 /** The sets of `corpus/ir`: real questions, each with the passage that answers it. */

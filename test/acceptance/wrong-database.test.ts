@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Client } from '@quartermaster/client';
+import type { Client } from '@quartermaster/client/api';
 import { startCommand } from '../../scripts/start-command.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';

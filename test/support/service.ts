@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Client, createClient } from '@quartermaster/client';
+import { type Client, createClient } from '@quartermaster/client/api';
 import { startCommand } from '../../scripts/start-command.ts';
 
 /** The real service as a separate process, reached over sockets. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ApiError, type Client } from '@quartermaster/client';
+import { ApiError, type Client } from '@quartermaster/client/api';
 
 /** The state of an object as far as a caller knows. `unknown`: the last request about it got no response. */
 type Fate = 'there' | 'gone' | 'unknown';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { createClient } from '@quartermaster/client';
+import { createClient } from '@quartermaster/client/api';
 import { pluginsAddress, readKeyFile } from './service-address.ts';
 
 const main = join(import.meta.dirname, 'main.ts');

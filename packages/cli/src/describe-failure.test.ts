@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ApiError, createClient } from '@quartermaster/client';
+import { ApiError, createClient } from '@quartermaster/client/api';
 import { describeFailure } from './describe-failure.ts';
 
 test('a command that no service answers names the address that it tried', async () => {

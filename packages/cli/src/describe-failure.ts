@@ -1,4 +1,4 @@
-import { ApiError } from '@quartermaster/client';
+import { ApiError } from '@quartermaster/client/api';
 
 /** Describes the error of a command: the error of the service, or that no service answers. */
 export function describeFailure(error: unknown): string {

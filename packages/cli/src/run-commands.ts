@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { ApiError, type Client, createClient, type RunEvent } from '@quartermaster/client';
+import { ApiError, type Client, createClient, type RunEvent } from '@quartermaster/client/api';
 import type { RunItem, RunQuery } from '@quartermaster/contract';
 import { Command } from 'commander';
 import { describeFailure } from './describe-failure.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, errorCodes } from '@quartermaster/contract';
-import { ApiError, readApiError } from './api-error.ts';
 import { type ApiOptions, createApi } from './create-api.ts';
+import { ApiError, readApiError } from './errors.ts';
 import type { FilesApi } from './generated/files-api.ts';
 
 interface Sent {
@@ -76,8 +76,8 @@ test('a refusal is an ApiError, even when the body is not an error of the servic
     failures.map(({ status, code, message, requestId }) => [status, code, message, requestId]),
     [
       [404, 'OBJECT_NOT_FOUND', 'No such file.', 'req_1'],
-      [502, 'UNREADABLE_ANSWER', 'HTTP 502', null],
-      [500, 'UNREADABLE_ANSWER', 'HTTP 500', null],
+      [502, 'UNREADABLE_ANSWER', 'HTTP 502: <html>Bad Gateway</html>', null],
+      [500, 'UNREADABLE_ANSWER', 'HTTP 500: {}', null],
     ],
   );
 });

@@ -1,4 +1,5 @@
-import { type ApiError, readApiError } from './api-error.ts';
+import { type CallParts, encodeCall } from './encode-call.ts';
+import { type ApiError, readApiError } from './errors.ts';
 
 /** The generated types of one operation. */
 interface Operation {
@@ -27,7 +28,7 @@ export interface CallOptions {
 }
 
 /** The operations that answer with JSON. */
-type JsonEndpoint<T extends Operations<T>> = {
+export type JsonEndpoint<T extends Operations<T>> = {
   [E in keyof T]: [keyof T[E]['responses']] extends [never] ? never : E;
 }[keyof T] &
   string;
@@ -58,29 +59,23 @@ export interface ApiOptions {
 }
 
 /** A request of any operation. */
-interface Call extends CallOptions {
-  readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly body?: unknown;
-}
+type Call = CallParts & CallOptions;
 
 export function createApi<T extends Operations<T>>(options: ApiOptions): Api<T> {
   const { baseUrl, headers = () => ({}), beforeAttempt, shouldRetry = () => false } = options;
 
   async function send(endpoint: string, call: Call = {}): Promise<Response> {
-    const [method = '', template = ''] = endpoint.split(' ');
-    const url = baseUrl + fillPath(template, call.path ?? {}) + describeQuery(call.query ?? {});
+    const { method, target, headers: ofCall, body } = encodeCall(endpoint, call);
     for (;;) {
       const wait = beforeAttempt?.(endpoint, call.signal);
       if (wait !== undefined) await wait;
       const init = {
         method,
-        headers: { ...headers(endpoint), ...headersOf(call) },
-        body: encodeBody(call.body),
+        headers: { ...headers(endpoint), ...ofCall },
+        body,
         signal: call.signal ?? null,
       };
-      const response = await (options.fetch ?? fetch)(url, init);
+      const response = await (options.fetch ?? fetch)(baseUrl + target, init);
       if (response.ok) return response;
       const error = readApiError(response.status, await response.text());
       if (!shouldRetry(error, endpoint)) throw error;
@@ -97,29 +92,4 @@ export function createApi<T extends Operations<T>>(options: ApiOptions): Api<T> 
 
   // The document defines these types, and the service validates requests and responses by the same schemas.
   return { send, json, data } as unknown as Api<T>;
-}
-
-function fillPath(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
-}
-
-function describeQuery(query: NonNullable<Call['query']>): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
-  return parameters.size === 0 ? '' : `?${parameters}`;
-}
-
-function headersOf({ headers = {}, body, idempotencyKey }: Call): Record<string, string> {
-  const present = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return {
-    ...(body === undefined || body instanceof FormData ? {} : { 'Content-Type': 'application/json' }),
-    ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
-    ...Object.fromEntries(present),
-  };
-}
-
-/** Encodes a body as JSON; a form stays unchanged. */
-function encodeBody(body: unknown): FormData | string | null {
-  if (body === undefined) return null;
-  return body instanceof FormData ? body : JSON.stringify(body);
 }

@@ -1,5 +1,5 @@
-import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { asPlugins, asResult } from './answers.ts';
+import { bearer, readBaseUrl } from './base-url.ts';
 import { type Api, type ApiOptions, createApi, type QueryOf } from './create-api.ts';
 import { fileCalls } from './file-calls.ts';
 import type { ChunkQuery, CollectionCreate, FilesApi } from './generated/files-api.ts';
@@ -20,13 +20,13 @@ export type Client = ReturnType<typeof createClient>;
 
 /** Creates a typed client of both addresses. Every function throws ApiError for an error response. No request is retried. */
 export function createClient({ filesUrl, pluginsUrl, apiKey, fetch }: ClientOptions) {
-  const connect = (url: string): ApiOptions => ({
-    baseUrl: withoutTrailingSlashes(url),
+  const connect = (name: string, url: string): ApiOptions => ({
+    baseUrl: readBaseUrl(name, url),
     headers: () => (apiKey === undefined ? {} : { Authorization: bearer(apiKey) }),
     ...(fetch === undefined ? {} : { fetch }),
   });
-  const filesApi = createApi<FilesApi>(connect(filesUrl));
-  const pluginsApi = createApi<PluginsApi>(connect(pluginsUrl));
+  const filesApi = createApi<FilesApi>(connect('filesUrl', filesUrl));
+  const pluginsApi = createApi<PluginsApi>(connect('pluginsUrl', pluginsUrl));
   return {
     files: fileCalls(filesApi),
     collections: collectionCalls(filesApi),
@@ -34,12 +34,6 @@ export function createClient({ filesUrl, pluginsUrl, apiKey, fetch }: ClientOpti
     plugins: pluginCalls(pluginsApi),
     runs: runCalls(pluginsApi),
   };
-}
-
-/** Checked here, because the error of `Headers` would quote the key. */
-function bearer(apiKey: string): string {
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('The API key holds characters that no key has.');
-  return `Bearer ${apiKey}`;
 }
 
 function collectionCalls(api: Api<FilesApi>) {

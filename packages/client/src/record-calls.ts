@@ -1,6 +1,6 @@
 import { asPreview, asRecord } from './answers.ts';
-import { ApiError } from './api-error.ts';
 import type { Api, QueryOf } from './create-api.ts';
+import { ApiError } from './errors.ts';
 import type { FilesApi, RecordCreate, RecordUpdate } from './generated/files-api.ts';
 
 type Chunks = 'GET /v1/collections/{collection_id}/records/{record_id}/chunks';

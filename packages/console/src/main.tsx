@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core';
-import { ApiError } from '@quartermaster/client';
+import { ApiError } from '@quartermaster/client/api';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';

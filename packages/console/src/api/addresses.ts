@@ -1,4 +1,4 @@
-import { ApiError, createApi, type FilesApi, type PluginsApi } from '@quartermaster/client';
+import { ApiError, createApi, type FilesApi, type PluginsApi } from '@quartermaster/client/api';
 import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
 import { readConsoleToken } from './console-token.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';

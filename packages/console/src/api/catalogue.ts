@@ -1,4 +1,4 @@
-import { asPlugins } from '@quartermaster/client';
+import { asPlugins } from '@quartermaster/client/api';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useLanguage } from '../language/language.tsx';
 import { pluginsApi } from './addresses.ts';

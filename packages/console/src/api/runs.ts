@@ -1,4 +1,4 @@
-import { asResult, asRun, readServerEvents } from '@quartermaster/client';
+import { asResult, asRun, readServerEvents } from '@quartermaster/client/api';
 import type { ExecuteRequest, ExecuteResult, Run, RunProgress } from '@quartermaster/contract';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';

@@ -1,4 +1,4 @@
-import { ApiError } from '@quartermaster/client';
+import { ApiError } from '@quartermaster/client/api';
 import type { NewSession, Session } from '@quartermaster/contract';
 import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { filesApi, isSessionOver } from './addresses.ts';

@@ -1,4 +1,4 @@
-import { type ApiError, readApiError } from '@quartermaster/client';
+import { type ApiError, readApiError } from '@quartermaster/client/api';
 import type { Purpose } from '@quartermaster/contract';
 import { useSyncExternalStore } from 'react';
 import { currentProject, isSessionOver, sessionHeaders } from './addresses.ts';

@@ -1,5 +1,5 @@
 import { Alert, Button } from '@mantine/core';
-import { ApiError } from '@quartermaster/client';
+import { ApiError } from '@quartermaster/client/api';
 import { type Said, useLanguage } from '../language/language.tsx';
 import { Icon } from './icons.tsx';
 

@@ -42,7 +42,7 @@ function typeScript(example: ExampleProps): string {
   const variables = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
   const credentialMembers = profile === null ? variables : `${profileMember}: '${profile}'`;
   const json = JSON.stringify(input, null, 2).replaceAll('\n', '\n  ');
-  return `import { createClient } from '@quartermaster/client';
+  return `import { createClient } from '@quartermaster/client/api';
 
 const client = createClient({
   filesUrl: '${origin}',

@@ -1,5 +1,5 @@
 import { Badge, Group, Text, Title } from '@mantine/core';
-import { asDefinitions } from '@quartermaster/client';
+import { asDefinitions } from '@quartermaster/client/api';
 import type { DefinitionFormat, Plugin, PluginDefinition } from '@quartermaster/contract';
 import { useQueries } from '@tanstack/react-query';
 import { pluginsApi } from '../../api/addresses.ts';

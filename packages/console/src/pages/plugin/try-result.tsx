@@ -1,5 +1,5 @@
 import { Group, Text, Title } from '@mantine/core';
-import { ApiError } from '@quartermaster/client';
+import { ApiError } from '@quartermaster/client/api';
 import type { ExecuteResult } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

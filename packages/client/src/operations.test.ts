@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Quartermaster } from './client.ts';
+
+type Client = Quartermaster;
+
+/** One call of each method, and the operation that it must request. `plugins:` marks the plugins address. */
+const calls: Readonly<Record<string, readonly [method: string, call: (client: Client) => unknown]>> = {
+  uploadFile: ['files.upload', ({ files }) => files.upload(new Blob(['a']), { name: 'a.txt' })],
+  listFiles: ['files.list', ({ files }) => files.list()],
+  getFile: ['files.get', ({ files }) => files.get('f')],
+  getFileContent: ['files.content', ({ files }) => files.content('f')],
+  deleteFile: ['files.delete', ({ files }) => files.delete('f')],
+  getLimits: ['files.limits', ({ files }) => files.limits()],
+  createCollection: ['collections.create', ({ collections }) => collections.create({})],
+  listCollections: ['collections.list', ({ collections }) => collections.list()],
+  getCollection: ['collections.get', ({ collections }) => collections.get('c')],
+  updateCollection: ['collections.update', ({ collections }) => collections.update('c', {})],
+  deleteCollection: ['collections.delete', ({ collections }) => collections.delete('c')],
+  reembedCollection: ['collections.reembed', ({ collections }) => collections.reembed('c')],
+  createRecord: ['records.create', ({ records }) => records.create('c', { content: 'a' })],
+  listRecords: ['records.list', ({ records }) => records.list('c')],
+  getRecord: ['records.get', ({ records }) => records.get('c', 'r')],
+  updateRecord: ['records.update', ({ records }) => records.update('c', 'r', {})],
+  deleteRecord: ['records.delete', ({ records }) => records.delete('c', 'r')],
+  retryRecord: ['records.retry', ({ records }) => records.retry('c', 'r')],
+  cancelRecord: ['records.cancel', ({ records }) => records.cancel('c', 'r')],
+  listRecordRows: ['records.rows', ({ records }) => records.rows('c', 'r')],
+  listChunksOfRecord: ['records.chunks', ({ records }) => records.chunks('c', 'r')],
+  followRecord: ['records.wait', ({ records }) => records.wait('c', 'r', { timeout: 300 })],
+  listChunks: ['chunks.list', ({ chunks }) => chunks.list('c')],
+  createChunk: ['chunks.create', ({ chunks }) => chunks.create('c', { content: 'a' })],
+  getChunk: ['chunks.get', ({ chunks }) => chunks.get('c', 'k')],
+  updateChunk: ['chunks.update', ({ chunks }) => chunks.update('c', 'k', {})],
+  deleteChunk: ['chunks.delete', ({ chunks }) => chunks.delete('c', 'k')],
+  queryChunks: ['search', ({ search }) => search('c', { query_text: 'a' })],
+  listProjects: ['projects.list', ({ projects }) => projects.list()],
+  listKeys: ['keys.list', ({ keys }) => keys.list('p')],
+  createKey: ['keys.create', ({ keys }) => keys.create('p', { name: 'a' })],
+  rotateKey: ['keys.rotate', ({ keys }) => keys.rotate('p', 'k')],
+  revokeKey: ['keys.revoke', ({ keys }) => keys.revoke('p', 'k')],
+  getHealth: ['service.health', ({ service }) => service.health()],
+  getReadiness: ['service.readiness', ({ service }) => service.readiness()],
+  getVersion: ['service.version', ({ service }) => service.version()],
+  getMetrics: ['service.metrics', ({ service }) => service.metrics()],
+  getOpenApi: ['service.openApi', ({ service }) => service.openApi()],
+  'plugins:getHealth': ['plugins.service.health', ({ plugins }) => plugins.service.health()],
+  'plugins:getReadiness': ['plugins.service.readiness', ({ plugins }) => plugins.service.readiness()],
+  'plugins:getVersion': ['plugins.service.version', ({ plugins }) => plugins.service.version()],
+  'plugins:getMetrics': ['plugins.service.metrics', ({ plugins }) => plugins.service.metrics()],
+  'plugins:getOpenApi': ['plugins.service.openApi', ({ plugins }) => plugins.service.openApi()],
+  'plugins:listBundles': ['bundles.list', ({ bundles }) => bundles.list()],
+  'plugins:getBundle': ['bundles.get', ({ bundles }) => bundles.get('b')],
+  'plugins:getBundleOpenApi': ['bundles.openApi', ({ bundles }) => bundles.openApi('b')],
+  'plugins:getBundleIcon': ['bundles.icon', ({ bundles }) => bundles.icon('b')],
+  'plugins:listPlugins': ['plugins.list', ({ plugins }) => plugins.list()],
+  'plugins:getPlugin': ['plugins.get', ({ plugins }) => plugins.get('b/p')],
+  'plugins:execute': ['plugins.run', ({ plugins }) => plugins.run('b/p', {})],
+  'plugins:executeDirectly': ['plugins.output', ({ plugins }) => plugins.output('b/p', {})],
+  'plugins:verifyCredentials': ['plugins.verifyCredentials', ({ plugins }) => plugins.verifyCredentials('b', {})],
+  'plugins:listRuns': ['runs.list', ({ runs }) => runs.list()],
+  'plugins:getRun': ['runs.get', ({ runs }) => runs.get('r')],
+  'plugins:cancelRun': ['runs.cancel', ({ runs }) => runs.cancel('r')],
+  'plugins:followRun': ['runs.wait', ({ runs }) => runs.wait('r', { timeout: 300 })],
+  'plugins:listCredentialProfiles': ['credentialProfiles.list', ({ credentialProfiles }) => credentialProfiles.list()],
+  'plugins:createCredentialProfile': [
+    'credentialProfiles.create',
+    ({ credentialProfiles }) => credentialProfiles.create({ name: 'n', bundle_id: 'b', credentials: {} }),
+  ],
+  'plugins:getCredentialProfile': ['credentialProfiles.get', ({ credentialProfiles }) => credentialProfiles.get('n')],
+  'plugins:updateCredentialProfile': [
+    'credentialProfiles.update',
+    ({ credentialProfiles }) => credentialProfiles.update('n', { credentials: {} }),
+  ],
+  'plugins:deleteCredentialProfile': [
+    'credentialProfiles.delete',
+    ({ credentialProfiles }) => credentialProfiles.delete('n'),
+  ],
+};
+
+/** Methods that request an operation of another method in another way. */
+const variants: Readonly<Record<string, string>> = {
+  'records.preview': 'createRecord with dry_run=true',
+  'records.rowSheet': 'listRecordRows with format=csv',
+  'plugins.definitions': 'listPlugins with a format',
+  'plugins.start': 'execute with Prefer: respond-async',
+};
+
+/** Operations without a method, and the reason. */
+const internal: Readonly<Record<string, string>> = {
+  readPluginsAddress: 'the default of `pluginsUrl`',
+  callPluginsAddress: 'the default of `pluginsUrl`',
+  deleteAtPluginsAddress: 'the default of `pluginsUrl`',
+};
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: ReadonlyArray<Record<string, unknown>>;
+}
+
+/** The operations of both documents: their ids, and `METHOD /path` as a pattern. */
+const operations = ['files', 'plugins'].flatMap((address) => {
+  const file = `docs/reference/openapi-${address}.json`;
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, security }]) => ({
+      id: address === 'files' ? operationId : `plugins:${operationId}`,
+      endpoint: `http://${address}.test ${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '')}`,
+      // The console signs in; the set-up precedes the first session.
+      isForSessions: /^\/v1\/(?:session|sessions|setup)\b/.test(path) || isForSessions(security),
+    })),
+  );
+});
+
+function isForSessions(security: Operation['security']): boolean {
+  return security.length > 0 && security.every((one) => 'session' in one);
+}
+
+test('every operation of both OpenAPI documents that a key can use has a method, and the others a reason', () => {
+  const expected = operations.filter(({ id, isForSessions: isHidden }) => !isHidden && internal[id] === undefined);
+  assert.ok(expected.length > 55);
+  assert.deepEqual(Object.keys(calls).sort(), expected.map(({ id }) => id).sort());
+  const ids = new Set(operations.map(({ id }) => id));
+  assert.deepEqual(
+    Object.keys(internal).filter((id) => !ids.has(id)),
+    [],
+  );
+});
+
+test('every method of the client requests an operation of the documents', () => {
+  const client = new Quartermaster({ baseUrl: 'http://files.test' });
+  const methods = listMethods(client);
+  const covered = [...Object.values(calls).map(([method]) => method), ...Object.keys(variants)];
+  assert.deepEqual(methods.sort(), covered.sort());
+});
+
+for (const [id, [method, call]] of Object.entries(calls)) {
+  test(`${method} requests ${id}`, async () => {
+    const requested: string[] = [];
+    const answer: typeof fetch = async (url, { method: verb = '' } = {}) => {
+      const { origin, pathname } = new URL(String(url));
+      // Ids have one letter here.
+      requested.push(`${origin} ${verb} ${pathname.replace(/(?<=\/)[a-z](?=\/|$)/g, '')}`);
+      return Response.json({ status: 'success', data: { status: 'creating' }, has_more: false });
+    };
+    const client = new Quartermaster({
+      baseUrl: 'http://files.test',
+      pluginsUrl: 'http://plugins.test',
+      fetch: answer,
+    });
+    await Promise.allSettled([call(client)]);
+    const { endpoint } = operations.find((operation) => operation.id === id) ?? {};
+    assert.ok(requested.includes(endpoint ?? ''), `${requested} instead of ${endpoint}`);
+  });
+}
+
+/** Lists the functions of an object and of the objects in it, as paths. */
+function listMethods(value: object, prefix = ''): string[] {
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member === 'function') return [prefix + name];
+    return typeof member === 'object' && member !== null ? listMethods(member, `${prefix}${name}.`) : [];
+  });
+}

@@ -1,0 +1,65 @@
+import type { QueryOf } from '../create-api.ts';
+import type {
+  ChunkCreate,
+  ChunkQuery,
+  ChunkUpdate,
+  CollectionCreate,
+  CollectionUpdate,
+  FilesApi,
+} from '../generated/files-api.ts';
+import type { Calls } from '../transport/calls.ts';
+import type { RequestOptions } from '../transport/transport.ts';
+
+type ListQuery = QueryOf<FilesApi, 'GET /v1/collections'>;
+
+export type Collections = ReturnType<typeof createCollections>;
+export type Chunks = ReturnType<typeof createChunks>;
+
+export function createCollections(calls: Calls<FilesApi>) {
+  const one = '/v1/collections/{collection_id}' as const;
+  const path = (collectionId: string) => ({ collection_id: collectionId });
+  return {
+    /** Creates a collection. A lost response is not retried. */
+    create: (body: CollectionCreate = {}, options: RequestOptions = {}) =>
+      calls.data('POST /v1/collections', { body }, options),
+    list: (query: ListQuery = {}, options: RequestOptions = {}) =>
+      calls.list('GET /v1/collections', { query }, (collection) => collection.collection_id, options),
+    get: (collectionId: string, options: RequestOptions = {}) =>
+      calls.data(`GET ${one}`, { path: path(collectionId) }, options),
+    update: (collectionId: string, body: CollectionUpdate, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}`, { path: path(collectionId), body }, options),
+    /** Deletes a collection with its records and chunks. */
+    delete: (collectionId: string, options: RequestOptions = {}) =>
+      calls.done(`DELETE ${one}`, { path: path(collectionId) }, options),
+    /** Computes the vectors of all chunks again, after the operator has changed the embedding model. */
+    reembed: (collectionId: string, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}/reembed`, { path: path(collectionId) }, options),
+  };
+}
+
+export function createChunks(calls: Calls<FilesApi>) {
+  const all = '/v1/collections/{collection_id}/chunks' as const;
+  const path = (collectionId: string, chunkId: string) => ({ collection_id: collectionId, chunk_id: chunkId });
+  return {
+    /** Creates a chunk without a record. A lost response is not retried. */
+    create: (collectionId: string, body: ChunkCreate, options: RequestOptions = {}) =>
+      calls.data(`POST ${all}`, { path: { collection_id: collectionId }, body }, options),
+    /** Lists the chunks of a collection. `records.chunks` lists those of a record. */
+    list: (collectionId: string, query: ListQuery = {}, options: RequestOptions = {}) =>
+      calls.list(`GET ${all}`, { path: { collection_id: collectionId }, query }, (chunk) => chunk.chunk_id, options),
+    get: (collectionId: string, chunkId: string, options: RequestOptions = {}) =>
+      calls.data(`GET ${all}/{chunk_id}`, { path: path(collectionId, chunkId) }, options),
+    update: (collectionId: string, chunkId: string, body: ChunkUpdate, options: RequestOptions = {}) =>
+      calls.data(`POST ${all}/{chunk_id}`, { path: path(collectionId, chunkId), body }, options),
+    delete: (collectionId: string, chunkId: string, options: RequestOptions = {}) =>
+      calls.done(`DELETE ${all}/{chunk_id}`, { path: path(collectionId, chunkId) }, options),
+  };
+}
+
+/** Returns the function that finds the chunks which answer a question, the best first. */
+export function createSearch(calls: Calls<FilesApi>) {
+  return (collectionId: string, query: ChunkQuery, options: RequestOptions = {}) => {
+    const request = { path: { collection_id: collectionId }, body: query };
+    return calls.data('POST /v1/collections/{collection_id}/chunks/query', request, options);
+  };
+}

@@ -1,0 +1,105 @@
+import type { QueryOf } from '../create-api.ts';
+import type { ExecuteResult, Plugin, PluginDefinition, PluginsApi, Run } from '../generated/plugins-api.ts';
+import type { ApiRequest } from '../transport/api-request.ts';
+import type { Calls } from '../transport/calls.ts';
+import type { RequestOptions } from '../transport/transport.ts';
+import { type RunRequest, type Runs, toRunRequest } from './runs.ts';
+import type { Service } from './service.ts';
+
+/** Values by name, such as the inputs of a plugin or the credentials of its bundle. */
+export type Values = Readonly<Record<string, unknown>>;
+
+export interface RunOptions extends RequestOptions {
+  /** Used for this run and not stored. `{ $profile: 'name' }` uses a credential profile. Default: none. */
+  readonly credentials?: Values | undefined;
+}
+
+/** The formats of a list of tools. */
+export type DefinitionFormat = PluginDefinition['format'];
+
+type PluginsQuery = Omit<QueryOf<PluginsApi, 'GET /v1/plugins'>, 'format'>;
+type LanguageQuery = QueryOf<PluginsApi, 'GET /v1/bundles'>;
+
+export type Bundles = ReturnType<typeof createBundles>;
+export type Plugins = ReturnType<typeof createPlugins>;
+
+export function createBundles(calls: Calls<PluginsApi>) {
+  const path = (bundleId: string) => ({ bundle_id: bundleId });
+  return {
+    list: (query: LanguageQuery = {}, options: RequestOptions = {}) =>
+      calls.data('GET /v1/bundles', { query }, options),
+    /** Returns a bundle in `bundle` and its plugins in `data`. */
+    get: (bundleId: string, query: LanguageQuery = {}, options: RequestOptions = {}) =>
+      calls.json('GET /v1/bundles/{bundle_id}', { path: path(bundleId), query }, options),
+    /** Returns an OpenAPI document with one operation for each plugin of the bundle. */
+    openApi: (bundleId: string, query: LanguageQuery = {}, options: RequestOptions = {}) =>
+      calls.json('GET /v1/bundles/{bundle_id}/openapi.json', { path: path(bundleId), query }, options),
+    icon: (bundleId: string, options: RequestOptions = {}) =>
+      calls.raw('GET /v1/bundles/{bundle_id}/icon', { path: path(bundleId) }, options),
+  };
+}
+
+/** Plugins are named by their bundle and their id: `open_weather/get_current_weather`. */
+export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { runs: Runs; service: Service }) {
+  const execute = (
+    plugin: string,
+    input: Values,
+    credentials: Values,
+    headers: { prefer?: string },
+    options: RequestOptions,
+  ) => {
+    const body = { ...splitName(plugin), input_params: input, credentials };
+    return calls.data('POST /v1/execute', { body, headers }, options);
+  };
+  return {
+    /** Lists the plugins of all bundles, or of one. */
+    list: (query: PluginsQuery = {}, options: RequestOptions = {}) =>
+      calls.data('GET /v1/plugins', { query }, options) as unknown as ApiRequest<Plugin[]>, // the type without `format`
+    /** Lists the plugins as the tools of a provider of models. */
+    definitions: (format: DefinitionFormat, query: PluginsQuery = {}, options: RequestOptions = {}) =>
+      calls.data('GET /v1/plugins', { query: { ...query, format } }, options) as unknown as ApiRequest<
+        PluginDefinition[]
+      >, // the type with `format`
+    get: (plugin: string, query: LanguageQuery = {}, options: RequestOptions = {}) =>
+      calls.data('GET /v1/plugins/{bundle_id}/{plugin_id}', { path: splitName(plugin), query }, options),
+    /** Runs a plugin and waits for its result: `data` holds the output. @throws ApiError PROVIDER_ERROR, PLUGIN_FAILED, PLUGIN_TIMEOUT … */
+    run: (plugin: string, input: Values, { credentials = {}, ...options }: RunOptions = {}) =>
+      execute(plugin, input, credentials, {}, options) as ApiRequest<ExecuteResult>, // the type without `prefer`
+    /** Starts a run that the service stores: `await plugins.start(…).wait()`. */
+    start: (plugin: string, input: Values, { credentials = {}, ...options }: RunOptions = {}): RunRequest =>
+      toRunRequest(execute(plugin, input, credentials, { prefer: 'respond-async' }, options) as ApiRequest<Run>, runs),
+    /** Runs a plugin and returns its output alone. */
+    output: (plugin: string, input: Values, { credentials, ...options }: RunOptions = {}): ApiRequest<unknown> => {
+      const headers = credentials === undefined ? {} : credentialHeaders(credentials);
+      const endpoint = 'POST /v1/bundles/{bundle_id}/plugins/{plugin_id}/execute';
+      return calls.json(endpoint, { path: splitName(plugin), headers, body: { ...input } }, options);
+    },
+    /** Lets the third party check the credentials of a bundle. @throws AuthenticationError CREDENTIALS_VALIDATION_ERROR */
+    verifyCredentials: (bundleId: string, credentials: Values, options: RequestOptions = {}) =>
+      calls.done('POST /v1/verify_credentials', { body: { bundle_id: bundleId, credentials } }, options),
+    /** The state of the plugins address. */
+    service,
+  };
+}
+
+function splitName(plugin: string): { bundle_id: string; plugin_id: string } {
+  const [bundle_id = '', plugin_id = '', ...rest] = plugin.split('/');
+  if (bundle_id === '' || plugin_id === '' || rest.length > 0) {
+    throw new TypeError('A plugin must be named by its bundle and its id, such as "calculator/evaluate".');
+  }
+  return { bundle_id, plugin_id };
+}
+
+function credentialHeaders(credentials: Values) {
+  const { $profile } = credentials;
+  return typeof $profile === 'string'
+    ? { 'x-plugin-profile': $profile }
+    : { 'x-plugin-credentials': encodeCredentials(credentials) };
+}
+
+/** Returns base64url of the JSON in UTF-8. */
+function encodeCredentials(credentials: Values): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(credentials));
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}

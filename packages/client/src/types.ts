@@ -1,0 +1,24 @@
+/** Every named schema of the two OpenAPI documents. */
+export type { ErrorCode } from './generated/error-codes.ts';
+export type * from './generated/files-api.ts';
+export type {
+  Bundle,
+  CredentialProfile,
+  CredentialProfileCreate,
+  CredentialProfileUpdate,
+  DefinitionLoss,
+  ErrorDetail,
+  ExecuteRequest,
+  ExecuteResult,
+  FlatPlugin,
+  Plugin,
+  PluginDefinition,
+  PluginsApi,
+  Run,
+  RunCall,
+  RunError,
+  RunItem,
+  RunPhases,
+  RunProgress,
+  VerifyCredentialsRequest,
+} from './generated/plugins-api.ts';
