@@ -45,5 +45,5 @@ export function useInfiniteList<T>({ queryKey, load, idOf, isMoving, refreshMs, 
   const loadMore = () => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
   };
-  return { ...list, items, loadMore };
+  return { ...list, items, idOf, loadMore };
 }

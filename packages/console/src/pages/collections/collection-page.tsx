@@ -1,14 +1,12 @@
-import { Badge, Button, Group, Tabs } from '@mantine/core';
+import { Badge, Group, Tabs } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { Above } from '../../components/above.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { Confirm } from '../../components/forms/confirm.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { useToasts } from '../../components/toasts.tsx';
@@ -84,7 +82,6 @@ function Reembed({ item }: { item: Collection }) {
   const { t } = useLanguage();
   const { say } = useToasts();
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
   const embed = async () => {
     const path = { collection_id: item.collection_id };
     const changed = await filesApi.data('POST /v1/collections/{collection_id}/reembed', { path });
@@ -92,21 +89,15 @@ function Reembed({ item }: { item: Collection }) {
     say(t('vectors.begun'));
   };
   return (
-    <>
-      <Button variant="default" leftSection={<Icon name="refresh" size={16} />} onClick={() => setAsking(true)}>
-        {t('vectors.reembed')}
-      </Button>
-      {isAsking ? (
-        <Confirm
-          title={t('vectors.reembedTitle', { name: item.name })}
-          action={t('vectors.reembed')}
-          onConfirm={embed}
-          onClose={() => setAsking(false)}
-        >
-          {t('vectors.reembedAbout')}
-        </Confirm>
-      ) : null}
-    </>
+    <ConfirmButton
+      icon="refresh"
+      look={{ variant: 'default' }}
+      title={t('vectors.reembedTitle', { name: item.name })}
+      action={t('vectors.reembed')}
+      onConfirm={embed}
+    >
+      {t('vectors.reembedAbout')}
+    </ConfirmButton>
   );
 }
 
@@ -115,7 +106,6 @@ function DeleteCollection({ item }: { item: Collection }) {
   const { say } = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
   const remove = async () => {
     await filesApi.json('DELETE /v1/collections/{collection_id}', { path: { collection_id: item.collection_id } });
     await queries.invalidateQueries({ queryKey: ['collections'] });
@@ -123,20 +113,14 @@ function DeleteCollection({ item }: { item: Collection }) {
     await navigate({ to: '/collections' });
   };
   return (
-    <>
-      <Button variant="light" color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => setAsking(true)}>
-        {t('action.delete')}
-      </Button>
-      {isAsking ? (
-        <Confirm
-          title={t('collections.deleteTitle', { name: item.name })}
-          action={t('action.delete')}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        >
-          {t('collections.deleteAbout')}
-        </Confirm>
-      ) : null}
-    </>
+    <ConfirmButton
+      icon="trash"
+      look={{ variant: 'light', color: 'red' }}
+      title={t('collections.deleteTitle', { name: item.name })}
+      action={t('action.delete')}
+      onConfirm={remove}
+    >
+      {t('collections.deleteAbout')}
+    </ConfirmButton>
   );
 }

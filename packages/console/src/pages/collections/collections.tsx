@@ -5,12 +5,10 @@ import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { Empty } from '../../components/empty.tsx';
-import { Failure } from '../../components/failure.tsx';
 import { formatAge, formatNumber } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { InfiniteList } from '../../components/infinite-list.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
 import { NewCollection } from './new-collection.tsx';
@@ -35,24 +33,18 @@ export function Collections() {
           </Button>
         }
       />
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading /> : null}
-      {list.isSuccess && list.items.length === 0 ? (
-        <Empty icon="collections" title={t('collections.none')}>
-          {t('collections.noneAbout')}
-        </Empty>
-      ) : null}
-      {list.items.length === 0 ? null : (
-        <VirtualList
-          items={list.items}
-          idOf={(item) => item.collection_id}
-          label={t('collections.title')}
-          rowHeight={72}
-          onEnd={list.loadMore}
-        >
-          {(item) => <CollectionRow item={item} />}
-        </VirtualList>
-      )}
+      <InfiniteList
+        list={list}
+        label={t('collections.title')}
+        rowHeight={72}
+        empty={
+          <Empty icon="collections" title={t('collections.none')}>
+            {t('collections.noneAbout')}
+          </Empty>
+        }
+      >
+        {(item) => <CollectionRow item={item} />}
+      </InfiniteList>
       {isCreating ? <NewCollection onClose={() => setCreating(false)} /> : null}
     </>
   );

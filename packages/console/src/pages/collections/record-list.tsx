@@ -5,13 +5,11 @@ import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { Empty } from '../../components/empty.tsx';
-import { Failure } from '../../components/failure.tsx';
 import { formatAge } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { InfiniteList } from '../../components/infinite-list.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
-import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { AddRecords } from './add-records.tsx';
 import classes from './collections.module.css';
@@ -34,24 +32,18 @@ export function RecordList({ collection }: { collection: Collection }) {
           {t('records.add')}
         </Button>
       </Group>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading /> : null}
-      {list.isSuccess && list.items.length === 0 ? (
-        <Empty icon="files" title={t('records.none')}>
-          {t('records.noneAbout')}
-        </Empty>
-      ) : null}
-      {list.items.length === 0 ? null : (
-        <VirtualList
-          items={list.items}
-          idOf={(record) => record.record_id}
-          label={t('records.list')}
-          rowHeight={68}
-          onEnd={list.loadMore}
-        >
-          {(record) => <RecordRow record={record} />}
-        </VirtualList>
-      )}
+      <InfiniteList
+        list={list}
+        label={t('records.list')}
+        rowHeight={68}
+        empty={
+          <Empty icon="files" title={t('records.none')}>
+            {t('records.noneAbout')}
+          </Empty>
+        }
+      >
+        {(record) => <RecordRow record={record} />}
+      </InfiniteList>
       {isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}
     </>
   );

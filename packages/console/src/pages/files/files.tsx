@@ -9,9 +9,8 @@ import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { InfiniteList } from '../../components/infinite-list.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { DropArea } from './drop-area.tsx';
 import { FileDetails } from './file-details.tsx';
@@ -88,20 +87,9 @@ function FileList() {
           ]}
         />
       </div>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading /> : null}
-      {list.isSuccess && list.items.length === 0 ? <NoFiles isFiltered={isFiltered} /> : null}
-      {list.items.length === 0 ? null : (
-        <VirtualList
-          items={list.items}
-          idOf={(file) => file.file_id}
-          label={t('files.list')}
-          rowHeight={60}
-          onEnd={list.loadMore}
-        >
-          {(file) => <FileRow file={file} onOpen={() => setChosen(file)} />}
-        </VirtualList>
-      )}
+      <InfiniteList list={list} empty={<NoFiles isFiltered={isFiltered} />} label={t('files.list')} rowHeight={60}>
+        {(file) => <FileRow file={file} onOpen={() => setChosen(file)} />}
+      </InfiniteList>
       {list.isFetchingNextPage ? (
         <Text size="sm" c="dimmed" mt="xs">
           {t('loading')}…

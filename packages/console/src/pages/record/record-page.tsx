@@ -2,12 +2,11 @@ import { Alert, Button, Stack, Title } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { Above } from '../../components/above.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
-import { Confirm } from '../../components/forms/confirm.tsx';
+import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -72,7 +71,6 @@ function RecordActions({ record }: { record: RecordItem }) {
   const { say, complain } = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
   const { collection_id: collectionId, record_id: recordId } = record;
   const path = { collection_id: collectionId, record_id: recordId };
   const list = ['records', collectionId];
@@ -97,19 +95,15 @@ function RecordActions({ record }: { record: RecordItem }) {
       >
         {t(isMoving ? 'records.cancel' : 'records.retry')}
       </Button>
-      <Button variant="light" color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => setAsking(true)}>
-        {t('action.delete')}
-      </Button>
-      {isAsking ? (
-        <Confirm
-          title={t('records.deleteTitle', { name: nameOfRecord(record) })}
-          action={t('action.delete')}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        >
-          {t('records.deleteAbout')}
-        </Confirm>
-      ) : null}
+      <ConfirmButton
+        icon="trash"
+        look={{ variant: 'light', color: 'red' }}
+        title={t('records.deleteTitle', { name: nameOfRecord(record) })}
+        action={t('action.delete')}
+        onConfirm={remove}
+      >
+        {t('records.deleteAbout')}
+      </ConfirmButton>
     </>
   );
 }

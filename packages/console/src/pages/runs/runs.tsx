@@ -7,12 +7,10 @@ import { useBundles } from '../../api/catalogue.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { runsKey } from '../../api/runs.ts';
 import { Empty } from '../../components/empty.tsx';
-import { Failure } from '../../components/failure.tsx';
 import { formatAge, formatMs } from '../../components/format.ts';
-import { Loading } from '../../components/loading.tsx';
+import { InfiniteList } from '../../components/infinite-list.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Phases } from '../../components/runs/phases.tsx';
-import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
@@ -58,24 +56,18 @@ export function Runs() {
           ]}
         />
       </div>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading /> : null}
-      {list.isSuccess && list.items.length === 0 ? (
-        <Empty icon="runs" title={t(isFiltered ? 'runs.noneFound' : 'runs.none')}>
-          {isFiltered ? '' : t('runs.noneAbout')}
-        </Empty>
-      ) : null}
-      {list.items.length === 0 ? null : (
-        <VirtualList
-          items={list.items}
-          idOf={(run) => run.run_id}
-          label={t('runs.list')}
-          rowHeight={66}
-          onEnd={list.loadMore}
-        >
-          {(run) => <RunRow run={run} />}
-        </VirtualList>
-      )}
+      <InfiniteList
+        list={list}
+        label={t('runs.list')}
+        rowHeight={66}
+        empty={
+          <Empty icon="runs" title={t(isFiltered ? 'runs.noneFound' : 'runs.none')}>
+            {isFiltered ? '' : t('runs.noneAbout')}
+          </Empty>
+        }
+      >
+        {(run) => <RunRow run={run} />}
+      </InfiniteList>
     </>
   );
 }

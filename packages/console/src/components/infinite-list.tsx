@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+import type { useInfiniteList } from '../api/infinite-list.ts';
+import { Failure } from './failure.tsx';
+import { Loading } from './loading.tsx';
+import { VirtualList, type VirtualListProps } from './virtual-list.tsx';
+
+export interface InfiniteListProps<T> extends Pick<VirtualListProps<T>, 'label' | 'rowHeight' | 'children'> {
+  readonly list: ReturnType<typeof useInfiniteList<T>>;
+  /** Shown when the list has no items. */
+  readonly empty: ReactNode;
+}
+
+/** The error of a list, its placeholder rows, or its items. The last visible row loads the next page. */
+export function InfiniteList<T>({ list, empty, ...rows }: InfiniteListProps<T>) {
+  return (
+    <>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {list.isSuccess && list.items.length === 0 ? empty : null}
+      {list.items.length === 0 ? null : (
+        <VirtualList items={list.items} idOf={list.idOf} onEnd={list.loadMore} {...rows} />
+      )}
+    </>
+  );
+}
