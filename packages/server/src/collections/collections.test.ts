@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../kernel/testing/until.ts';
 import { newId, openTestService } from './testing/test-collections.suite.ts';
 
 test('a collection is created, changed and deleted with the bodies of the official client', async (t) => {
@@ -202,8 +203,3 @@ test('a deleted collection leaves no row behind', async (t) => {
     await until(async () => (await read.selectFrom(table).select('id').execute()).length === 0);
   }
 });
-
-/** Waits until the condition is true. */
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate);
-}

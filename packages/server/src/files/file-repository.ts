@@ -1,18 +1,11 @@
-import type { Extension, ListQuery, Purpose } from '@quartermaster/contract';
+import type { ListQuery, Purpose } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import type { Page } from '../kernel/page.ts';
 import type { BlobDamage } from './blob-repository.ts';
+import type { AccessibleFile } from './file-access.ts';
 
 /** A file as stored in its row. */
-export interface StoredFile {
-  readonly id: string;
-  readonly projectId: string;
-  readonly blobId: string;
-  readonly name: string;
-  readonly purpose: Purpose;
-  readonly extension: Extension;
-  readonly bytes: number;
-  readonly sha256: string;
+export interface StoredFile extends AccessibleFile {
   readonly createdAt: number;
 }
 

@@ -1,51 +1,13 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { Database } from '../adapters/database/database.ts';
 import { createCollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import { addCollection, addRecord, claim, contentsOf, keyOf, newChunk } from '../collections/testing/fixtures.suite.ts';
-import {
-  openTestDatabase,
-  openTestPostgres,
-  openTestService,
-  type TestCollectionsOptions,
-} from '../collections/testing/test-collections.suite.ts';
+import { openTestDatabase, openTestPostgres, openTestService } from '../collections/testing/test-collections.suite.ts';
+import { until } from '../kernel/testing/until.ts';
 import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
-
-/** Opens a service with a collection. The test controls each step of the reading of its documents. */
-async function openSteps(t: TestContext, options: TestCollectionsOptions = {}) {
-  const extractor = createSteppedExtractor();
-  const service = await openTestService(t, { ...options, extractor });
-  const project = service.createProject();
-  const collectionId = await project.collection();
-  const records = `/v1/collections/${collectionId}/records`;
-  return {
-    ...service,
-    ...project,
-    extractor,
-    collectionId,
-    create: async (content = 'text'): Promise<string> =>
-      (await project.call('POST', records, { content })).body.data.record_id,
-    get: async (recordId: string) => (await project.call('GET', `${records}/${recordId}`)).body.data,
-    update: (recordId: string, body: object) => project.call('POST', `${records}/${recordId}`, body),
-    remove: (recordId: string) => project.call('DELETE', `${records}/${recordId}`, {}),
-    settle: (recordId: string) => project.settled(collectionId, recordId),
-    contents: async (): Promise<string[]> => {
-      const { body } = await project.call('GET', `/v1/collections/${collectionId}/chunks?order=asc&limit=100`);
-      return body.data.map((chunk: { content: string }) => chunk.content);
-    },
-    find: async (query_text: string): Promise<string[]> => {
-      const body = { query_text, top_k: 20 };
-      const answer = await project.call('POST', `/v1/collections/${collectionId}/chunks/query`, body);
-      return answer.body.data.map((chunk: { content: string }) => chunk.content);
-    },
-  };
-}
-
-/** Waits until the condition is true. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate);
-}
+import { openSteps } from './testing/stepped-service.suite.ts';
 
 async function countChunks({ read }: Database): Promise<number> {
   return (await read.selectFrom('chunk').select('id').execute()).length;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { TestCollectionsOptions } from '../collections/testing/test-collections.suite.ts';
 import {
@@ -10,16 +9,9 @@ import {
   openTestDatabase,
   openTestService,
 } from '../collections/testing/test-collections.suite.ts';
+import { until } from '../kernel/testing/until.ts';
 import { type Embedder, EmbedderUnavailable } from './embedding/embedder.ts';
 import { createScriptedEmbedder } from './testing/scripted-embedder.suite.ts';
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000;
-  while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error('it did not come about');
-    await pause(5);
-  }
-}
 
 async function openVectors(t: TestContext, options: TestCollectionsOptions) {
   const service = await openTestService(t, options);

@@ -1,39 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
-import { createSteppedExtractor, extracted } from '../../ingestion/testing/stepped-extractor.suite.ts';
-import { openTestDatabase, openTestService, type TestCollectionsOptions } from '../testing/test-collections.suite.ts';
-
-/** Opens a service with a collection. The test controls each step of the reading of its documents. */
-async function openSteps(t: TestContext, options: TestCollectionsOptions = {}) {
-  const extractor = createSteppedExtractor();
-  const service = await openTestService(t, { ...options, extractor });
-  const project = service.createProject();
-  const collectionId = await project.collection();
-  const records = `/v1/collections/${collectionId}/records`;
-  const act = (recordId: string, action: string) => project.call('POST', `${records}/${recordId}/${action}`, {});
-  return {
-    ...service,
-    ...project,
-    extractor,
-    create: async (): Promise<string> => (await project.call('POST', records, { content: 'text' })).body.data.record_id,
-    get: async (recordId: string) => (await project.call('GET', `${records}/${recordId}`)).body.data,
-    remove: (recordId: string) => project.call('DELETE', `${records}/${recordId}`, {}),
-    act,
-    retry: (recordId: string) => act(recordId, 'retry'),
-    cancel: (recordId: string) => act(recordId, 'cancel'),
-    settle: (recordId: string) => project.settled(collectionId, recordId),
-    contents: async (): Promise<string[]> => {
-      const { body } = await project.call('GET', `/v1/collections/${collectionId}/chunks?order=asc&limit=100`);
-      return body.data.map((chunk: { content: string }) => chunk.content);
-    },
-  };
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate);
-}
+import { extracted } from '../../ingestion/testing/stepped-extractor.suite.ts';
+import { openSteps } from '../../ingestion/testing/stepped-service.suite.ts';
+import { until } from '../../kernel/testing/until.ts';
+import { openTestDatabase } from '../testing/test-collections.suite.ts';
 
 test('cancelling a record in progress ends it in error, stops the work and discards its new chunks', async (t) => {
   const { create, cancel, settle, contents, extractor, database } = await openSteps(t);

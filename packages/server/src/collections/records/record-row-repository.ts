@@ -1,17 +1,11 @@
 import type { ListQuery } from '@quartermaster/contract';
-import type { RowCode, RowFields, RowStatus } from '../../extraction/extraction.ts';
+import type { ReportedRow, RowStatus } from '../../extraction/extraction.ts';
 import type { Page } from '../../kernel/page.ts';
 import type { RecordKey } from './record-repository.ts';
 
 /** A row that did not become a chunk, to be stored. */
-export interface NewRow {
+export interface NewRow extends ReportedRow {
   readonly id: string;
-  readonly sheet: string | null;
-  readonly row: number;
-  readonly column: string | null;
-  readonly code: RowCode;
-  readonly excerpt: string;
-  readonly fields: RowFields;
 }
 
 export interface StoredRow extends NewRow {

@@ -1,7 +1,7 @@
 import type { MetadataFilter } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
-import type { ChunkIndex, RankedChunk } from '../chunk-index.ts';
+import type { ChunkIndex, ChunkSearch, RankedChunk } from '../chunk-index.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
@@ -9,12 +9,8 @@ import type { VectorRepository } from '../vector-repository.ts';
 import { fuse, type Hit } from './fuse.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 
-export interface Question {
-  readonly collectionId: string;
+export interface Question extends ChunkSearch {
   readonly text: string;
-  readonly words: readonly string[];
-  readonly limit: number;
-  readonly filter?: MetadataFilter | undefined;
 }
 
 export interface VectorSearchDeps {

@@ -2,15 +2,8 @@ import type { PageSegments } from './read-segments.ts';
 import type { Segment } from './segment-draft.ts';
 
 /** Pieces on one baseline that belong together: a line of text, or the first lines of the cells of a row. */
-export interface Line {
+export interface Line extends Omit<Segment, 'text'> {
   readonly segments: readonly Segment[];
-  readonly left: number;
-  readonly right: number;
-  readonly y: number;
-  readonly size: number;
-  readonly bold: boolean;
-  readonly mono: boolean;
-  readonly hyphen: boolean;
 }
 
 /** How many lines a cell may look back for the first cell of its row. */
