@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { consoleTokenHeader, csrfHeader, type NewSession, projectHeader } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
 import type { Page } from 'playwright-core';
-import { administrator, cookieOf } from '../support/administrator.ts';
+import { administrator, beginSession } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { servedOperations } from '../support/operations.ts';
 
@@ -120,13 +120,7 @@ test('[session] the settings list the sessions and end one of another browser, a
   const opened = await openConsole(t);
   const { page, service } = opened;
   const signIn = async (userAgent: string) => {
-    const answer = await fetch(`${service.filesUrl}/v1/session`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'User-Agent': userAgent },
-      body: JSON.stringify(administrator),
-    });
-    const { data } = (await answer.json()) as { data: NewSession };
-    const headers = { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token };
+    const { headers } = await beginSession(service, { 'User-Agent': userAgent });
     return async () => (await fetch(`${service.filesUrl}/v1/session`, { headers })).status;
   };
   const phone = await signIn('a phone');

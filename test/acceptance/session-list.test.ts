@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleTokenHeader, csrfHeader, type NewSession, projectHeader, type Session } from '@quartermaster/contract';
-import { administrator, cookieOf, setUp } from '../support/administrator.ts';
+import { administrator, beginSession, setUp } from '../support/administrator.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
 
@@ -9,15 +9,7 @@ async function start(t: TestContext, database?: string) {
   const service = await startService(t, { settings: database === undefined ? {} : { DATABASE_URL: database } });
   const admin = await setUp(service);
   /** Signs in from another browser. Returns its headers and its session. */
-  const signIn = async (userAgent: string) => {
-    const answer = await fetch(`${service.filesUrl}/v1/session`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'User-Agent': userAgent },
-      body: JSON.stringify(administrator),
-    });
-    const { data } = (await answer.json()) as { data: NewSession };
-    return { data, headers: { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token } };
-  };
+  const signIn = (userAgent: string) => beginSession(service, { 'User-Agent': userAgent });
   const list = async (query = '', headers: Record<string, string> = {}) => {
     const answer = await admin.ask('GET', `/v1/sessions${query}`, { headers });
     return (await answer.json()) as { data: Session[]; fetched_count: number; has_more: boolean };

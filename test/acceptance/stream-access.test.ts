@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { consoleTokenHeader, type NewApiKey, type NewSession, projectHeader } from '@quartermaster/contract';
-import { administrator, cookieOf, type SignedIn, setUp } from '../support/administrator.ts';
+import { consoleTokenHeader, type NewApiKey, projectHeader } from '@quartermaster/contract';
+import { beginSession, type SignedIn, setUp } from '../support/administrator.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { openProbe } from '../support/probe-bundle.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -142,13 +142,8 @@ describe('event streams and the end of their key or session', () => {
   test('[streams] streams end with a session that is ended by its id, and with one that ends because there are too many', async (t) => {
     const { service, admin, followBySession } = await start(t, undefined);
     const begin = async () => {
-      const answer = await fetch(`${service.filesUrl}/v1/session`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(administrator),
-      });
-      const { data } = (await answer.json()) as { data: NewSession };
-      return { ...admin, cookie: cookieOf(answer), consoleToken: data.console_token, sessionId: data.session_id };
+      const { data, headers } = await beginSession(service);
+      return { ...admin, cookie: headers.cookie, consoleToken: data.console_token, sessionId: data.session_id };
     };
     const [staying, leaving] = [await begin(), await begin()];
     const ofLeaving = await followBySession(leaving);

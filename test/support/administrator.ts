@@ -32,6 +32,17 @@ export async function setUp(service: StartedService): Promise<SignedIn> {
   return signedIn(service, { cookie: cookieOf(answer), consoleToken: data.console_token });
 }
 
+/** Signs the administrator in from another browser. Returns the session and the headers of its requests. */
+export async function beginSession(service: StartedService, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${service.filesUrl}/v1/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(administrator),
+  });
+  const { data } = (await answer.json()) as { data: NewSession };
+  return { data, headers: { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token } };
+}
+
 export function cookieOf(answer: Response): string {
   return answer.headers
     .getSetCookie()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { insertCollection, insertRecord } from '../adapters/database/testing/insert-rows.ts';
 import { checkStore } from './maintenance/fsck.ts';
 import { ask, upload } from './testing/ask.ts';
 import { type FilesService, startFilesService } from './testing/files-service.ts';
@@ -183,7 +184,7 @@ describe('DELETE /v1/files/{file_id}', () => {
   test('is refused while a record is being created, and works afterwards', async () => {
     const service = await startFilesService();
     const id = await upload(service);
-    await insertRecord(service, id, 'creating');
+    await addRecord(service, id, 'creating');
     const busy = await ask(service, `/v1/files/${id}`, { method: 'DELETE' });
     assert.equal(busy.status, 409);
     assert.equal((await ask(service, `/v1/files/${id}/content`)).status, 200);
@@ -196,58 +197,10 @@ describe('DELETE /v1/files/{file_id}', () => {
   });
 });
 
-async function insertRecord(service: FilesService, fileId: string, status: string): Promise<void> {
-  const times = { created_at: 1, updated_at: 1 };
-  await service.database.write
-    .insertInto('collection')
-    .values({
-      id: 'coll',
-      project_id: 'projecta',
-      type: 'text',
-      name: '',
-      description: '',
-      capacity: 1,
-      embedding_model_id: '',
-      metadata: '{}',
-      status: 'ready',
-      ...times,
-    })
-    .execute();
-  const nothing = {
-    url: null,
-    text_splitter: null,
-    error_code: null,
-    error_message: null,
-    report: null,
-    lease_owner: null,
-    lease_until: null,
-  };
-  await service.database.write
-    .insertInto('record')
-    .values({
-      id: 'rcrd',
-      project_id: 'projecta',
-      collection_id: 'coll',
-      type: 'file',
-      title: '',
-      content: '',
-      metadata: '{}',
-      file_id: fileId,
-      status,
-      stage: 'queued',
-      percent: 0,
-      generation: 0,
-      num_chunks: 0,
-      attempt: 0,
-      run_after: 0,
-      deadline_at: 0,
-      source_bytes: 0,
-      claim_order: 0,
-      worked_ms: 0,
-      ...nothing,
-      ...times,
-    })
-    .execute();
+async function addRecord({ database }: FilesService, fileId: string, status: string): Promise<void> {
+  const project = { project_id: 'projecta' };
+  await insertCollection(database, { ...project, id: 'coll' });
+  await insertRecord(database, 'coll', { ...project, id: 'rcrd', type: 'file', file_id: fileId, status });
 }
 
 describe('GET /v1/limits', () => {

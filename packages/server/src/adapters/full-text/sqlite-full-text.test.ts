@@ -3,9 +3,10 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { createSharedFullTextMigration } from '../database/migrations/0020-shared-full-text.ts';
+import { insertCollection } from '../database/testing/insert-rows.ts';
 import { openTemporaryDatabase, type TemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../repositories/records/sweep-collection.ts';
-import { createCollection, createCorpus } from './testing/full-text-corpus.suite.ts';
+import { createCorpus } from './testing/full-text-corpus.suite.ts';
 
 const shards = 16;
 let temporary: TemporaryDatabase;
@@ -39,7 +40,7 @@ test('collections share no words and no counts, need no new tables, and leave no
   const tables = await tablesNow();
   const corpora = [];
   for (let n = 0; n < 2 * shards + 5; n++) {
-    const id = await createCollection(database);
+    const id = await insertCollection(database);
     const corpus = createCorpus(database, id);
     const texts = Array.from({ length: 1 + (n % 4) }, () => `water w${n}`);
     corpora.push({ id, corpus, seqs: await corpus.add(...texts, 'earth') });
@@ -67,12 +68,12 @@ test("a migration moves every word of a collection's own index to the shared ind
   const words = ['water', "don't", '数据库', 'x\u0080y', 'x\u0082y', 'v1.2', 'naïve'];
   const corpora: Array<{ id: string; corpus: ReturnType<typeof createCorpus> }> = [];
   for (let n = 0; n < 3; n++) {
-    const id = await createCollection(database);
+    const id = await insertCollection(database);
     const corpus = createCorpus(database, id);
     await corpus.addTerms(Array.from({ length: 30 }, (_, m) => words.filter((_, w) => (m + n) % (w + 1) === 0)));
     corpora.push({ id, corpus });
   }
-  const empty = await createCollection(database);
+  const empty = await insertCollection(database);
   const searchAll = () => Promise.all(corpora.map(({ corpus }) => corpus.search(words, 100)));
   const expected = await searchAll();
   assert.ok(expected.every((found) => found.length === 30));

@@ -7,8 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../../../../../test/suppo
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
+import { insertCollection } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
-import { createCollection } from '../full-text/testing/full-text-corpus.suite.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
@@ -56,7 +56,7 @@ describe('the PostgreSQL database', () => {
   it('the index of a collection is dropped in steps of bounded size', async () => {
     const database = await openAt(testing.url);
     const { write, fullText } = database;
-    const collectionId = await createCollection(database);
+    const collectionId = await insertCollection(database);
     await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
       select ${collectionId}, 'word' || n, 1, 1, '{1}', '{1}' from generate_series(1, 25000) as n`.execute(write);
     await query(`create table deletion (num_rows bigint not null);

@@ -15,6 +15,7 @@ import { checkDatabase } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { createProjectUsageMigration } from '../database/migrations/0019-project-usage.ts';
 import { createFileCountsMigration } from '../database/migrations/0039-file-counts.ts';
+import { insertCollection, insertRecord } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import { createBlobRepository } from './blob-repository.ts';
@@ -24,41 +25,10 @@ import { createIdempotencyRepository } from './idempotency-repository.ts';
 const newId = createNewId();
 const isStored = async () => true;
 
-async function addRecord({ write }: Database, projectId: string, fileId: string, status: string): Promise<string> {
-  const [id, collection] = [newId('record'), newId('collection')];
-  const common = { project_id: projectId, metadata: '{}', created_at: 1, updated_at: 1 };
-  await write
-    .insertInto('collection')
-    .values({
-      ...common,
-      id: collection,
-      type: 'text',
-      name: '',
-      description: '',
-      capacity: 1,
-      embedding_model_id: '',
-      status: 'ready',
-    })
-    .execute();
-  const numbers = {
-    percent: 0,
-    generation: 0,
-    num_chunks: 0,
-    attempt: 0,
-    run_after: 0,
-    deadline_at: 0,
-    source_bytes: 0,
-    claim_order: 0,
-    worked_ms: 0,
-  };
-  const nothing = { url: null, text_splitter: null, error_code: null, error_message: null, report: null };
-  const lease = { lease_owner: null, lease_until: null };
-  const texts = { type: 'file', title: '', content: '', stage: 'queued', status };
-  await write
-    .insertInto('record')
-    .values({ ...common, ...numbers, ...nothing, ...lease, ...texts, id, collection_id: collection, file_id: fileId })
-    .execute();
-  return id;
+async function addRecord(database: Database, projectId: string, fileId: string, status: string): Promise<string> {
+  const project = { project_id: projectId };
+  const collectionId = await insertCollection(database, project);
+  return insertRecord(database, collectionId, { ...project, type: 'file', file_id: fileId, status });
 }
 
 function newFile(projectId: string, bytes: number) {

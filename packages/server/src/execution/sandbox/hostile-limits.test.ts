@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { openChannel } from './hostile/protocol.suite.ts';
 import { inEachTier, planted } from './testing/hostile-tiers.suite.ts';
 
 inEachTier('what a handler prints neither blocks it nor reaches the log unbounded', async ({ bed, runHostile }) => {
@@ -34,22 +35,6 @@ inEachTier('a handler that logs a million lines is heard as far as the bounds go
   assert.ok(bytes > 10_000 && bytes <= 64 * 1024, `${bytes}`);
   assert.equal(reports, 200);
 });
-
-/**
- * Lets a handler reach the child's channel through objects that it shares with standard output. The host trusts nothing
- * on the channel.
- */
-const openChannel = `const Socket = console._stdout.constructor;
-  let channel;
-  const write = Socket.prototype.write;
-  Socket.prototype.write = function (...values) { channel = this; return write.apply(this, values); };
-  context.log('open');
-  Socket.prototype.write = write;
-  const say = (text) => {
-    const head = Buffer.alloc(5);
-    head.writeUInt32LE(Buffer.byteLength(text));
-    return new Promise((done) => channel.write(Buffer.concat([head, Buffer.from(text)]), done));
-  };`;
 
 inEachTier('a forged result for another run is ignored', async ({ runHostile }) => {
   const forged = '{"type":"returned","run":"AAAAAAAAAAAAAAAAAAAAAA","ms":0,"output":"forged"}';

@@ -60,50 +60,6 @@ const emptyChunk = {
   updated_at: 1,
 };
 
-export async function createCollection({ write, fullText }: Database): Promise<string> {
-  const id = newId('collection');
-  const collection = {
-    id,
-    project_id: projectId,
-    type: 'text',
-    name: '',
-    description: '',
-    capacity: 1,
-    embedding_model_id: '',
-  };
-  await write.transaction().execute(async (transaction) => {
-    await transaction
-      .insertInto('collection')
-      .values({ ...collection, metadata: '{}', status: 'ready', created_at: 1, updated_at: 1 })
-      .execute();
-    await fullText.create(transaction, id);
-  });
-  return id;
-}
-
-export async function createRecord({ write }: Database, collectionId: string): Promise<string> {
-  const id = newId('record');
-  const texts = { type: 'text', title: '', content: '', metadata: '{}', status: 'ready', stage: 'done' };
-  const numbers = {
-    percent: 100,
-    generation: 1,
-    num_chunks: 1,
-    attempt: 0,
-    run_after: 0,
-    deadline_at: 0,
-    source_bytes: 0,
-    claim_order: 0,
-    worked_ms: 0,
-    created_at: 1,
-    updated_at: 1,
-  };
-  await write
-    .insertInto('record')
-    .values({ id, project_id: projectId, collection_id: collectionId, ...texts, ...numbers })
-    .execute();
-  return id;
-}
-
 /** Computes the formula of `full-text.ts` directly over all texts. */
 export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): TextMatch[] {
   const all = [...texts.values()];

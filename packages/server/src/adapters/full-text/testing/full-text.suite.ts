@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Database } from '../../database/database.ts';
+import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
 import type { TextMatch } from '../full-text.ts';
-import {
-  assertSameRanking,
-  type Corpus,
-  createCollection,
-  createCorpus,
-  createRandom,
-  createRecord,
-  rankByHand,
-} from './full-text-corpus.suite.ts';
+import { assertSameRanking, type Corpus, createCorpus, createRandom, rankByHand } from './full-text-corpus.suite.ts';
 
 const seqsOf = (matches: readonly TextMatch[]) => matches.map((match) => match.seq);
 
@@ -19,7 +12,7 @@ export function testFullText(database: () => Database): void {
     let collectionId: string;
     let corpus: Corpus;
     beforeEach(async () => {
-      collectionId = await createCollection(database());
+      collectionId = await insertCollection(database());
       corpus = createCorpus(database(), collectionId);
     });
 
@@ -143,7 +136,7 @@ function testMatches(corpus: () => Corpus): void {
 function testVisibility(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
   it('finds only the generation that the record shows, and nothing of a record that is being deleted', async () => {
     const { corpus, collectionId } = current();
-    const record = await createRecord(database(), collectionId);
+    const record = await insertRecord(database(), collectionId);
     const [old] = await corpus.addToRecord(record, 1, 'water');
     const [next] = await corpus.addToRecord(record, 2, 'water');
     assert.deepEqual(seqsOf(await corpus.search(['water'])), [old]);
@@ -157,7 +150,7 @@ function testVisibility(database: () => Database, current: () => { corpus: Corpu
 
   it('finds visible chunks after any number of better ones that are not visible', async () => {
     const { corpus, collectionId } = current();
-    const record = await createRecord(database(), collectionId);
+    const record = await insertRecord(database(), collectionId);
     for (let round = 0; round < 150; round += 1) await corpus.addToRecord(record, 9, 'water');
     const [visible] = await corpus.add('water in a much longer text than the others');
     assert.deepEqual(seqsOf(await corpus.search(['water'], 1)), [visible]);
@@ -167,7 +160,7 @@ function testVisibility(database: () => Database, current: () => { corpus: Corpu
 function testIsolation(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
   it('separates collections: neither matches nor scores depend on another collection', async () => {
     const { corpus } = current();
-    const other = createCorpus(database(), await createCollection(database()));
+    const other = createCorpus(database(), await insertCollection(database()));
     await corpus.add('water fire', 'earth');
     await other.add('water');
     const alone = await corpus.search(['water']);

@@ -4,7 +4,7 @@ import type { HostileCase } from './hostile-case.suite.ts';
  * Reaches the child's channel through objects that it shares with standard output, and imitates the child. The host
  * trusts nothing on the channel.
  */
-const open = `const Socket = console._stdout.constructor; let channel;
+export const openChannel = `const Socket = console._stdout.constructor; let channel;
   const write = Socket.prototype.write;
   Socket.prototype.write = function (...values) { channel = this; return write.apply(this, values); };
   context.log('open');
@@ -21,7 +21,7 @@ function sends(
   lines: string,
   ends: HostileCase['ends'] = ['returned', 'crashed', 'failed'],
 ): HostileCase {
-  return { does, body: `${open} ${lines} return 'honest';`, ends, isLasting: true };
+  return { does, body: `${openChannel} ${lines} return 'honest';`, ends, isLasting: true };
 }
 
 /** Forged messages on the channel, and outputs that are not JSON. */
