@@ -141,8 +141,11 @@ test('[session] the settings list the sessions and end one of another browser, a
   assert.deepEqual([await phone(), await tablet()], [401, 200]);
   assert.deepEqual(opened.complaints, []);
 
+  // The page shows the sign-in form before the service has answered.
+  const answered = page.waitForResponse((response) => response.request().method() === 'DELETE');
   await page.getByRole('button', { name: 'Sign out everywhere' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await answered;
   assert.equal(await tablet(), 401);
 });
 
