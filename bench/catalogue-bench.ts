@@ -3,14 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { loopDelay, residentMemory, type Service, start, startService } from './processes.ts';
+import { type Idle, loopDelay, measureIdle, residentMemory, type Service, start, startService } from './processes.ts';
 import type { Row } from './table.ts';
 
 const wanted = 1_000;
 const formats = ['json_schema', 'openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
 const bars = { startMs: 1_500, kibPerPlugin: 50, listMs: 10 };
 /** Milliseconds after which an idle service has released the memory that its start needed. */
-const settleMs = 8_000;
+const settle = () => pause(8_000);
 
 /**
  * Measures a catalogue with a thousand additional plugins, copied from our bundles: start, memory, lists in every
@@ -19,11 +19,11 @@ const settleMs = 8_000;
 export async function catalogueBenches(folder: string): Promise<Row[]> {
   const bundles = join(folder, 'bundles');
   const plugins = await multiplyBundles(bundles);
-  const bare = await measureIdle(join(folder, 'bare'), {});
+  const bare = await measureIdle(join(folder, 'bare'), {}, settle);
   const settings = { QUARTERMASTER_BUNDLES: bundles };
   const data = join(folder, 'data');
-  const first = await measureIdle(data, settings);
-  const again = await measureIdle(data, settings);
+  const first = await measureIdle(data, settings, settle);
+  const again = await measureIdle(data, settings, settle);
   const service = await startService(data, settings);
   try {
     // Resets the count, so that the garbage collection of the start does not count for the lists.
@@ -48,24 +48,6 @@ interface Memory {
 function measureMemory(bundles: string): Memory {
   const program = ['--expose-gc', 'bench/catalogue-memory.ts', bundles];
   return JSON.parse(execFileSync(process.execPath, program, { encoding: 'utf8' })) as Memory; // the format that the program prints
-}
-
-interface Idle {
-  readonly readyMs: number;
-  readonly idleMb: number;
-  readonly loopP99: number;
-}
-
-async function measureIdle(data: string, settings: Readonly<Record<string, string>>): Promise<Idle> {
-  const began = performance.now();
-  const service = await startService(data, settings);
-  const readyMs = performance.now() - began;
-  try {
-    await pause(settleMs);
-    return { readyMs, idleMb: residentMemory(service.pid), loopP99: await loopDelay(service) };
-  } finally {
-    await service.stop();
-  }
 }
 
 function startRow(measured: { plugins: number; bare: Idle; first: Idle; again: Idle; memory: Memory }): Row {

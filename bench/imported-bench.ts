@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeImportedCatalogue } from './imported-catalogue.ts';
-import { loopDelay, residentMemory, type Service, startService } from './processes.ts';
+import { type Idle, loopDelay, measureIdle, residentMemory, type Service, startService } from './processes.ts';
 import type { Row } from './table.ts';
 
 const plugins = 3_500;
@@ -18,8 +18,8 @@ export async function importedBenches(folder: string): Promise<Row[]> {
   await writeImportedCatalogue(bundles, plugins);
   const data = join(folder, 'data');
   const settings = { QUARTERMASTER_BUNDLES: bundles, QUARTERMASTER_LOG_LEVEL: 'error' };
-  const first = await measureStart(data, settings, settleUntilLoaded);
-  const again = await measureStart(data, settings, () => pause(settleMs));
+  const first = await measureIdle(data, settings, settleUntilLoaded);
+  const again = await measureIdle(data, settings, () => pause(settleMs));
   const service = await startService(data, settings);
   try {
     await pause(settleMs);
@@ -27,28 +27,6 @@ export async function importedBenches(folder: string): Promise<Row[]> {
     const lists: Row[] = [];
     for (const [name, ask] of Object.entries(listRequests(service))) lists.push(await measureList(service, name, ask));
     return [startRow('first', first), startRow('later', again), runRow, ...lists];
-  } finally {
-    await service.stop();
-  }
-}
-
-interface Start {
-  readonly readyMs: number;
-  readonly idleMb: number;
-  readonly loopP99: number;
-}
-
-async function measureStart(
-  data: string,
-  settings: Readonly<Record<string, string>>,
-  settle: (service: Service) => Promise<void>,
-): Promise<Start> {
-  const began = performance.now();
-  const service = await startService(data, settings);
-  const readyMs = performance.now() - began;
-  try {
-    await settle(service);
-    return { readyMs, idleMb: residentMemory(service.pid), loopP99: await loopDelay(service) };
   } finally {
     await service.stop();
   }
@@ -64,7 +42,7 @@ async function settleUntilLoaded({ pluginsUrl }: Service): Promise<void> {
   await pause(settleMs);
 }
 
-function startRow(which: string, { readyMs, idleMb, loopP99 }: Start): Row {
+function startRow(which: string, { readyMs, idleMb, loopP99 }: Idle): Row {
   return {
     bench: `${which} start, ${plugins} imported plugins`,
     ours: `ready after ${readyMs.toFixed(0)} ms, idle ${idleMb.toFixed(0)} MiB`,

@@ -162,3 +162,26 @@ export async function loopDelay(service: Service): Promise<number> {
   const line = /^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text);
   return Math.max(0, Number(line?.[1]) * 1000 - betweenLooksMs);
 }
+
+/** Milliseconds until a service is ready, and its MiB and event-loop delay once it is idle. */
+export interface Idle {
+  readonly readyMs: number;
+  readonly idleMb: number;
+  readonly loopP99: number;
+}
+
+export async function measureIdle(
+  data: string,
+  settings: Readonly<Record<string, string>>,
+  settle: (service: Service) => Promise<void>,
+): Promise<Idle> {
+  const began = performance.now();
+  const service = await startService(data, settings);
+  const readyMs = performance.now() - began;
+  try {
+    await settle(service);
+    return { readyMs, idleMb: residentMemory(service.pid), loopP99: await loopDelay(service) };
+  } finally {
+    await service.stop();
+  }
+}
