@@ -137,6 +137,9 @@ export const operationsRequirements: Requirements = {
       '[store] a database in PostgreSQL is used with one data folder, whatever another one holds; the folder may move',
       '[store] of two processes that start at once on a fresh database one serves files, and the other says why not',
       '[store] a start that is cut off between the folder and the database is finished by the next one',
+      '[store] every command refuses a folder without a store, names the setting, and creates nothing there',
+      '[store] every command refuses a PostgreSQL database without a store, and creates no table',
+      '[store] with PostgreSQL, a command on stored content refuses a folder of no or another store, and changes nothing',
     ],
   },
   'operations.upgrade': {

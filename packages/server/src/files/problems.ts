@@ -152,6 +152,13 @@ export function secondFolder(folder: string, identity: string, wanted: object): 
   );
 }
 
+/** @param identity the name of the identity file */
+export function notTheDataFolder(folder: string, identity: string): Error {
+  return new Error(
+    `${folder} is not the data folder of the database: its ${identity} is missing or belongs to another store. Nothing was changed. Set QUARTERMASTER_DATA to the data folder of the service.`,
+  );
+}
+
 export function bytesOfAnotherDatabase(folder: string): Error {
   return new Error(
     `The data folder ${folder} holds files that the database does not list. They would be lost with this database. ${checkSettings} To start with an empty store, move "blobs" out of the folder.`,

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { replaceFile } from '../kernel/disk/replace-file.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import type { FileRepository } from './file-repository.ts';
-import { bytesOfAnotherDatabase, folderOfAnotherDatabase, rowsOfAnotherFolder, secondFolder } from './problems.ts';
+import {
+  bytesOfAnotherDatabase,
+  folderOfAnotherDatabase,
+  notTheDataFolder,
+  rowsOfAnotherFolder,
+  secondFolder,
+} from './problems.ts';
 import type { StoreIdentityRepository } from './store-identity-repository.ts';
 
 export interface ClaimDeps {
@@ -52,6 +58,20 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
   }
   await writeIdentityFile(folder, { store_id: storeId, folder_id: claimed });
   await rm(join(folder, earlierFile), { force: true });
+}
+
+/**
+ * Checks before a command reads or writes the data folder that the folder belongs to the store. Changes nothing. A
+ * store without a claimed folder is accepted, because no files address has started with it.
+ * @throws Error when the store has another data folder
+ */
+export async function assertDataFolder(
+  folder: string,
+  store: Pick<StoreIdentityRepository, 'readIdentity'>,
+): Promise<void> {
+  const { folderId } = await store.readIdentity();
+  if (folderId === null || (await readIdentityFile(folder)).folderId === folderId) return;
+  throw notTheDataFolder(folder, identityFile);
 }
 
 /** Checks a folder without a complete identity file: a new folder, a restored one, or one of an earlier version. */

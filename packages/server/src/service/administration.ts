@@ -10,6 +10,7 @@ import { createAdministratorRepository } from '../adapters/repositories/administ
 import { createCredentialProfileRepository } from '../adapters/repositories/credential-profile-repository.ts';
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
+import { assertDataFolder } from '../files/store-identity.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
@@ -29,34 +30,44 @@ export interface Administration extends StoreAdministration {
 /** Connections to PostgreSQL. A command needs few, because its steps are sequential, and a service may run at the same time. */
 const connectionsOfCommand = 2;
 
-/** Opens the store of the settings, performs the work and closes the store. */
+/**
+ * Opens the store of the settings, performs the work and closes the store.
+ * @throws Error when the settings name no store; nothing is created then
+ */
 export async function withAdministration(work: (administration: Administration) => Promise<void>): Promise<void> {
   const config = parseConfig(processEnvironment());
   const logger = createLogger('warn');
   const database = await openDatabase({
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
+    mustExist: true,
     logger,
     connections: connectionsOfCommand,
     durability: config.databaseDurability,
   });
+  const store = createStoreRepository(database);
+  // With SQLite the database is in the data folder, so the folder is the right one.
+  const assertFolder = async () => {
+    if (database.dialect === 'postgres') await assertDataFolder(config.dataFolder, store);
+  };
   try {
     const repository = createProjectRepository(database);
     await work({
       projects: createProjects({ repository, clock: database.clock, newId: createNewId(database.clock) }),
       profiles: createProfileMaintenance({
         repository: createCredentialProfileRepository(database),
-        store: createStoreRepository(database),
+        store,
         openEncrypter: () => openStoreEncrypter({ ...config, isDatabaseInFolder: database.dialect === 'sqlite' }),
       }),
       createSetUpLink: async ({ reset }) => {
+        await assertFolder();
         const administrators = createAdministratorRepository(database);
         if (reset) await administrators.removeAdministrator();
         const { dataFolder } = config;
         const consoleUrl = config.publicFilesUrl ?? `http://${config.host}:${config.filesPort}`;
         return createSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
       },
-      ...administerStore({ database, dataFolder: config.dataFolder, logger }),
+      ...administerStore({ database, dataFolder: config.dataFolder, logger, assertFolder }),
     });
   } finally {
     await database.close();

@@ -44,16 +44,22 @@ export function administerStore(place: {
   readonly database: Database;
   readonly dataFolder: string;
   readonly logger: Logger;
+  /** Throws when the folder does not belong to the database. */
+  readonly assertFolder: () => Promise<void>;
 }): StoreAdministration {
-  const { database, dataFolder, logger } = place;
+  const { database, dataFolder, logger, assertFolder } = place;
   const clock = systemClock;
   const [files, damages] = [createFileRepository(database), createBlobRepository(database)];
   const depsOf = (blobs: BlobStore): QuarantineDeps => {
     const reportDamage = createDamageReport({ damages, blobs, clock, logger });
     return { files, damages, reportDamage, blobs, clock, newId: createNewId() };
   };
+  const openBlobs = async (): Promise<BlobStore> => {
+    await assertFolder();
+    return openDiskBlobStore(dataFolder);
+  };
   async function withBlobs<T>(work: (deps: QuarantineDeps) => Promise<T>): Promise<T> {
-    const blobs = await openDiskBlobStore(dataFolder);
+    const blobs = await openBlobs();
     try {
       return await work(depsOf(blobs));
     } finally {
@@ -66,7 +72,7 @@ export function administerStore(place: {
     verification: damages,
     quarantine: {
       async *list() {
-        const blobs = await openDiskBlobStore(dataFolder);
+        const blobs = await openBlobs();
         try {
           yield* listQuarantine(depsOf(blobs));
         } finally {

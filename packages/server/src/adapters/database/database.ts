@@ -34,6 +34,8 @@ export interface DatabaseSettings {
   /** A PostgreSQL URL; null selects the SQLite file in the data folder. */
   readonly url: string | null;
   readonly dataFolder: string;
+  /** Refuses a place without a store and creates nothing there. Otherwise a new store is created. */
+  readonly mustExist?: boolean;
   readonly logger: Logger;
   readonly metrics?: Registry;
   /** The clock of this machine. */

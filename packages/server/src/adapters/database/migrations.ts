@@ -60,7 +60,8 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
   };
 }
 
-const migrationTable = 'schema_migration';
+/** The table that every store has. */
+export const migrationTable = 'schema_migration';
 type WithMigrations = Tables & { schema_migration: { name: string; timestamp: string } };
 
 /**

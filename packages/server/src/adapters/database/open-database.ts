@@ -3,7 +3,7 @@ import type { Database, DatabaseSettings } from './database.ts';
 
 /**
  * Opens the database and migrates its tables.
- * @throws when the database could lose an acknowledged write.
+ * @throws when the database could lose an acknowledged write, or does not exist and `mustExist` is set.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   if (settings.url === null) return await openSqliteDatabase(settings);

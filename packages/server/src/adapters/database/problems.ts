@@ -1,17 +1,13 @@
 import { Problem } from '../../kernel/problem.ts';
 import { FatalError } from '../../kernel/process/fatal-error.ts';
 
-/** The data folder does not exist. */
-export function noDataFolder(folder: string): Error {
+/**
+ * The data folder has no SQLite database, or its database has no tables of a store.
+ * @param file the name of the database file
+ */
+export function noSqliteStore(folder: string, file: string): Error {
   return new Error(
-    `No Quartermaster store found in ${folder}. Set QUARTERMASTER_DATA, or start the service once to create it.`,
-  );
-}
-
-/** The data folder has no SQLite database. */
-export function noDatabase(file: string): Error {
-  return new Error(
-    `No Quartermaster store found: there is no ${file}. Set QUARTERMASTER_DATA to the data folder, or QUARTERMASTER_DATABASE_URL if the database is in PostgreSQL.`,
+    `No Quartermaster store found in ${folder}: it has no database ${file} with the tables of a store. Set QUARTERMASTER_DATA to the data folder, or QUARTERMASTER_DATABASE_URL if the database is in PostgreSQL. To create a store, start the service.`,
   );
 }
 
@@ -44,7 +40,7 @@ export function newerStore(migrations: readonly string[]): Error {
 /** The database has no migration table on its search path. */
 export function noPostgresStore(): Error {
   return new Error(
-    'No Quartermaster store found in the database of QUARTERMASTER_DATABASE_URL. Start the service once to create it.',
+    'No Quartermaster store found in the database of QUARTERMASTER_DATABASE_URL: it has no table schema_migration. Set the variable to the database of the service. To create a store, start the service.',
   );
 }
 

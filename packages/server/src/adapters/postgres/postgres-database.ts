@@ -1,10 +1,11 @@
-import { PostgresDialect, PostgresQueryCompiler } from 'kysely';
+import { type Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
 import { systemClock } from '../../kernel/clock.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
-import { migrate } from '../database/migrations.ts';
+import { migrate, migrationTable } from '../database/migrations.ts';
+import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
 import { createPostgresFullText } from '../full-text/postgres-full-text.ts';
@@ -62,6 +63,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   };
   const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
   try {
+    if (settings.mustExist === true) await assertStore(migrating.db);
     await migrate(migrating.db, 'postgres');
     clock = await openPostgresClock({ db: reserved.db, local: settings.clock ?? systemClock, logger });
   } catch (error) {
@@ -88,6 +90,14 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     },
     close,
   };
+}
+
+/** Throws when the search path of the database has no table of a store. */
+async function assertStore(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ found: boolean }>`select to_regclass(${migrationTable}) is not null as found`.execute(
+    db,
+  );
+  if (rows[0]?.found !== true) throw noPostgresStore();
 }
 
 /** At start the operator gets the original error. Callers get a general one. */

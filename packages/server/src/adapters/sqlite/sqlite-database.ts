@@ -1,12 +1,14 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../kernel/clock.ts';
+import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
-import { migrate } from '../database/migrations.ts';
-import { databaseFileDamaged, noDataFolder } from '../database/problems.ts';
+import { migrate, migrationTable } from '../database/migrations.ts';
+import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -15,12 +17,17 @@ import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-threa
 /** A second reader is opened on demand, so that a long search does not delay the reads of keys and files. */
 const moreReaders = 1;
 
+/** Milliseconds that the check of a store waits for a lock of another process. */
+const busyTimeout = 10_000;
+
 /** The name of the database file in the data folder. */
 export const sqliteFile = 'quartermaster.db';
 
 /** Opens the file in the data folder with one connection for writes and one or two for reads. */
-export async function openSqliteDatabase({ dataFolder, clock = systemClock }: DatabaseSettings): Promise<Database> {
+export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Database> {
+  const { dataFolder, clock = systemClock } = settings;
   const file = path.join(dataFolder, sqliteFile);
+  if (settings.mustExist === true) await assertSqliteStore(dataFolder);
   await createPrivately(file, dataFolder);
   const opened: SqliteThread[] = [];
   const openThread = async (readOnly: boolean) => {
@@ -56,10 +63,29 @@ export async function openSqliteDatabase({ dataFolder, clock = systemClock }: Da
   }
 }
 
+/**
+ * Checks that the data folder has a store, and changes nothing.
+ * @throws Error when the database is missing or has no table of a store
+ */
+export async function assertSqliteStore(dataFolder: string): Promise<void> {
+  const file = path.join(dataFolder, sqliteFile);
+  if (!(await exists(file)) || !hasStore(file)) throw noSqliteStore(dataFolder, sqliteFile);
+}
+
+/** Returns true for a file that SQLite cannot read, because the opening of the database reports its damage. */
+function hasStore(file: string): boolean {
+  try {
+    using database = new DatabaseSync(file, { readOnly: true, timeout: busyTimeout });
+    return database.prepare('select 1 from sqlite_schema where name = ?').get(migrationTable) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
 /** Creates the file with mode 0600 before SQLite opens it, because SQLite gives its log the same mode. */
 async function createPrivately(file: string, folder: string): Promise<void> {
   const created = await open(file, 'a', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? noDataFolder(folder) : error;
+    throw error.code === 'ENOENT' ? noSqliteStore(folder, sqliteFile) : error;
   });
   await created.chmod(0o600);
   await created.close();

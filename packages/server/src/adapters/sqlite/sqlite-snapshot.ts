@@ -1,9 +1,9 @@
-import { access, chmod, rm } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { type DatabaseSnapshot, mostNamedFiles, type SnapshotBlob } from '../../backup/snapshot-port.ts';
-import { databaseDamaged, noDatabase } from '../database/problems.ts';
-import { sqliteFile } from './sqlite-database.ts';
+import { databaseDamaged } from '../database/problems.ts';
+import { assertSqliteStore, sqliteFile } from './sqlite-database.ts';
 
 /**
  * More pages than any database has. A single step copies one state, whereas a write between two steps would restart the
@@ -24,9 +24,7 @@ export async function takeSqliteSnapshot(
   check: 'quick_check' | 'integrity_check' = 'quick_check',
 ): Promise<DatabaseSnapshot> {
   const original = join(dataFolder, sqliteFile);
-  await access(original).catch(() => {
-    throw noDatabase(original);
-  });
+  await assertSqliteStore(dataFolder);
   const file = join(folder, sqliteFile);
   await rm(file, { force: true });
   const source = new DatabaseSync(original, { readOnly: true, timeout: busyTimeout });
