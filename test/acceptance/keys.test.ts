@@ -44,6 +44,15 @@ test('[keys] a new key has the scopes files, collections and plugins unless othe
   assert.deepEqual(byApi.scopes, ['files', 'collections', 'plugins']);
   const created = await runCommand(service, 'key', 'create', 'default', '--name', 'plain');
   assert.equal(created.code, 0, created.errors);
+  const unknown = [
+    [['key', 'list', 'nope'], 'project with the id or name "nope" was found', 'project list', 'projects'],
+    [['key', 'revoke', 'nope'], 'key with the id "nope" was found', 'key list', 'keys'],
+  ] as const;
+  for (const [words, what, command, objects] of unknown) {
+    const { errors } = await runCommand(service, ...words);
+    const remedy = `Run "npm run quartermaster -- ${command}" to list the ${objects}.`;
+    assert.equal(errors, `quartermaster: No ${what}. ${remedy}\n`);
+  }
   const { filesUrl, pluginsUrl } = service;
   for (const key of [byApi.key, created.output]) {
     for (const url of [`${filesUrl}/v1/files`, `${filesUrl}/v1/collections`, `${pluginsUrl}/v1/bundles`]) {

@@ -1,7 +1,6 @@
 import { defaultScopes, type Scope, scopes } from '@quartermaster/contract';
 import { withAdministration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
-import { findProjectId } from './find-project.ts';
 import { printTable, time } from './print.ts';
 
 /** Manages API keys. A new key is printed once, on its own line of standard output, for scripts. */
@@ -15,10 +14,10 @@ export function keyCommands(): Command {
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('create a key and print it once')
     .action((project: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
-      withAdministration(async ({ projects }) => {
+      withAdministration(async ({ projects, findProjectId }) => {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
-        const projectId = await findProjectId(projects, project);
+        const projectId = await findProjectId(project);
         const created = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
         console.error(`Created key ${created.stored.id}. It is shown only once:`);
         console.log(created.key.reveal());
@@ -29,10 +28,8 @@ export function keyCommands(): Command {
     .argument('[project]', 'id or name of a project')
     .description('list keys, without their secrets')
     .action((project: string | undefined) =>
-      withAdministration(async ({ projects }) => {
-        const rows = await projects.listKeys(
-          project === undefined ? undefined : await findProjectId(projects, project),
-        );
+      withAdministration(async ({ projects, findProjectId }) => {
+        const rows = await projects.listKeys(project === undefined ? undefined : await findProjectId(project));
         printTable(
           ['key', 'project', 'name', 'ends with', 'scopes', 'created', 'expires', 'revoked', 'last used'],
           rows.map((row) => [
@@ -61,7 +58,8 @@ function addRevocation(key: Command): void {
     .option('--descendants', 'also revoke all keys that it created, directly or through other keys')
     .description('revoke a key; running services reject it within a second')
     .action((keyId: string, options: { descendants?: true }) =>
-      withAdministration(async ({ projects }) => {
+      withAdministration(async ({ projects, assertKey }) => {
+        await assertKey(keyId);
         const revoked = await projects.revokeKey(keyId, { withDescendants: options.descendants === true });
         for (const id of revoked) console.error(`revoked ${id}`);
         const remaining = await projects.countDescendants(keyId);
@@ -81,7 +79,8 @@ function addRotation(key: Command): void {
     .option('--overlap <minutes>', 'minutes until the old key stops working', readOverlap, 60)
     .description('replace a key; the old key works until the overlap ends')
     .action((keyId: string, options: { overlap: number }) =>
-      withAdministration(async ({ projects }) => {
+      withAdministration(async ({ projects, assertKey }) => {
+        await assertKey(keyId);
         const rotated = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
         console.error(
           `Created key ${rotated.stored.id}. The old key ends in ${options.overlap} minutes. The new key is shown only once:`,

@@ -1,6 +1,5 @@
 import { withAdministration } from '@quartermaster/server/administration';
 import { Argument, Command } from 'commander';
-import { findProjectId } from './find-project.ts';
 import { printTable, time } from './print.ts';
 
 export function projectCommands(): Command {
@@ -37,7 +36,9 @@ export function projectCommands(): Command {
       'keep or drop the inputs and messages of runs in their records (default: drop); credentials are never kept',
     )
     .action((project: string, what: 'keep' | 'drop') =>
-      withAdministration(async ({ projects }) => projects.setRunInputs(await findProjectId(projects, project), what)),
+      withAdministration(async ({ projects, findProjectId }) =>
+        projects.setRunInputs(await findProjectId(project), what),
+      ),
     );
   return project;
 }

@@ -51,11 +51,11 @@ function restoreCommand(): Command {
   return new Command('restore')
     .description('move a blob back into the store, or create a file from it')
     .argument('<blob>', 'id of the blob')
-    .option('--project <id>', 'create the file in this project')
+    .option('--project <id>', 'create the file in the project with this id or name')
     .option('--name <name>', 'name of the file, with its extension')
     .addOption(new Option('--purpose <purpose>', 'purpose of the file').choices(purposeNames).default('record_file'))
     .action((blobId: string, { project, name, purpose }: RestoreOptions) =>
-      withAdministration(async ({ quarantine }) => {
+      withAdministration(async ({ quarantine, findProjectId }) => {
         if (project === undefined) {
           if (name !== undefined)
             throw new Error('--name requires --project. Name the project that the file is created in.');
@@ -65,7 +65,8 @@ function restoreCommand(): Command {
         }
         if (name === undefined)
           throw new Error('--project requires --name. Give the name of the file with its extension.');
-        const fileId = await quarantine.restoreAsFile(blobId, { projectId: project, name, purpose });
+        const projectId = await findProjectId(project);
+        const fileId = await quarantine.restoreAsFile(blobId, { projectId, name, purpose });
         console.log(`restored ${blobId} as the file ${fileId}`);
       }),
     );

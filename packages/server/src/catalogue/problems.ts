@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
-import { fieldInvalid, validationFailed } from '../kernel/validation/validation-error.ts';
+import { fieldInvalid, quote, quoteNames, validationFailed } from '../kernel/validation/validation-error.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
   return new Problem(
@@ -29,7 +29,7 @@ export function iconNotFound(bundleId: string): Problem {
 }
 
 export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
-  return fieldInvalid('query/format', quoteText(found), `one of ${supported.join(', ')}`);
+  return fieldInvalid('query/format', quote(found), `one of ${quoteNames(supported)}`);
 }
 
 /**

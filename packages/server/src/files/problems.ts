@@ -1,7 +1,7 @@
 import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import { quoteText } from '../kernel/quote-text.ts';
-import { fieldInvalid, fieldMissing } from '../kernel/validation/validation-error.ts';
+import { fieldInvalid, fieldMissing, quote, quoteNames } from '../kernel/validation/validation-error.ts';
 
 /** The body cannot be parsed. @param what a clause with a full stop. Source: docs/contract.md "Codes". */
 export function multipartMalformed(what: string): Problem {
@@ -80,7 +80,7 @@ export function fieldRepeated(name: string): Problem {
 }
 
 export function purposeUnknown(found: string): Problem {
-  return fieldInvalid('body/purpose', quoteText(found), `one of ${purposeNames.join(', ')}`);
+  return fieldInvalid('body/purpose', quote(found), `one of ${quoteNames(purposeNames)}`);
 }
 
 /** The purpose does not allow the extension. The message names the other purpose if that one does. */
@@ -188,11 +188,5 @@ export function notTheContent(blobId: string, { id, name }: { readonly id: strin
 export function blobStillNamed(blobId: string): Error {
   return new Error(
     `Blob ${blobId} is in use, so nothing was changed. Run "npm run quartermaster -- fsck --hash --repair" to compare it with its copy in the quarantine.`,
-  );
-}
-
-export function projectUnknown(projectId: string): Error {
-  return new Error(
-    `Project ${projectId} does not exist. Run "npm run quartermaster -- project list" to see the projects.`,
   );
 }

@@ -39,7 +39,7 @@ describe('POST /v1/files refuses', () => {
   const forms: Record<string, [form: Form, message: RegExp]> = {
     'an unknown purpose': [
       { purpose: 'assistants' },
-      /body\/purpose must be one of record_file, qa_record_file; received "assistants"/,
+      /body\/purpose must be one of "record_file", "qa_record_file"; received "assistants"/,
     ],
     'an empty purpose': [{ purpose: '' }, /body\/purpose must be .*; received ""/],
     'a purpose with a blank': [{ purpose: ' record_file' }, /body\/purpose/],

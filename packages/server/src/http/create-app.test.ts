@@ -96,7 +96,7 @@ test('an invalid field is named in the error with the value found and the value 
     ['{"count":"3"}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be an integer; received a string ("3").'],
     ['{"count":true}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be an integer; received a boolean (true).'],
     ['{}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count is required.'],
-    ['{"count":0}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be at least 1; received a number (0).'],
+    ['{"count":0}', 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be at least 1; received 0.'],
     [
       '{"count":1,"credentials":"sk-123"}',
       422,
@@ -114,12 +114,7 @@ test('an invalid field is named in the error with the value found and the value 
     ['{"count":1e999}', 422, 'REQUEST_VALIDATION_ERROR', `body/count ${tooLarge}`],
     ['{"count":1,"x":[{"y":-1e999}]}', 422, 'REQUEST_VALIDATION_ERROR', `body/x/0/y ${tooLarge}`],
     [`{"count":1${'0'.repeat(309)}}`, 422, 'REQUEST_VALIDATION_ERROR', `body/count ${tooLarge}`],
-    [
-      `{"count":0,"x":"1e999"}`,
-      422,
-      'REQUEST_VALIDATION_ERROR',
-      'body/count must be at least 1; received a number (0).',
-    ],
+    [`{"count":0,"x":"1e999"}`, 422, 'REQUEST_VALIDATION_ERROR', 'body/count must be at least 1; received 0.'],
     [
       `${'['.repeat(65)}${']'.repeat(65)}`,
       400,

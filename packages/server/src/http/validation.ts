@@ -77,7 +77,7 @@ function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidati
   return checked;
 }
 
-/** For example: `body/purpose must be one of "record_file", "qa_record_file"; received a string ("x").` */
+/** For example: `body/purpose must be one of "record_file", "qa_record_file"; received "x".` */
 export function validationProblem(errors: readonly FastifySchemaValidationError[], part = 'body'): Problem {
   const reported = errors as readonly ReportedError[]; // the validators above report these
   const [error] = describeErrors(reported, {

@@ -54,7 +54,7 @@ test('an output that does not match its schema is returned as text only, marked 
 test('a failed result has a message for the model, the code, the details and the excerpt', () => {
   const details = [
     { path: 'body/input_params/a', found: 'nothing', expected: 'this field' },
-    { path: 'body/input_params/b', found: 'a string ("xyz")', expected: 'a string of at most 2 characters' },
+    { path: 'body/input_params/b', found: '"xyz"', expected: 'a string of at most 2 characters' },
   ];
   const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a is required.', {
     details,
@@ -64,7 +64,7 @@ test('a failed result has a message for the model, the code, the details and the
   assert.deepEqual(content, [
     {
       type: 'text',
-      text: 'arguments/a is required.\narguments/b must be a string of at most 2 characters; received a string ("xyz").',
+      text: 'arguments/a is required.\narguments/b must be a string of at most 2 characters; received "xyz".',
     },
   ]);
   assert.deepEqual(_meta?.['quartermaster/error'], { code: problem.code, message: problem.message, details });

@@ -13,6 +13,7 @@ import { createStoreRepository } from '../adapters/repositories/store-repository
 import { assertDataFolder } from '../files/store-identity.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
 import { administerStore, type StoreAdministration } from './store-administration.ts';
 
@@ -20,6 +21,13 @@ import { administerStore, type StoreAdministration } from './store-administratio
 export interface Administration extends StoreAdministration {
   readonly projects: Projects;
   readonly profiles: ProfileMaintenance;
+  /**
+   * Finds the id of the project with this id or name.
+   * @throws Error that names the command which lists the projects
+   */
+  findProjectId(idOrName: string): Promise<string>;
+  /** @throws Error that names the command which lists the keys, when there is no key with this id */
+  assertKey(keyId: string): Promise<void>;
   /**
    * Creates a link that sets up the administrator. `reset` first removes the existing administrator with all sessions.
    * @returns undefined when an administrator exists and `reset` is false
@@ -59,6 +67,15 @@ export async function withAdministration(work: (administration: Administration) 
         store,
         openEncrypter: () => openStoreEncrypter({ ...config, isDatabaseInFolder: database.dialect === 'sqlite' }),
       }),
+      findProjectId: async (idOrName) => {
+        const all = await repository.listProjects();
+        const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+        if (found === undefined) throw unknownProject(idOrName);
+        return found.id;
+      },
+      assertKey: async (keyId) => {
+        if ((await repository.findKey(keyId)) === undefined) throw unknownKey(keyId);
+      },
       createSetUpLink: async ({ reset }) => {
         await assertFolder();
         const administrators = createAdministratorRepository(database);
@@ -72,6 +89,18 @@ export async function withAdministration(work: (administration: Administration) 
   } finally {
     await database.close();
   }
+}
+
+function unknownProject(idOrName: string): Error {
+  return new Error(
+    `No project with the id or name ${quoteText(idOrName)} was found. Run "npm run quartermaster -- project list" to list the projects.`,
+  );
+}
+
+function unknownKey(keyId: string): Error {
+  return new Error(
+    `No key with the id ${quoteText(keyId)} was found. Run "npm run quartermaster -- key list" to list the keys.`,
+  );
 }
 
 export { createEncryptionKey } from '../access/credential-profiles/encryption.ts';

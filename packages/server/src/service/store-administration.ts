@@ -3,7 +3,6 @@ import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
-import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import type { BlobRepository } from '../files/blob-repository.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import { type CheckStoreOptions, checkStore, type StoreReport } from '../files/maintenance/fsck.ts';
@@ -17,7 +16,6 @@ import {
 } from '../files/maintenance/quarantine.ts';
 import { createDamageReport } from '../files/maintenance/report-damage.ts';
 import { type Swept, sweepOrphans } from '../files/maintenance/sweep-orphans.ts';
-import { projectUnknown } from '../files/problems.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -81,12 +79,7 @@ export function administerStore(place: {
       },
       sweep: () => withBlobs((deps) => sweepOrphans({ ...deps, logger }, true)),
       restore: (blobId) => withBlobs((deps) => restoreBlob(deps, blobId)),
-      restoreAsFile: (blobId, file) =>
-        withBlobs(async (deps) => {
-          const project = await createProjectRepository(database).findProject(file.projectId);
-          if (project === undefined) throw projectUnknown(file.projectId);
-          return restoreAsFile(deps, blobId, file);
-        }),
+      restoreAsFile: (blobId, file) => withBlobs((deps) => restoreAsFile(deps, blobId, file)),
       purge: (blobId) => withBlobs(({ blobs }) => blobs.quarantine.purge(blobId)),
     },
   };

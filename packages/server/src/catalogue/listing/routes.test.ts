@@ -166,7 +166,7 @@ test('an unsupported format results in 422 with a list of the supported ones', a
   assert.equal(answer.statusCode, 422);
   assert.equal(
     answer.json().error.message,
-    'query/format must be one of json_schema, openai, openai-strict, anthropic, gemini, mcp, taskingai; received "soap".',
+    'query/format must be one of "json_schema", "openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"; received "soap".',
   );
 });
 

@@ -121,7 +121,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'effects: read',
     to: 'effects: reads',
-    says: `${plugin}:4 effects: Must be one of "read", "write", "destructive"; received a string ("reads").`,
+    says: `${plugin}:4 effects: Must be one of "read", "write", "destructive"; received "reads".`,
   },
   'texts without English': {
     file: plugin,
@@ -178,7 +178,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: 'sums/add.yaml',
     from: 'handler: add.ts',
     to: 'handler: ../weather/add.ts',
-    says: 'sums/add.yaml:16 handler: Must be a string that matches ^[a-z0-9-]+\\.(ts|mjs|js)$; received a string ("../weather/add.ts").',
+    says: 'sums/add.yaml:16 handler: Must be a string that matches ^[a-z0-9-]+\\.(ts|mjs|js)$; received "../weather/add.ts".',
   },
   'a host that is not declared': {
     file: plugin,
@@ -208,7 +208,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'url: https://api.example.com/',
     to: 'url: file:///etc/',
-    says: `${plugin}:20 request.url: Must be a string that matches ^https?://; received a string ("file:///etc/v1/{credential:ACCOUNT}/weather").`,
+    says: `${plugin}:20 request.url: Must be a string that matches ^https?://; received "file:///etc/v1/{credential:ACCOUNT}/weather".`,
   },
   'a placeholder of no parameter': {
     file: plugin,
@@ -274,13 +274,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: lat,
     to: 'lat: {type: float, description: Latitude.}',
-    says: `${plugin}:11 input_schema.properties.lat.type: Must be one of "array", "boolean", "integer", "null", "number", "object", "string"; received a string ("float").`,
+    says: `${plugin}:11 input_schema.properties.lat.type: Must be one of "array", "boolean", "integer", "null", "number", "object", "string"; received "float".`,
   },
   'a schema whose root is no object': {
     file: plugin,
     from: 'input_schema:\n  type: object',
     to: 'input_schema:\n  type: array',
-    says: `${plugin}:7 input_schema.type: Must be "object"; received a string ("array").`,
+    says: `${plugin}:7 input_schema.type: Must be "object"; received "array".`,
   },
   'a property without a description': {
     file: plugin,
@@ -406,7 +406,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: '[api.example.com]',
     to: '["*.example.com"]',
-    says: `${bundle}:8 hosts[0]: Must be a string that matches ^[a-z0-9.-]+(:\\d+)?$; received a string ("*.example.com").`,
+    says: `${bundle}:8 hosts[0]: Must be a string that matches ^[a-z0-9.-]+(:\\d+)?$; received "*.example.com".`,
   },
   'a host that is listed twice': {
     file: bundle,
@@ -438,7 +438,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: '[api.example.com]',
     to: '{by: caller}',
-    says: `${bundle}:8 hosts.by: Must be "operator"; received a string ("caller").`,
+    says: `${bundle}:8 hosts.by: Must be "operator"; received "caller".`,
   },
   'an icon that is not there': {
     file: bundle,
@@ -491,7 +491,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: 'in: query',
     to: 'in: body',
-    says: `${bundle}:16 inject[0].in: Must be one of "header", "query", "form", "json", "bearer", "path", "basic", "aws_sigv4", "hmac", "oauth2"; received a string ("body").`,
+    says: `${bundle}:16 inject[0].in: Must be one of "header", "query", "form", "json", "bearer", "path", "basic", "aws_sigv4", "hmac", "oauth2"; received "body".`,
   },
   'an injection that lacks a member': {
     file: bundle,
@@ -515,7 +515,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: injection,
     to: `{in: hmac, credential: WEATHER_KEY, algorithm: md5, message: '{body}', signature: {in: header, name: S}}`,
-    says: `${bundle}:16 inject[0].algorithm: Must be one of "sha1", "sha256", "sha384", "sha512"; received a string ("md5").`,
+    says: `${bundle}:16 inject[0].algorithm: Must be one of "sha1", "sha256", "sha384", "sha512"; received "md5".`,
   },
   'a signature that covers a time nobody declares': {
     file: bundle,

@@ -22,7 +22,7 @@ test('no separator is part of another', () => {
 });
 
 test('chunks overlap by at most half, also with the default size', () => {
-  assert.match(describe({ type: 'token', chunk_size: 100, chunk_overlap: 51 }), /at most half of chunk_size \(100\)/);
+  assert.match(describe({ type: 'token', chunk_size: 100, chunk_overlap: 51 }), /at most 50 \(half of chunk_size\)/);
   assert.equal(checkSplitter({ type: 'separator', separators: ['\n'], chunk_overlap: 200 }), null);
   assert.match(describe({ type: 'separator', separators: ['\n'], chunk_size: 50, chunk_overlap: 26 }), /half/);
 });

@@ -23,7 +23,8 @@ export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null 
   const size = splitter.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = splitter.chunk_overlap ?? separatorDefaults.chunk_overlap;
   if (overlap * 2 <= size) return null;
-  return { field: 'chunk_overlap', found: String(overlap), expected: `at most half of chunk_size (${size})` };
+  const expected = `at most ${Math.floor(size / 2)} (half of chunk_size)`;
+  return { field: 'chunk_overlap', found: String(overlap), expected };
 }
 
 function findNested(separators: readonly string[]): SplitterComplaint | null {

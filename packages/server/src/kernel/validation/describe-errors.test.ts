@@ -54,7 +54,7 @@ test('a long name and a long value are cut', () => {
   const [error] = describeErrors(validate.errors ?? [], { schema, showsValue: () => true, limit: 20 });
   assert.deepEqual(error, {
     segments: ['0', 'kind'],
-    found: `a string ("${'n'.repeat(60)}…")`,
+    found: `"${'n'.repeat(60)}…"`,
     expected: 'one of "a", "b"',
   });
 });

@@ -58,8 +58,10 @@ function describeError(error: ErrorObject, segments: readonly string[], showsVal
       const found = `an object of ${count(Object.keys(Object(error.data)).length, 'member')}`;
       return { segments, found, expected: describeExpected(error) };
     }
-    default:
-      return { segments, found: describeValue(error.data, showsValue), expected: describeExpected(error) };
+    default: {
+      const found = describeValue(error.data, { showsValue, namesType: keyword === 'type' });
+      return { segments, found, expected: describeExpected(error) };
+    }
   }
 }
 
@@ -138,14 +140,20 @@ function containing(least: unknown, most: unknown): string {
   return `an array with ${items}${most === undefined ? '' : ` and at most ${String(most)}`} of the required form`;
 }
 
-/** The type of a value and, when it may be shown, the value in at most 60 characters. Arrays and objects show only their size. */
-export function describeValue(value: unknown, showsValue: boolean): string {
+/**
+ * Describes a value in at most 60 characters, or by its type alone when it may not be shown. `namesType` adds the type,
+ * which helps only when the type is wrong. Arrays show their size.
+ */
+function describeValue(
+  value: unknown,
+  { showsValue, namesType }: { readonly showsValue: boolean; readonly namesType: boolean },
+): string {
   if (value === undefined) return missing;
   if (value === null) return 'null';
   if (Array.isArray(value)) return showsValue ? `an array of ${count(value.length, 'item')}` : 'an array';
   if (typeof value === 'object') return 'an object';
   if (!showsValue) return `a ${typeof value}`;
-  return `a ${typeof value} (${quote(value)})`;
+  return namesType ? `a ${typeof value} (${quote(value)})` : quote(value);
 }
 
 function quoteList(values: unknown): string {

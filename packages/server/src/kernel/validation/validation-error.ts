@@ -91,6 +91,11 @@ export function quote(value: unknown): string {
   return String(value);
 }
 
+/** Lists quoted names, for "one of …". */
+export function quoteNames(names: readonly string[]): string {
+  return names.map(quote).join(', ');
+}
+
 function cut(text: string, longest: number): string {
   if (text.length <= longest) return text;
   // Does not cut within a surrogate pair.
