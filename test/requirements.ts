@@ -1,4 +1,5 @@
 import { bundlesRequirements } from './requirements/bundles.ts';
+import { clientRequirements } from './requirements/client.ts';
 import { consoleRequirements } from './requirements/console.ts';
 import { egressRequirements } from './requirements/egress.ts';
 import { executionRequirements } from './requirements/execution.ts';
@@ -33,4 +34,5 @@ export const requirements: readonly (readonly [id: string, requirement: Requirem
   operationsRequirements,
   sessionsRequirements,
   consoleRequirements,
+  clientRequirements,
 ].flatMap((family) => Object.entries(family));

@@ -155,6 +155,19 @@ for (const [id, [method, call]] of Object.entries(calls)) {
   });
 }
 
+test('every named schema of both documents is a type of the package', () => {
+  const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+  const namesIn = (file: string) => [...read(file).matchAll(/^export type (\w+) =/gm)].map(([, name = '']) => name);
+  const ofFiles = namesIn('generated/files-api.ts');
+  const listed = new Set([...ofFiles, ...(read('types.ts').match(/\w+/g) ?? [])]);
+  const ofPlugins = namesIn('generated/plugins-api.ts');
+  assert.ok(ofPlugins.length > 15);
+  assert.deepEqual(
+    ofPlugins.filter((name) => !listed.has(name)),
+    [],
+  );
+});
+
 /** Lists the functions of an object and of the objects in it, as paths. */
 function listMethods(value: object, prefix = ''): string[] {
   return Object.entries(value).flatMap(([name, member]) => {

@@ -37,7 +37,7 @@ export function createFiles(calls: Calls<FilesApi>, { hasOwnFetch }: { readonly 
       timeout: 0,
       ...options,
       open: await encodeUpload({ ...form, mayUseXhr: !hasOwnFetch }),
-      canRepeat: 'blob' in open,
+      canRepeat: open.size !== null,
     });
   }
 

@@ -62,6 +62,9 @@ export interface Transport {
   send<T>(endpoint: string, call: Call, read: ReadResponse<T>): Promise<Answer<T>>;
 }
 
+/** With other values, Node.js 20 copies the stream for a redirect and holds all of it in memory. */
+const streamOptions = { duplex: 'half', redirect: 'error', window: null } as const;
+
 interface Attempt {
   readonly endpoint: string;
   readonly call: Call;
@@ -143,8 +146,7 @@ export function createTransport({
       headers: { ...headers, ...payload?.headers },
       body: payload?.body ?? init.body,
       signal,
-      redirect: 'manual' as const,
-      ...(payload?.body instanceof ReadableStream ? { duplex: 'half' as const } : {}),
+      ...(payload?.body instanceof ReadableStream ? streamOptions : { redirect: 'manual' as const }),
     };
     return (payload?.fetch ?? own ?? fetch)(url, request);
   }

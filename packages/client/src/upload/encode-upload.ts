@@ -20,25 +20,29 @@ export interface UploadForm {
 
 /** Returns a function that creates the multipart/form-data body for each attempt. */
 export async function encodeUpload(form: UploadForm): Promise<() => Payload> {
+  if ('XMLHttpRequest' in globalThis) return await encodeForBrowser(form);
+  const { source, onProgress } = form;
+  const { size } = source;
+  const { head, tail, headers } = frame(form);
+  const framing = head.length + tail.length;
+  const length: Record<string, string> = size === null ? {} : { 'Content-Length': String(framing + size) };
+  // A Blob as the body would be held in memory as a whole.
+  return () => ({
+    headers: { ...headers, ...length },
+    body: toStream(concatenate(head, source.read(), tail), framing, { totalBytes: size, onProgress }),
+  });
+}
+
+/** Browsers cannot stream a request to a server without HTTP/2. They read the parts of a Blob while they send it. */
+async function encodeForBrowser(form: UploadForm): Promise<() => Payload> {
   const { source, onProgress, mayUseXhr } = form;
   const { head, tail, headers } = frame(form);
-  const isBrowser = 'XMLHttpRequest' in globalThis;
-  if ('chunks' in source && !isBrowser) {
-    const parts = concatenate(head, source.chunks, tail);
-    return () => ({ headers, body: toStream(parts, head.length + tail.length, { totalBytes: null, onProgress }) });
-  }
-  // Browsers cannot stream a request to a server without HTTP/2.
-  const content = 'blob' in source ? source.blob : await collect(source.chunks);
+  const content = source.blob ?? (await collect(source.read()));
   const body = new Blob([head, content, tail]);
-  if (onProgress === undefined) return () => ({ headers, body });
+  if (onProgress === undefined || !mayUseXhr) return () => ({ headers, body });
   const totalBytes = content.size;
-  if (isBrowser) {
-    if (!mayUseXhr) return () => ({ headers, body });
-    const fetch = sendWithProgress((sent) => onProgress({ sentBytes: Math.min(sent, totalBytes), totalBytes }));
-    return () => ({ headers, body, fetch });
-  }
-  const framing = head.length + tail.length;
-  return () => ({ headers, body: toStream(chunksOf(body), framing, { totalBytes, onProgress }) });
+  const fetch = sendWithProgress((sent) => onProgress({ sentBytes: Math.min(sent, totalBytes), totalBytes }));
+  return () => ({ headers, body, fetch });
 }
 
 /** Writes what precedes and follows the content. Names are escaped like those of a `FormData`. */
@@ -61,27 +65,16 @@ function frame({ purpose, fileName }: Pick<UploadForm, 'purpose' | 'fileName'>) 
 
 async function* concatenate(
   head: Uint8Array,
-  chunks: AsyncIterator<Uint8Array | string>,
+  chunks: AsyncIterable<Uint8Array | string>,
   tail: Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   yield head;
-  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-    yield typeof next.value === 'string' ? encoder.encode(next.value) : next.value;
-  }
+  for await (const chunk of chunks) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
   yield tail;
 }
 
-async function* chunksOf(blob: Blob): AsyncGenerator<Uint8Array> {
-  const reader = blob.stream().getReader();
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
-  } finally {
-    await reader.cancel();
-  }
-}
-
-async function collect(chunks: AsyncIterator<Uint8Array | string>): Promise<Blob> {
+async function collect(chunks: AsyncIterable<Uint8Array | string>): Promise<Blob> {
   const none = new Uint8Array();
   return await new Response(toStream(concatenate(none, chunks, none), 0, { totalBytes: null })).blob();
 }

@@ -12,21 +12,26 @@ export type UploadSource =
   | AsyncIterable<Uint8Array | string>
   | Response;
 
-/** A source whose content can be read again, or only once. */
-export type OpenSource = { readonly name: string | undefined } & (
-  | { readonly blob: Blob }
-  | { readonly chunks: AsyncIterator<Uint8Array | string> }
-);
+/** Content that can be read for each attempt, or only once. */
+export interface OpenSource {
+  readonly name: string | undefined;
+  /** Bytes; null for a stream. */
+  readonly size: number | null;
+  /** Reads the content from its beginning. A source without a size is read once. */
+  read(): AsyncIterable<Uint8Array | string>;
+  /** The content, where it is a Blob. */
+  readonly blob?: Blob;
+}
 
 const accepted = 'a path, a file: URL, a Blob, a File, an ArrayBuffer, a Uint8Array, a stream or a Response';
 
 /** @throws TypeError for another value, and for a stream that was read before */
 export async function openSource(source: UploadSource): Promise<OpenSource> {
   if (typeof source === 'string' || source instanceof URL) return openPath(source);
-  if (source instanceof Blob) return { name: nameOf(source), blob: source };
-  if (source instanceof ArrayBuffer) return { name: undefined, blob: new Blob([source]) };
+  if (source instanceof Blob) return openBlob(source, nameOf(source));
+  if (source instanceof ArrayBuffer) return openBlob(new Blob([source]));
   // A view of a shared buffer is no part of a Blob. The copy has a buffer of its own.
-  if (source instanceof Uint8Array) return { name: undefined, blob: new Blob([source.slice()]) };
+  if (source instanceof Uint8Array) return openBlob(new Blob([source.slice()]));
   if (source instanceof Response) return openResponse(source);
   if (source instanceof ReadableStream) {
     if (source.locked) throw spent();
@@ -43,11 +48,21 @@ async function openPath(source: string | URL): Promise<OpenSource> {
   if (source instanceof URL && source.protocol !== 'file:') {
     throw new TypeError('Only file: URLs are read. Pass `await fetch(url)` to upload what another server sends.');
   }
-  const { openAsBlob } = await import('node:fs').catch(() => {
+  const { createReadStream, promises } = await import('node:fs').catch(() => {
     throw new TypeError('Only Node.js opens paths. Pass a File or a Blob.');
   });
-  const text = source instanceof URL ? decodeURIComponent(source.pathname) : source;
-  return { name: baseName(text), blob: await openAsBlob(source) };
+  const stats = await promises.stat(source);
+  if (!stats.isFile()) throw new TypeError('The path to upload must be a file.');
+  const { size } = stats;
+  async function* read() {
+    // Opened here, so that an attempt that reads nothing leaves nothing open.
+    if (size > 0) yield* createReadStream(source, { end: size - 1 });
+  }
+  return { name: baseName(source instanceof URL ? decodeURIComponent(source.pathname) : source), size, read };
+}
+
+function openBlob(blob: Blob, name?: string): OpenSource {
+  return { name, size: blob.size, read: () => readStream(blob.stream()), blob };
 }
 
 function openResponse(response: Response): Promise<OpenSource> {
@@ -61,7 +76,7 @@ function openResponse(response: Response): Promise<OpenSource> {
 async function openChunks(chunks: AsyncIterator<Uint8Array | string>, name: string | undefined): Promise<OpenSource> {
   const first = await chunks.next();
   if (first.done === true) throw spent();
-  return { name, chunks: prepend(first.value, chunks) };
+  return { name, size: null, read: () => prepend(first.value, chunks) };
 }
 
 async function* prepend<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {

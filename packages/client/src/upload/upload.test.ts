@@ -102,7 +102,8 @@ test('a source without a name, without bytes left, or of another kind is refused
   }
   await assert.rejects(upload(new URL('http://a.test/b.txt')), /Only file: URLs are read/);
   await assert.rejects(upload(Response.json({}, { status: 404 }), 'a.txt'), /has the status 404/);
-  await assert.rejects(upload(join(path, 'missing.txt')), { code: 'ENOTDIR' }).catch(() => undefined);
+  await assert.rejects(upload(join(path, '..', 'missing.txt')), { code: 'ENOENT' });
+  await assert.rejects(upload(join(path, '..')), /must be a file/);
   assert.equal(requests.length, 0);
 });
 
@@ -126,7 +127,7 @@ test('an upload of a stream is not sent again, and one of a file is', async (t) 
 });
 
 test('progress is reported as bytes of the file', async (t) => {
-  const { client } = await startScriptedServer(t, stored);
+  const { client, requests } = await startScriptedServer(t, stored);
   const size = 300_000;
   for (const [source, totalBytes] of [
     [new Blob([new Uint8Array(size)]), size],
@@ -141,6 +142,8 @@ test('progress is reported as bytes of the file', async (t) => {
       },
     });
     assert.ok(seen.length >= 3);
+    assert.equal(requests.at(-1)?.headers['content-length'] !== undefined, totalBytes !== null);
+
     assert.deepEqual(
       seen,
       seen.toSorted((a, b) => a - b),

@@ -1,0 +1,60 @@
+import type { Requirements } from './requirement.ts';
+
+/** The TypeScript client. */
+export const clientRequirements: Requirements = {
+  'client.complete': {
+    promise: 'Every operation that an API key may use has a method in the TypeScript client, and the reverse.',
+    source: 'docs/contract.md "Documentation"',
+    tests: [
+      'every operation of both OpenAPI documents that a key can use has a method, and the others a reason',
+      'every method of the client requests an operation of the documents',
+      '${method} requests ${id}',
+      '[client] a PDF becomes a record that answers with its page, with one address and one key',
+      '[client] errors of a service have their classes, and lists of any length are iterated',
+    ],
+  },
+  'client.guide': {
+    promise: 'The programs of the guide to the TypeScript client run as they are printed.',
+    source: 'docs/contract.md "Documentation"',
+    tests: ['[client] the programs of the guide run as they are printed'],
+  },
+  'client.once': {
+    promise: 'A call whose response is lost takes effect once.',
+    source: 'docs/contract.md "Durability"',
+    tests: [
+      '[client] after a lost response exactly one file, one run and one record exist',
+      'an upload whose response was lost is sent again with the same idempotency key',
+      'a creation whose response was lost is not sent again, because the service would create a second object',
+      'the operations that honour an Idempotency-Key are those of the OpenAPI documents',
+    ],
+  },
+  'client.waiting': {
+    promise: 'A wait ends with the record or the run, also when events are cut or held back, or the service restarts.',
+    source: 'docs/contract.md "Records"',
+    tests: [
+      '[client] wait goes on while the service is killed and starts again',
+      'wait goes on after a stream that is cut ${what}',
+      'wait reads the record at intervals when a proxy holds the events back',
+    ],
+  },
+  'client.uploads': {
+    promise: 'The client uploads files of any size and name in little memory.',
+    source: 'docs/contract.md "Files"',
+    tests: [
+      '[client] a file name reaches the service like one from a form of the platform',
+      '[client] an upload of 1 GiB takes less than 64 MiB of memory',
+      'each source is uploaded with its name and its bytes',
+    ],
+  },
+  'client.key': {
+    promise: 'The client gives the key to nobody but the two addresses, and shows it in no text.',
+    source: 'docs/contract.md "Keys"',
+    tests: [
+      'a redirect is not followed, neither to another origin nor to the same one, and the key stays here',
+      'a key that the other side quotes does not stand in the error',
+      'the key does not stand in any text about the client',
+      'a malformed key is refused before a request, and the error does not quote it',
+      'a proxy in the environment does not receive the key',
+    ],
+  },
+};
