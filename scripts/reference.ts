@@ -1,4 +1,4 @@
-// Writes the generated pages of docs/reference and the types of the client from the code. `--check` fails when one of
+// Writes the generated pages of docs/reference and the generated files of both clients from the code. `--check` fails when one of
 // them is outdated.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,6 +10,7 @@ import { describeErrors } from './reference/errors-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
 import { describeMessages } from './reference/messages-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
+import { describePythonClient } from './reference/python-client.ts';
 import { describeSettings } from './reference/settings-page.ts';
 
 const documents = await describeOpenApi();
@@ -22,6 +23,10 @@ const pages: Record<string, string> = {
   ...(await describeBundles()),
   ...documents,
   ...describeClient(documents),
+  ...describePythonClient({
+    files: documents['docs/reference/openapi-files.json'] ?? '',
+    plugins: documents['docs/reference/openapi-plugins.json'] ?? '',
+  }),
 };
 
 const checkOnly = process.argv.includes('--check');

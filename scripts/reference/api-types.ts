@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
  * TypeScript compiler, which TypeScript 7 does not have.
  */
 
-interface Schema {
+export interface Schema {
   readonly $ref?: string;
   readonly description?: string;
   readonly type?: string | readonly string[];

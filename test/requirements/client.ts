@@ -57,4 +57,22 @@ export const clientRequirements: Requirements = {
       'a proxy in the environment does not receive the key',
     ],
   },
+  'client.python-complete': {
+    promise: 'The Python client is one typed wheel with a method for every operation that an API key may use.',
+    source: 'docs/contract.md "Clients"; docs/contract.md "Documentation"',
+    tests: [
+      '[client] the Python wheel holds the typed package only, and building it twice gives the same bytes',
+      '[client] every sample of the Python guide runs as printed: upload, record, search, run',
+      '[client] mypy --strict accepts the Python package and every sample of its guide',
+    ],
+  },
+  'client.python-safe': {
+    promise:
+      'The Python client repeats only what has no second effect, sends its key nowhere else, and bounds what it reads.',
+    source: 'docs/contract.md "Clients"',
+    tests: [
+      '[client] the Python client withstands the list of attacks, as installed',
+      '[client] a request of the Python client whose answer was lost has one effect',
+    ],
+  },
 };

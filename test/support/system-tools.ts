@@ -16,6 +16,9 @@ export interface Tool {
 
 const oldestPostgres = 15;
 const postgresFolder = '/usr/lib/postgresql';
+/** Where Debian's packages install modules of Python. */
+const pythonModules = '/usr/lib/python3/dist-packages';
+const pythonMarker = /\/usr\/bin\/python3/;
 
 /** The system programs that tests need. */
 export const tools = [
@@ -27,6 +30,12 @@ export const tools = [
   // Compiles the library that lets the disk of a service fail.
   { name: 'gcc', isInstalled: () => exists('/usr/bin/gcc'), marker: /'gcc'/ },
   { name: 'libc6-dev', isInstalled: () => exists('/usr/include/dlfcn.h'), marker: /'gcc'/ },
+  // For the Python client: its only dependency, what builds and installs its wheel, and what checks its types.
+  { name: 'python3-httpx', isInstalled: () => exists(`${pythonModules}/httpx`), marker: pythonMarker },
+  { name: 'python3-pip', isInstalled: () => exists(`${pythonModules}/pip`), marker: pythonMarker },
+  { name: 'python3-setuptools', isInstalled: () => exists(`${pythonModules}/setuptools`), marker: pythonMarker },
+  { name: 'python3-wheel', isInstalled: () => exists(`${pythonModules}/wheel`), marker: pythonMarker },
+  { name: 'mypy', isInstalled: () => exists('/usr/bin/mypy'), marker: /\/usr\/bin\/mypy/ },
   { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
 ] as const satisfies readonly Tool[];
 

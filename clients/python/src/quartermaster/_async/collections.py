@@ -1,0 +1,155 @@
+"""Collections, their chunks, and search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, List, Literal
+
+from .._call import Call
+from ..types import Chunk, Collection, MetadataFilter, ScoredChunk
+from .connection import AsyncConnection
+from .paging import AsyncPages
+
+
+class AsyncCollections:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def create(
+        self,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        type: Literal["text", "qa"] | None = None,
+        capacity: int | None = None,
+        embedding_model_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Collection:
+        """Create a collection of documents (`text`, the default) or of question-answer pairs (`qa`)."""
+        body = {
+            "name": name,
+            "description": description,
+            "type": type,
+            "capacity": capacity,
+            "embedding_model_id": embedding_model_id,
+            "metadata": metadata,
+        }
+        collection: Collection = await self._connection.data(Call("createCollection", body=body))
+        return collection
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[Collection]:
+        """List collections, newest first."""
+        query = {"limit": limit, "order": order, "after": after, "before": before}
+        return AsyncPages(self._connection, Call("listCollections", query=query), "collection_id")
+
+    async def get(self, collection_id: str) -> Collection:
+        """Return a collection."""
+        call = Call("getCollection", {"collection_id": collection_id})
+        collection: Collection = await self._connection.data(call)
+        return collection
+
+    async def update(
+        self,
+        collection_id: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Collection:
+        """Change the members that are given."""
+        body = {"name": name, "description": description, "metadata": metadata}
+        call = Call("updateCollection", {"collection_id": collection_id}, body=body)
+        collection: Collection = await self._connection.data(call)
+        return collection
+
+    async def delete(self, collection_id: str) -> None:
+        """Delete a collection with its records and chunks."""
+        await self._connection.json(Call("deleteCollection", {"collection_id": collection_id}))
+
+    async def reembed(self, collection_id: str) -> Collection:
+        """Compute the vectors of a collection again."""
+        call = Call("reembedCollection", {"collection_id": collection_id})
+        collection: Collection = await self._connection.data(call)
+        return collection
+
+    async def search(
+        self,
+        collection_id: str,
+        query_text: str,
+        *,
+        top_k: int | None = None,
+        max_tokens: int | None = None,
+        score_threshold: float | None = None,
+        filters: MetadataFilter | None = None,
+        explain: bool | None = None,
+        rerank_model_id: str | None = None,
+    ) -> List[ScoredChunk]:
+        """Return the chunks that match the query best, the best first."""
+        body = {
+            "query_text": query_text,
+            "top_k": top_k,
+            "max_tokens": max_tokens,
+            "score_threshold": score_threshold,
+            "filters": filters,
+            "explain": explain,
+            "rerank_model_id": rerank_model_id,
+        }
+        call = Call("queryChunks", {"collection_id": collection_id}, body=body)
+        chunks: List[ScoredChunk] = await self._connection.data(call)
+        return chunks
+
+
+class AsyncChunks:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def create(self, collection_id: str, *, content: str, metadata: Mapping[str, Any] | None = None) -> Chunk:
+        """Create a chunk that belongs to no record."""
+        call = Call("createChunk", {"collection_id": collection_id}, body={"content": content, "metadata": metadata})
+        chunk: Chunk = await self._connection.data(call)
+        return chunk
+
+    def list(
+        self,
+        collection_id: str,
+        *,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[Chunk]:
+        """List the chunks of a collection."""
+        query = {"limit": limit, "order": order, "after": after, "before": before}
+        call = Call("listChunks", {"collection_id": collection_id}, query=query)
+        return AsyncPages(self._connection, call, "chunk_id")
+
+    async def get(self, collection_id: str, chunk_id: str) -> Chunk:
+        """Return a chunk."""
+        call = Call("getChunk", {"collection_id": collection_id, "chunk_id": chunk_id})
+        chunk: Chunk = await self._connection.data(call)
+        return chunk
+
+    async def update(
+        self,
+        collection_id: str,
+        chunk_id: str,
+        *,
+        content: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Chunk:
+        """Change the members that are given."""
+        path = {"collection_id": collection_id, "chunk_id": chunk_id}
+        call = Call("updateChunk", path, body={"content": content, "metadata": metadata})
+        chunk: Chunk = await self._connection.data(call)
+        return chunk
+
+    async def delete(self, collection_id: str, chunk_id: str) -> None:
+        """Delete a chunk."""
+        await self._connection.json(Call("deleteChunk", {"collection_id": collection_id, "chunk_id": chunk_id}))

@@ -1,0 +1,193 @@
+"""Bundles, plugins and credential profiles."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, List, Literal
+
+from .._call import Call
+from ..types import Bundle, CredentialProfile, ExecuteResult, Plugin, PluginDefinition, Run
+from .connection import AsyncConnection
+from .paging import AsyncPages
+from .runs import AsyncPendingRun, AsyncRuns
+
+Format = Literal["openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"]
+
+
+class AsyncPlugins:
+    def __init__(self, connection: AsyncConnection, runs: AsyncRuns) -> None:
+        self._connection = connection
+        self._runs = runs
+
+    async def list(self, *, bundle_id: str | None = None, lang: str | None = None) -> List[Plugin]:
+        """Return all plugins, or those of one bundle."""
+        query = {"bundle_id": bundle_id, "lang": lang}
+        plugins: List[Plugin] = await self._connection.data(Call("listPlugins", query=query))
+        return plugins
+
+    async def definitions(
+        self, format: Format, *, bundle_id: str | None = None, lang: str | None = None
+    ) -> List[PluginDefinition]:
+        """Return plugins as the tools of a model provider."""
+        query = {"bundle_id": bundle_id, "lang": lang, "format": format}
+        definitions: List[PluginDefinition] = await self._connection.data(Call("listPlugins", query=query))
+        return definitions
+
+    async def get(self, plugin: str, *, lang: str | None = None) -> Plugin:
+        """Return a plugin by `bundle_id/plugin_id`."""
+        found: Plugin = await self._connection.data(Call("getPlugin", _split(plugin), query={"lang": lang}))
+        return found
+
+    async def run(
+        self,
+        plugin: str,
+        input_params: Mapping[str, Any],
+        *,
+        credentials: Mapping[str, Any] | None = None,
+        profile: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> ExecuteResult:
+        """
+        Run a plugin and return its result; `data` holds the output.
+
+        :param plugin: `bundle_id/plugin_id`
+        :param profile: the name of a credential profile, instead of `credentials`
+        :param timeout: seconds without an answer
+        """
+        body = _request(plugin, input_params, credentials, profile)
+        call = Call("execute", body=body, idempotency_key=idempotency_key, timeout=timeout)
+        result: ExecuteResult = await self._connection.data(call)
+        return result
+
+    async def start(
+        self,
+        plugin: str,
+        input_params: Mapping[str, Any],
+        *,
+        credentials: Mapping[str, Any] | None = None,
+        profile: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncPendingRun:
+        """Start a run in the background. Call `wait()` on the result."""
+        body = _request(plugin, input_params, credentials, profile)
+        headers = {"Prefer": "respond-async"}
+        call = Call("execute", body=body, headers=headers, idempotency_key=idempotency_key)
+        run: Run = await self._connection.data(call)
+        return AsyncPendingRun(self._runs, run)
+
+    async def output(
+        self,
+        plugin: str,
+        input_params: Mapping[str, Any],
+        *,
+        credentials: Mapping[str, Any] | None = None,
+        profile: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Run a plugin and return its output alone."""
+        headers = {}
+        if profile is not None:
+            headers["X-Plugin-Profile"] = profile
+        if credentials is not None:
+            text = json.dumps(dict(credentials), separators=(",", ":")).encode()
+            headers["X-Plugin-Credentials"] = base64.urlsafe_b64encode(text).decode().rstrip("=")
+        call = Call(
+            "executeDirectly",
+            _split(plugin),
+            body=input_params,
+            keeps_null=True,
+            headers=headers,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._connection.json(call)
+
+    async def verify_credentials(self, bundle_id: str, credentials: Mapping[str, Any]) -> None:
+        """Verify credentials with the third party. Raise `AuthenticationError` when it rejects them."""
+        body = {"bundle_id": bundle_id, "credentials": credentials}
+        await self._connection.json(Call("verifyCredentials", body=body))
+
+
+class AsyncBundles:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def list(self, *, lang: str | None = None) -> List[Bundle]:
+        """Return all bundles."""
+        bundles: List[Bundle] = await self._connection.data(Call("listBundles", query={"lang": lang}))
+        return bundles
+
+    async def get(self, bundle_id: str, *, lang: str | None = None) -> Bundle:
+        """Return a bundle. `plugins.list(bundle_id=…)` returns its plugins."""
+        answer = await self._connection.json(Call("getBundle", {"bundle_id": bundle_id}, query={"lang": lang}))
+        bundle: Bundle = answer["bundle"]
+        return bundle
+
+    async def openapi(self, bundle_id: str, *, lang: str | None = None) -> dict[str, Any]:
+        """Return the OpenAPI document of a bundle."""
+        call = Call("getBundleOpenApi", {"bundle_id": bundle_id}, query={"lang": lang})
+        document: dict[str, Any] = await self._connection.json(call)
+        return document
+
+    async def icon(self, bundle_id: str) -> bytes:
+        """Return the icon of a bundle."""
+        call = Call("getBundleIcon", {"bundle_id": bundle_id}, headers={"Accept": "*/*"})
+        return (await self._connection.send(call)).content
+
+
+class AsyncCredentialProfiles:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def create(self, *, name: str, bundle_id: str, credentials: Mapping[str, Any]) -> CredentialProfile:
+        """Store credentials under a name. No answer ever contains them."""
+        body = {"name": name, "bundle_id": bundle_id, "credentials": credentials}
+        profile: CredentialProfile = await self._connection.data(Call("createCredentialProfile", body=body))
+        return profile
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[CredentialProfile]:
+        """List the credential profiles of the project."""
+        query = {"limit": limit, "order": order, "after": after, "before": before}
+        return AsyncPages(self._connection, Call("listCredentialProfiles", query=query), "credential_profile_id")
+
+    async def get(self, name: str) -> CredentialProfile:
+        """Return a credential profile."""
+        profile: CredentialProfile = await self._connection.data(Call("getCredentialProfile", {"name": name}))
+        return profile
+
+    async def update(self, name: str, *, credentials: Mapping[str, Any]) -> CredentialProfile:
+        """Replace the credentials of a profile."""
+        call = Call("updateCredentialProfile", {"name": name}, body={"credentials": credentials})
+        profile: CredentialProfile = await self._connection.data(call)
+        return profile
+
+    async def delete(self, name: str) -> None:
+        """Delete a profile with its credentials."""
+        await self._connection.json(Call("deleteCredentialProfile", {"name": name}))
+
+
+def _split(plugin: str) -> dict[str, str]:
+    bundle_id, slash, plugin_id = plugin.partition("/")
+    if not slash or "/" in plugin_id:
+        raise ValueError(f"plugin must be bundle_id/plugin_id; received {plugin!r}.")
+    return {"bundle_id": bundle_id, "plugin_id": plugin_id}
+
+
+def _request(
+    plugin: str, input_params: Mapping[str, Any], credentials: Mapping[str, Any] | None, profile: str | None
+) -> dict[str, Any]:
+    if credentials is not None and profile is not None:
+        raise ValueError("Pass credentials or profile, not both.")
+    chosen = dict(credentials or {}) if profile is None else {"$profile": profile}
+    return {**_split(plugin), "input_params": dict(input_params), "credentials": chosen}

@@ -1,0 +1,234 @@
+"""Records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, Literal
+
+from .._call import Call
+from ..errors import RecordFailedError
+from ..types import Chunk, RecordItem, RecordPreview, RecordRow, TextSplitter
+from .connection import AsyncConnection
+from .paging import AsyncPages
+from .waiting import read_events, wait_until_final
+
+RecordType = Literal["text", "file", "web", "qa_sheet"]
+OnDuplicate = Literal["skip", "replace", "keep"]
+
+
+class AsyncPendingRecord:
+    """A record whose chunks are being created."""
+
+    def __init__(self, records: AsyncRecords, record: RecordItem) -> None:
+        self._records = records
+        self.data = record
+        """The record as the service answered."""
+
+    @property
+    def record_id(self) -> str:
+        return self.data["record_id"]
+
+    async def wait(self, *, timeout: float = 600.0) -> RecordItem:
+        """Wait until the record has ended, and return it. Raise the errors of `records.wait`."""
+        return await self._records.wait(self.data["collection_id"], self.record_id, timeout=timeout)
+
+    def __repr__(self) -> str:
+        return f"<record {self.record_id}>"
+
+
+class AsyncRecords:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def create(
+        self,
+        collection_id: str,
+        *,
+        type: RecordType | None = None,
+        file_id: str | None = None,
+        url: str | None = None,
+        title: str | None = None,
+        content: str | None = None,
+        text_splitter: TextSplitter | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> AsyncPendingRecord:
+        """Create a record. Its chunks are created in the background; call `wait()` on the result."""
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, metadata)
+        call = Call("createRecord", {"collection_id": collection_id}, body=body)
+        return AsyncPendingRecord(self, await self._connection.data(call))
+
+    async def preview(
+        self,
+        collection_id: str,
+        *,
+        type: RecordType | None = None,
+        file_id: str | None = None,
+        url: str | None = None,
+        title: str | None = None,
+        content: str | None = None,
+        text_splitter: TextSplitter | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> RecordPreview:
+        """Return the chunks that `create` would create. Nothing is stored."""
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, metadata)
+        call = Call("createRecord", {"collection_id": collection_id}, query={"dry_run": True}, body=body)
+        preview: RecordPreview = await self._connection.data(call)
+        return preview
+
+    def list(
+        self,
+        collection_id: str,
+        *,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[RecordItem]:
+        """List the records of a collection, newest first."""
+        query = {"limit": limit, "order": order, "after": after, "before": before}
+        call = Call("listRecords", {"collection_id": collection_id}, query=query)
+        return AsyncPages(self._connection, call, "record_id")
+
+    async def get(self, collection_id: str, record_id: str) -> RecordItem:
+        """Return a record."""
+        return await self._data(Call("getRecord", _path(collection_id, record_id)))
+
+    async def update(
+        self,
+        collection_id: str,
+        record_id: str,
+        *,
+        type: RecordType | None = None,
+        file_id: str | None = None,
+        url: str | None = None,
+        title: str | None = None,
+        content: str | None = None,
+        text_splitter: TextSplitter | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> AsyncPendingRecord:
+        """Change the members that are given. Except for metadata, a change creates the chunks again."""
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, metadata)
+        call = Call("updateRecord", _path(collection_id, record_id), body=body)
+        return AsyncPendingRecord(self, await self._data(call))
+
+    async def delete(self, collection_id: str, record_id: str) -> None:
+        """Delete a record with its chunks."""
+        await self._connection.json(Call("deleteRecord", _path(collection_id, record_id)))
+
+    async def retry(self, collection_id: str, record_id: str) -> AsyncPendingRecord:
+        """Create the chunks again from the same source."""
+        call = Call("retryRecord", _path(collection_id, record_id))
+        return AsyncPendingRecord(self, await self._data(call))
+
+    async def cancel(self, collection_id: str, record_id: str) -> RecordItem:
+        """Stop the processing of a record. A complete record stays unchanged."""
+        return await self._data(Call("cancelRecord", _path(collection_id, record_id)))
+
+    async def wait(self, collection_id: str, record_id: str, *, timeout: float = 600.0) -> RecordItem:
+        """
+        Wait until the record is `ready` or `partial`, and return it. Follow its events, or read its status where events
+        do not arrive.
+
+        :param timeout: seconds
+        :raises RecordFailedError: when the record ended with an error or is being deleted
+        :raises WaitTimeoutError: when it has not ended in time
+        """
+        path = _path(collection_id, record_id)
+        record = await wait_until_final(
+            lambda left: self._data(Call("getRecord", path, timeout=min(left, 60.0))),
+            _has_ended,
+            lambda silence, deadline: read_events(
+                self._connection, Call("followRecord", path, timeout=silence, retries=0), deadline
+            ),
+            timeout,
+        )
+        if record["status"] not in ("ready", "partial"):
+            raise RecordFailedError(record)
+        return record
+
+    async def events(self, collection_id: str, record_id: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield `status`, `num_chunks`, `progress` and `error` of a record at each change until it has ended."""
+        call = Call("followRecord", _path(collection_id, record_id), timeout=60.0)
+        async with aclosing(read_events(self._connection, call)) as events:
+            async for event in events:
+                yield json.loads(event.data)
+
+    def rows(
+        self,
+        collection_id: str,
+        record_id: str,
+        *,
+        status: Literal["rejected", "duplicate"] | None = None,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[RecordRow]:
+        """List the rows of a sheet that became no pair, with the reasons."""
+        query = {"status": status, "limit": limit, "order": order, "after": after, "before": before}
+        call = Call("listRecordRows", _path(collection_id, record_id), query=query)
+        return AsyncPages(self._connection, call, "row_id")
+
+    async def row_sheet(
+        self, collection_id: str, record_id: str, *, status: Literal["rejected", "duplicate"] = "rejected"
+    ) -> bytes:
+        """Return these rows as a CSV file, to be corrected and uploaded again."""
+        query = {"status": status, "format": "csv"}
+        response = await self._connection.send(
+            Call("listRecordRows", _path(collection_id, record_id), query=query, headers={"Accept": "text/csv"})
+        )
+        return response.content
+
+    def chunks(
+        self,
+        collection_id: str,
+        record_id: str,
+        *,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[Chunk]:
+        """List the chunks of a record in order."""
+        query = {"limit": limit, "order": order, "after": after, "before": before}
+        call = Call("listChunksOfRecord", _path(collection_id, record_id), query=query)
+        return AsyncPages(self._connection, call, "chunk_id")
+
+    async def _data(self, call: Call) -> RecordItem:
+        record: RecordItem = await self._connection.data(call)
+        return record
+
+
+def _has_ended(record: RecordItem) -> bool:
+    return record["status"] != "creating"
+
+
+def _path(collection_id: str, record_id: str) -> dict[str, str]:
+    return {"collection_id": collection_id, "record_id": record_id}
+
+
+def _body(
+    type: RecordType | None,
+    file_id: str | None,
+    url: str | None,
+    title: str | None,
+    content: str | None,
+    text_splitter: TextSplitter | None,
+    on_duplicate: OnDuplicate | None,
+    metadata: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    return {
+        "type": type,
+        "file_id": file_id,
+        "url": url,
+        "title": title,
+        "content": content,
+        "text_splitter": text_splitter,
+        "on_duplicate": on_duplicate,
+        "metadata": metadata,
+    }

@@ -1,0 +1,135 @@
+"""Runs of plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, Literal, NamedTuple
+
+from .._call import Call
+from ..errors import RunFailedError
+from ..types import ExecuteResult, Run, RunItem
+from .connection import AsyncConnection
+from .paging import AsyncPages
+from .waiting import read_events, wait_until_final
+
+Outcome = Literal[
+    "succeeded",
+    "input_rejected",
+    "upstream_failed",
+    "credentials_rejected",
+    "egress_refused",
+    "timed_out",
+    "failed",
+    "crashed",
+    "out_of_memory",
+    "queue_full",
+    "cancelled",
+    "interrupted",
+    "none",
+]
+
+
+class RunEvent(NamedTuple):
+    """A change of a run. Pass `id` as `last_event_id` to continue after this event."""
+
+    id: str | None
+    kind: str
+    """`state` or `progress`."""
+    data: dict[str, Any]
+
+
+class AsyncPendingRun:
+    """A run that was started in the background."""
+
+    def __init__(self, runs: AsyncRuns, run: Run) -> None:
+        self._runs = runs
+        self.data = run
+        """The run as the service answered."""
+
+    @property
+    def run_id(self) -> str:
+        return self.data["run_id"]
+
+    async def wait(self, *, timeout: float = 600.0) -> ExecuteResult:
+        """Wait until the run has ended, and return its result. Raise the errors of `runs.wait`."""
+        return await self._runs.wait(self.run_id, timeout=timeout)
+
+    def __repr__(self) -> str:
+        return f"<run {self.run_id}>"
+
+
+class AsyncRuns:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    def list(
+        self,
+        *,
+        bundle_id: str | None = None,
+        plugin_id: str | None = None,
+        outcome: Outcome | None = None,
+        since: int | None = None,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[RunItem]:
+        """List runs, newest first. `since` is in milliseconds since 1970; the outcome `none` selects runs that continue."""
+        query = {
+            "bundle_id": bundle_id,
+            "plugin_id": plugin_id,
+            "outcome": outcome,
+            "since": since,
+            "limit": limit,
+            "order": order,
+            "after": after,
+            "before": before,
+        }
+        return AsyncPages(self._connection, Call("listRuns", query=query), "run_id")
+
+    async def get(self, run_id: str) -> Run:
+        """Return a run; for a run in the background with its result or error."""
+        return await self._data(Call("getRun", {"run_id": run_id}))
+
+    async def cancel(self, run_id: str) -> Run:
+        """Cancel a run. A run that has ended stays unchanged."""
+        return await self._data(Call("cancelRun", {"run_id": run_id}))
+
+    async def events(self, run_id: str, *, last_event_id: str | None = None) -> AsyncIterator[RunEvent]:
+        """Yield the state of a run and each change until it has ended."""
+        headers = {} if last_event_id is None else {"Last-Event-ID": last_event_id}
+        call = Call("followRun", {"run_id": run_id}, headers=headers, timeout=60.0)
+        async with aclosing(read_events(self._connection, call)) as events:
+            async for event in events:
+                yield RunEvent(event.id, event.name, json.loads(event.data))
+
+    async def wait(self, run_id: str, *, timeout: float = 600.0) -> ExecuteResult:
+        """
+        Wait until a run in the background has ended, and return its result.
+
+        :param timeout: seconds
+        :raises RunFailedError: when the outcome is another than `succeeded`, or the result is no longer stored
+        :raises WaitTimeoutError: when it has not ended in time
+        """
+        path = {"run_id": run_id}
+        run = await wait_until_final(
+            lambda left: self._data(Call("getRun", path, timeout=min(left, 60.0))),
+            _has_ended,
+            lambda silence, deadline: read_events(
+                self._connection, Call("followRun", path, timeout=silence, retries=0), deadline
+            ),
+            timeout,
+        )
+        if run["outcome"] != "succeeded" or run["result"] is None:
+            raise RunFailedError(run)
+        return run["result"]
+
+    async def _data(self, call: Call) -> Run:
+        run: Run = await self._connection.data(call)
+        return run
+
+
+def _has_ended(run: Run) -> bool:
+    return run["status"] == "ended"
