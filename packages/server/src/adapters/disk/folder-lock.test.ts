@@ -11,8 +11,9 @@ test('one process at a time locks a data folder, and the lock ends when that pro
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-lock-'));
   t.after(() => rm(folder, { recursive: true }));
   const script = `import { lockFolder } from ${JSON.stringify(import.meta.resolve('./folder-lock.ts'))};
-    lockFolder(${JSON.stringify(folder)}); console.log('held'); setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    lockFolder(${JSON.stringify(folder)}); gc(); console.log('held'); setInterval(() => {}, 1000);`;
+  // The lock lasts even if its owner keeps no reference to it and garbage is collected.
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => child.kill('SIGKILL'));

@@ -2,6 +2,9 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+/** Node.js closes a database that nothing refers to, which would release its lock. */
+const held = new Set<DatabaseSync>();
+
 /**
  * Locks a data folder for this process, because two processes would delete each other's staging files. The lock is
  * SQLite's lock on a file, so the operating system releases it when the process ends for any reason.
@@ -17,7 +20,13 @@ export function lockFolder(folder: string): { release(): void } {
     throw new Error(`The data folder ${folder} is in use by another process.`, { cause });
   }
   keepForOwner(file);
-  return { release: () => database.close() };
+  held.add(database);
+  return {
+    release: () => {
+      held.delete(database);
+      database.close();
+    },
+  };
 }
 
 /** Restricts the file to its owner. Any user who can open it could hold the lock and keep the service from starting. */
