@@ -154,7 +154,7 @@ test('a damaged code of the highest level can still be read', async () => {
   const qrCode = await make('https://example.com/', { error_correction: 'H', scale: 4 });
   const { data, width, height } = pictureOf(qrCode);
   const damaged = new Uint8ClampedArray(data);
-  // A white stain of 5 × 5 modules in the centre.
+  // A white square of 5 × 5 modules covers the centre.
   const [from, to] = [Math.floor(width / 2) - 10, Math.floor(width / 2) + 10];
   for (let y = from; y < to; y += 1) damaged.fill(255, (y * width + from) * 4, (y * width + to) * 4);
   assert.equal(jsqr.default(damaged, width, height)?.data, 'https://example.com/');

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 const axe = resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js');
 
-/** The findings of a page without faults. */
+/** The result for a page without findings. */
 export const nothing = { light: [], dark: [] };
 
 async function seriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {

@@ -50,7 +50,10 @@ test('a command does not repeat a secret that it cannot use', async (t) => {
     await assert.rejects(readKeyFile(file), new Error(`--key-file: ${file} must hold one API key, alone on its line.`));
     if (content.trim() === '') continue;
     const client = createClient({ filesUrl: 'http://127.0.0.1:9', pluginsUrl: 'http://127.0.0.1:9', apiKey: content });
-    await assert.rejects(client.runs.list(), new TypeError('The API key holds characters that no key has.'));
+    await assert.rejects(
+      client.runs.list(),
+      new TypeError('apiKey must be an API key without spaces and line breaks.'),
+    );
   }
   assert.equal(await readKeyFile(await temporaryFile(t, 'qmk_one\n')), 'qmk_one');
   for (const wrong of ['http://me:hunter2@127.0.0.1:9', 'http://127.0.0.1:9/?hunter2', 'ftp://hunter2', 'hunter2 ']) {

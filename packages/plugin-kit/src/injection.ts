@@ -55,7 +55,7 @@ export const HmacSigning = Type.Object(
         strict,
       ),
     ),
-    /** 32 random hexadecimal digits. They are also sent when they have a place. */
+    /** 32 random hexadecimal digits. With `in` and `name`, the request also contains them. */
     nonce: Type.Optional(Type.Object({ in: Type.Optional(Place.in), name: Type.Optional(Place.name) }, strict)),
   },
   strict,

@@ -16,7 +16,7 @@ async function show(): Promise<void> {
     root.append(element('main', {}, element('p', { role: 'alert' }, word.failed)));
     return;
   }
-  const api = (await answer.json()) as ApiDocument; // made by the service that sent this page
+  const api = (await answer.json()) as ApiDocument; // the service that sent this page generates it
   const operations = operationsOf(api);
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   root.append(

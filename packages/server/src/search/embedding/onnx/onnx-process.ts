@@ -42,7 +42,7 @@ const longestFrame = 2 ** 28;
 export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
   const { start, memoryMb } = options;
   const ready = Promise.withResolvers<{ dimensions: number; fingerprint: string }>();
-  ready.promise.catch(() => undefined); // whoever needs it awaits it, too
+  ready.promise.catch(() => undefined); // callers that need it handle its rejection
   const waiting = new Map<number, Waiting>();
   let isReady = false;
   let reason: string | undefined;
