@@ -158,12 +158,12 @@ test('[package] programs import the libraries in Node.js 20 and check their type
   const libraries = ['quartermaster-client', 'quartermaster-plugin-kit'].map((name) => archives.get(name) ?? '');
   await installInto(program, [...libraries, `node-${platform}@${oldNode}`]);
   const source = `
-    import { createClient } from '@quartermaster/client';
+    import { Quartermaster } from '@quartermaster/client';
     import { BundleManifest, type Handler } from '@quartermaster/plugin-kit';
     const run: Handler<{ readonly a: number }, number> = ({ a }) => a;
     // @ts-expect-error: a collection has no such member
-    type Wrong = Awaited<ReturnType<ReturnType<typeof createClient>['collections']['get']>>['no_member'];
-    console.log(typeof createClient, typeof BundleManifest, typeof run);
+    type Wrong = Awaited<ReturnType<Quartermaster['collections']['get']>>['no_member'];
+    console.log(typeof Quartermaster, typeof BundleManifest, typeof run);
   `;
   await writeFile(join(program, 'main.mts'), source);
   for (const [module, resolution] of [
