@@ -38,9 +38,10 @@ const service = await openService(
   parseConfig({ QUARTERMASTER_DATA: data, QUARTERMASTER_FILES_PORT: '0', QUARTERMASTER_SERVE: 'files' }),
   createLogger('error'),
 );
+const filesUrl = service.filesUrls[0] ?? '';
 const client = createClient({
-  filesUrl: service.filesUrls[0] ?? '',
-  pluginsUrl: '',
+  filesUrl,
+  pluginsUrl: `${filesUrl}/plugins`,
   apiKey: service.firstKey?.key.reveal() ?? '',
 });
 const started = performance.now();

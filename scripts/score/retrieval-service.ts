@@ -44,7 +44,8 @@ async function withService<Result>(
     const service = await openService(parseConfig(environment), createLogger('error'));
     try {
       const apiKey = service.firstKey?.key.reveal() ?? '';
-      return await act(createClient({ filesUrl: service.filesUrls[0] ?? '', pluginsUrl: '', apiKey }));
+      const url = service.filesUrls[0] ?? '';
+      return await act(createClient({ filesUrl: url, pluginsUrl: `${url}/plugins`, apiKey }));
     } finally {
       await service.close();
     }
