@@ -120,12 +120,12 @@ test('the children import their protocol and the plugin kit only', () => {
   });
 });
 
-test('only settings/config.ts reads the environment', () => {
+test('only settings/environment.ts reads the environment', () => {
   // A browser has no environment. The console displays programs that read theirs.
   const readers = files.filter(
     (file) =>
       /process\.env\b/.test(withoutComments(file)) &&
-      file !== `${server}/settings/config.ts` &&
+      file !== `${server}/settings/environment.ts` &&
       !file.startsWith('packages/console/'),
   );
   assert.deepEqual(readers, []);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
-import { importFromServer, type McpArguments } from '../../packages/cli/src/mcp-import/mcp-import-command.ts';
+import { importFromServer, type McpArguments } from '../../packages/cli/src/mcp-import/import-from-server.ts';
 import { recordExamples, runExamples } from '../../packages/server/src/authoring/authoring.ts';
 import { openWorld } from './bundle-fixture.ts';
 import { startToolServer, token } from './mcp-server.fixture.ts';

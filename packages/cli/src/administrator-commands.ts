@@ -1,5 +1,5 @@
-import { withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
+import { withAdministration } from './administration.ts';
 
 /** Creates setup links for the console administrator. The link is printed on its own line, for scripts. */
 export function administratorCommands(): Command {

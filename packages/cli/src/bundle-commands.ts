@@ -1,14 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkBundle, runExamples } from '@quartermaster/server/authoring';
-import { replaceFile } from '@quartermaster/server/bundle-store';
 import { Command } from 'commander';
-import { scaffoldBundle } from './bundles/scaffold.ts';
-import { writeTypes } from './bundles/write-types.ts';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
-import { type ImportOptions, importOpenApi } from './openapi/import-openapi.ts';
-import { writeBundle } from './openapi/write-bundle.ts';
+import type { ImportOptions } from './openapi/import-openapi.ts';
 import { complain, say } from './print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
@@ -23,6 +18,7 @@ export function bundleCommands(): Command {
     .option('--url <url>', 'example URL of an API call; its query parameters become the inputs of a declarative plugin')
     .description('create a bundle that loads and whose test fails until you complete it')
     .action(async (id: string, { out, url }: { out: string; url?: string }) => {
+      const { scaffoldBundle } = await import('./bundles/scaffold.ts');
       console.log(await scaffoldBundle(out, id, url));
     });
   bundle
@@ -47,11 +43,14 @@ export function bundleCommands(): Command {
     .option('--out <file>', 'file to write (default: types.ts in the folder)')
     .description('generate TypeScript types for inputs and outputs')
     .action(async (folder: string, { out }: { out?: string }) => {
+      const { checkBundle } = await import('@quartermaster/server/authoring');
       const { bundle: found } = await checkBundle(folder);
       if (found === undefined)
         throw new Error(`The bundle in ${folder} does not load. Run "bundle check" to see the errors.`);
+      const { writeTypes } = await import('./bundles/write-types.ts');
       const types = writeTypes(found.plugins.values());
       // A link in the folder is not followed, because the bundle may come from others. The caller's own path may be a device.
+      const { replaceFile } = await import('@quartermaster/server/bundle-store');
       if (out === undefined) await replaceFile(join(folder, 'types.ts'), types);
       else await writeFile(out, types);
       say(out ?? join(folder, 'types.ts'));
@@ -80,6 +79,8 @@ function importCommand(): Command {
     .option('--rename <pairs>', 'plugin ids by operationId: a=b,c=d', readPairs)
     .description('generate a declarative bundle from an OpenAPI document (offline)')
     .action(async (file: string, { out, ...options }: ImportArguments) => {
+      const { importOpenApi } = await import('./openapi/import-openapi.ts');
+      const { writeBundle } = await import('./openapi/write-bundle.ts');
       const imported = importOpenApi(await readFile(file, 'utf8'), options);
       const folder = await writeBundle(out, imported);
       const { report } = imported;
@@ -93,6 +94,7 @@ function importCommand(): Command {
 
 /** Prints errors as `file:line field: message`. The exit code is 1 if the service would refuse the bundle. */
 async function check(folder: string, listLosses: boolean): Promise<void> {
+  const { checkBundle } = await import('@quartermaster/server/authoring');
   const { failures, losses, bundle } = await checkBundle(folder);
   for (const { file, line, field, message } of failures) complain(`${file}:${line ?? '-'} ${field}: ${message}`);
   if (failures.length > 0 || bundle === undefined) process.exitCode = 1;
@@ -110,6 +112,7 @@ function counted(count: number, noun: string): string {
 }
 
 async function test(folder: string, plugins: readonly string[]): Promise<void> {
+  const { runExamples } = await import('@quartermaster/server/authoring');
   const results = await runExamples(folder, plugins);
   const wrong = results.filter((result) => result.wrong !== null);
   for (const { pluginId, index, wrong: reason } of wrong) complain(`${pluginId} example ${index + 1}: ${reason}`);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { processEnvironment } from '@quartermaster/server';
-import { createPackageManager, packFolder, replaceFile, writeNewKey } from '@quartermaster/server/bundle-store';
+import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
 import { printTable } from './print.ts';
 
@@ -15,7 +14,7 @@ export function addInstallCommands(bundle: Command): void {
     .option('--allow-unknown', 'install it although its publisher is not trusted', false)
     .description('install a bundle without network access; a running service loads it within seconds')
     .action(async (file: string, options: { allowUnsigned: boolean; allowUnknown: boolean }) => {
-      const { id, publisher, replaced } = await store().install({ file, ...options });
+      const { id, publisher, replaced } = await (await openPackages()).install({ file, ...options });
       console.log(`installed ${id}`);
       console.log(publisher === null ? 'not signed' : `signed by ${publisher}`);
       if (replaced !== null) console.log(`replaces ${replaced}`);
@@ -25,13 +24,13 @@ export function addInstallCommands(bundle: Command): void {
     .argument('<id>', 'id of an installed bundle')
     .description('remove an installed bundle; runs in progress finish')
     .action(async (id: string) => {
-      await store().remove(id);
+      await (await openPackages()).remove(id);
     });
   bundle
     .command('list')
     .description('list installed bundles')
     .action(async () => {
-      const rows = await store().list();
+      const rows = await (await openPackages()).list();
       printTable(
         ['bundle', 'version', 'archive', 'publisher', 'files'],
         rows.map(({ bundleId, contents, id, publisher, changed }) => [
@@ -45,7 +44,8 @@ export function addInstallCommands(bundle: Command): void {
     });
 }
 
-function store() {
+async function openPackages() {
+  const { createPackageManager } = await import('@quartermaster/server/bundle-store');
   return createPackageManager(processEnvironment());
 }
 
@@ -55,6 +55,7 @@ function addPackCommands(bundle: Command): void {
     .argument('<file>', 'new file for the private key; an existing file is never replaced')
     .description('create a signing key and print its public key, which you publish')
     .action(async (file: string) => {
+      const { writeNewKey } = await import('@quartermaster/server/bundle-store');
       console.log(await writeNewKey(file));
     });
   bundle
@@ -64,6 +65,7 @@ function addPackCommands(bundle: Command): void {
     .option('--out <folder>', 'folder for the archive', '.')
     .description('pack a bundle into one archive; the same files give the same archive')
     .action(async (folder: string, { key, out }: { key?: string; out: string }) => {
+      const { packFolder, replaceFile } = await import('@quartermaster/server/bundle-store');
       const { archive, bytes, fileName } = await packFolder(folder, key ?? null);
       await replaceFile(join(out, fileName), bytes);
       console.error(`${archive.id}, ${archive.contents.files.length} files, ${bytes.length} bytes`);
@@ -78,8 +80,9 @@ function addTrustCommands(bundle: Command): void {
     .option('--name <name>', 'name of the publisher', '')
     .description('trust a publisher, so that its signed bundles can be installed')
     .action(async (key: string | undefined, { name }: { name: string }) => {
-      if (key !== undefined) await store().trust(key, name);
-      const publishers = await store().publishers();
+      const packages = await openPackages();
+      if (key !== undefined) await packages.trust(key, name);
+      const publishers = await packages.publishers();
       printTable(
         ['key', 'name'],
         publishers.map((publisher) => [publisher.key, publisher.name]),
@@ -90,7 +93,7 @@ function addTrustCommands(bundle: Command): void {
     .argument('<key>', 'public key of the publisher')
     .description('stop trusting a publisher; its installed bundles stay')
     .action(async (key: string) => {
-      if (!(await store().distrust(key)))
+      if (!(await (await openPackages()).distrust(key)))
         throw new Error(`${key} is not a trusted publisher. Run "bundle trust" to list the trusted publishers.`);
     });
 }

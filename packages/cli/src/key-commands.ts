@@ -1,6 +1,6 @@
-import { defaultScopes, type Scope, scopes } from '@quartermaster/contract';
-import { withAdministration } from '@quartermaster/server/administration';
+import { defaultScopes, type Scope, scopes } from '@quartermaster/contract/scopes';
 import { Command, InvalidArgumentError } from 'commander';
+import { withAdministration } from './administration.ts';
 import { printTable, time } from './print.ts';
 
 /** Manages API keys. A new key is printed once, on its own line of standard output, for scripts. */

@@ -1,8 +1,5 @@
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { processEnvironment } from '@quartermaster/server';
+import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
-import { runBridge } from './mcp-bridge.ts';
-import { pluginsAddress, readKeyFile } from './service-address.ts';
 
 interface Options {
   readonly url?: string;
@@ -24,8 +21,10 @@ export function mcpCommand(): Command {
       [],
     )
     .action(async (bundle: string | undefined, options: Options) => {
+      const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+      const { runBridge } = await import('./mcp-bridge.ts');
       await runBridge({
-        url: endpointOf(options.url, bundle),
+        url: await endpointOf(options.url, bundle),
         headers: { ...(await keyHeader(options.keyFile)), ...credentialHeaders(options.credential) },
         transport: new StdioServerTransport(),
       });
@@ -36,12 +35,14 @@ function append(name: string, names: readonly string[]): string[] {
   return [...names, name];
 }
 
-function endpointOf(url: string | undefined, bundle: string | undefined): URL {
+async function endpointOf(url: string | undefined, bundle: string | undefined): Promise<URL> {
+  const { pluginsAddress } = await import('./service-address.ts');
   const path = bundle === undefined ? '/mcp' : `/mcp/${encodeURIComponent(bundle)}`;
   return new URL(pluginsAddress(url) + path);
 }
 
 async function keyHeader(file: string | undefined): Promise<Record<string, string>> {
+  const { readKeyFile } = await import('./service-address.ts');
   const key = await readKeyFile(file);
   return key === undefined ? {} : { Authorization: `Bearer ${key}` };
 }

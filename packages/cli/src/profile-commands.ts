@@ -1,5 +1,5 @@
-import { createEncryptionKey, withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
+import { withAdministration } from './administration.ts';
 
 /** Manages the encryption keys of credential profiles. The profiles themselves are created over HTTP. */
 export function profileCommands(): Command {
@@ -7,7 +7,10 @@ export function profileCommands(): Command {
   profile
     .command('new-key')
     .description('print a new key for QUARTERMASTER_SEALING_KEY or for a line of a key file')
-    .action(() => console.log(createEncryptionKey()));
+    .action(async () => {
+      const { createEncryptionKey } = await import('@quartermaster/server/administration');
+      console.log(createEncryptionKey());
+    });
   profile
     .command('rotate')
     .description('encrypt all stored credentials with the first key, while the service runs or is stopped')

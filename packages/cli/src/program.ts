@@ -1,4 +1,3 @@
-import { runUntilSignal, version } from '@quartermaster/server';
 import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
@@ -11,14 +10,21 @@ import { runCommands } from './run-commands.ts';
 import { storeCommands } from './store-commands.ts';
 import { verificationCommands } from './verification-commands.ts';
 import { verifyCommand } from './verify-command.ts';
+import { version } from './version.ts';
 
-/** Creates all commands. They read the same `QUARTERMASTER_…` settings as the service. */
+/** Creates all commands. Each loads its implementation in its action, because the server takes a second to load. They read the same `QUARTERMASTER_…` settings as the service. */
 export function createProgram(): Command {
   const program = new Command('quartermaster')
     .description('manage a self-hosted Quartermaster service, its store and its bundles')
     .version(version)
     .showHelpAfterError();
-  program.command('start').description('run the service').action(runUntilSignal);
+  program
+    .command('start')
+    .description('run the service')
+    .action(async () => {
+      const { runUntilSignal } = await import('@quartermaster/server');
+      await runUntilSignal();
+    });
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
   program.addCommand(profileCommands());

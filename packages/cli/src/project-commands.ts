@@ -1,5 +1,5 @@
-import { withAdministration } from '@quartermaster/server/administration';
 import { Argument, Command } from 'commander';
+import { withAdministration } from './administration.ts';
 import { printTable, time } from './print.ts';
 
 export function projectCommands(): Command {

@@ -1,6 +1,6 @@
-import { purposeNames } from '@quartermaster/contract';
-import { withAdministration } from '@quartermaster/server/administration';
+import { purposeNames } from '@quartermaster/contract/purposes';
 import { Command, Option } from 'commander';
+import { withAdministration } from './administration.ts';
 
 interface RestoreOptions {
   readonly project?: string;

@@ -1,5 +1,4 @@
-import { processEnvironment } from '@quartermaster/server';
-import { recordExamples } from '@quartermaster/server/authoring';
+import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
 import { complain, say } from './print.ts';
 import { readList } from './read-arguments.ts';
@@ -22,6 +21,7 @@ export function addRecordCommand(bundle: Command): void {
     .option('--outputs', 'write the outputs into the examples', false)
     .description('call the real API for each example and record its responses, without credentials, for "bundle test"')
     .action(async (folder: string, options: RecordArguments) => {
+      const { recordExamples } = await import('@quartermaster/server/authoring');
       const results = await recordExamples({
         folder,
         credentials: await readCredentials(options.credentials),

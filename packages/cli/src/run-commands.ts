@@ -1,24 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
-import { ApiError, type Client, createClient, type RunEvent } from '@quartermaster/client/api';
-import type { RunItem, RunQuery } from '@quartermaster/contract';
 import { Command } from 'commander';
-import { describeFailure } from './describe-failure.ts';
-import { complain, printJson, printTable, say, time } from './print.ts';
-import { pluginsAddress, readKeyFile } from './service-address.ts';
-
-interface Where {
-  readonly url?: string;
-  readonly keyFile?: string;
-}
-
-interface Filters extends Where {
-  readonly bundle?: string;
-  readonly plugin?: string;
-  readonly outcome?: string;
-  readonly since?: string;
-  readonly limit: string;
-  readonly json?: true;
-}
+import type { Filters, Where } from './run-actions.ts';
 
 /** Lists, shows, cancels and follows the runs of plugins over the API of a running service. */
 export function runCommands(): Command {
@@ -30,19 +11,16 @@ export function runCommands(): Command {
     .option('--since <time>', 'list only runs created at or after this time, such as 2026-11-21T08:00Z')
     .option('--limit <number>', 'list at most this many runs, up to 100', '20')
     .option('--json', 'print one JSON object per line')
-    .action(list);
+    .action(async (filters: Filters) => (await import('./run-actions.ts')).listRuns(filters));
   withPlace(run.command('show <run>').description('print all details of a run as JSON')).action(
-    async (runId: string, where: Where) => printJson(await (await connect(where)).runs.get(runId), 2),
+    async (runId: string, where: Where) => (await import('./run-actions.ts')).showRun(runId, where),
   );
   withPlace(run.command('cancel <run>').description('cancel a waiting or running run')).action(
-    async (runId: string, where: Where) => {
-      const { status, outcome } = await (await connect(where)).runs.cancel(runId);
-      console.log(outcome ?? status);
-    },
+    async (runId: string, where: Where) => (await import('./run-actions.ts')).cancelRun(runId, where),
   );
   withPlace(
     run.command('watch <run>').description('follow a run until it ends; exits with 1 unless it succeeded'),
-  ).action(async (runId: string, where: Where) => watch(await connect(where), runId));
+  ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).watchRun(runId, where));
   return run;
 }
 
@@ -50,72 +28,4 @@ function withPlace(command: Command): Command {
   return command
     .option('--url <url>', 'plugins address of the service (default: from the settings)')
     .option('--key-file <path>', 'file with an API key');
-}
-
-async function connect({ url, keyFile }: Where): Promise<Client> {
-  const address = pluginsAddress(url);
-  const apiKey = await readKeyFile(keyFile);
-  // Runs are on the plugins address; the client sends no request to the files address.
-  return createClient({ filesUrl: address, pluginsUrl: address, ...(apiKey === undefined ? {} : { apiKey }) });
-}
-
-async function list(filters: Filters): Promise<void> {
-  const { bundle, plugin, outcome, since, limit, json } = filters;
-  const query = { bundle_id: bundle, plugin_id: plugin, outcome, since: readTime(since), limit: Number(limit) };
-  // The service validates the query and reports its errors.
-  const { data, has_more: hasMore } = await (await connect(filters)).runs.list(query as RunQuery);
-  if (json === true) {
-    for (const run of data) printJson(run);
-    return;
-  }
-  printTable(['RUN', 'BUNDLE', 'PLUGIN', 'STATE', 'MS', 'MADE'], data.map(toRow));
-  if (hasMore) console.log('There are more runs. Use --limit or --since to see them.');
-}
-
-function toRow(run: RunItem): string[] {
-  const { run_id, bundle_id, plugin_id, status, outcome, duration_ms, created_timestamp } = run;
-  return [
-    ...[run_id, bundle_id, plugin_id ?? '(credentials)', outcome ?? status],
-    ...[duration_ms === null ? '-' : duration_ms.toFixed(1), time(created_timestamp)],
-  ];
-}
-
-function readTime(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds))
-    throw new Error(`--since must be a time such as 2026-11-21T08:00Z; received ${JSON.stringify(text)}.`);
-  return milliseconds;
-}
-
-const pauseMs = 1_000;
-
-/** Reconnects after a broken connection, such as during a restart of the service. */
-async function watch({ runs }: Client, runId: string): Promise<void> {
-  let lastEventId: string | undefined;
-  for (;;) {
-    try {
-      for await (const event of runs.events(runId, { lastEventId })) {
-        lastEventId = event.id ?? lastEventId;
-        say(describe(event));
-      }
-      const run = await runs.get(runId);
-      if (run.status === 'ended') {
-        printJson(run.outcome === 'succeeded' ? run.result : run.error, 2);
-        process.exitCode = run.outcome === 'succeeded' ? 0 : 1;
-        return;
-      }
-    } catch (error) {
-      // A retry helps only while the service starts or stops.
-      if (error instanceof ApiError && error.status < 500) throw error;
-      complain(`quartermaster: ${describeFailure(error)} Retrying.`);
-    }
-    await setTimeout(pauseMs);
-  }
-}
-
-function describe(event: RunEvent): string {
-  if (event.kind === 'state') return event.run.outcome ?? event.run.status;
-  const { fraction, message } = event.progress;
-  return `${Math.round(fraction * 100)} % ${message ?? ''}`.trimEnd();
 }

@@ -1,8 +1,6 @@
-import { processEnvironment } from '@quartermaster/server';
-import { withAdministration } from '@quartermaster/server/administration';
-import { backUpStore } from '@quartermaster/server/store-backup';
-import { restoreStore } from '@quartermaster/server/store-restore';
+import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
+import { withAdministration } from './administration.ts';
 import { createProgressPrinter } from './print-progress.ts';
 
 export function storeCommands(): readonly Command[] {
@@ -34,6 +32,7 @@ function backupCommand(): Command {
     .option('--include-key', 'also copy the encryption key of the data folder; protect the backup like the key', false)
     .action(async (folder: string, { includeKey }: { includeKey: boolean }) => {
       const onProgress = createProgressPrinter();
+      const { backUpStore } = await import('@quartermaster/server/store-backup');
       const backup = await backUpStore(processEnvironment(), folder, { includeKey, onProgress });
       console.log(JSON.stringify(backup, null, 2));
       if (backup.faults.length > 0) process.exitCode = 1;
@@ -54,6 +53,7 @@ function restoreCommand(): Command {
     )
     .action(async (from: string, to: string, { damaged }: { damaged: boolean }) => {
       const onProgress = createProgressPrinter();
+      const { restoreStore } = await import('@quartermaster/server/store-restore');
       const restored = await restoreStore(processEnvironment(), { from, to }, { damaged, onProgress });
       console.log(JSON.stringify(restored, null, 2));
       if (restored.faults.length > 0) process.exitCode = 1;

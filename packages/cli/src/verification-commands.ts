@@ -1,5 +1,5 @@
-import { withAdministration } from '@quartermaster/server/administration';
 import { Command } from 'commander';
+import { withAdministration } from './administration.ts';
 
 /** Controls the background verification of stored files, which a running service performs. */
 export function verificationCommands(): Command {

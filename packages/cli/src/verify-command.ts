@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { verifyInstallation } from './verify/verify-installation.ts';
 
 /** The folder of the installation that this program belongs to. */
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
@@ -12,6 +11,7 @@ export function verifyCommand(): Command {
     .argument('[folder]', 'folder of the installation', ownRoot)
     .description('compare the files of an installation with their hashes; exits with 1 if one differs')
     .action(async (folder: string) => {
+      const { verifyInstallation } = await import('./verify/verify-installation.ts');
       const { source, files, differences } = await verifyInstallation(resolve(folder));
       for (const { kind, path } of differences) console.log(`${kind} ${path}`);
       console.error(`Compared ${files} files with ${source} and the list of the installation.`);

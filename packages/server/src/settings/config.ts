@@ -5,8 +5,11 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { LogLevel } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
+import type { Environment } from './environment.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
+
+export { type Environment, processEnvironment } from './environment.ts';
 
 /** All settings, read once from the environment. Each module receives the part that it needs. */
 export interface Config {
@@ -105,14 +108,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
     this.findings = findings;
   }
-}
-
-/** The input of {@link parseConfig}, in the shape of `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The environment of this process. Nothing else reads it. */
-export function processEnvironment(): Environment {
-  return process.env;
 }
 
 const prefix = 'QUARTERMASTER_';

@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs';
+
+/** The version of the command line, which is that of the service. */
+export const version: string = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version; // our own package.json
