@@ -25,6 +25,17 @@ export const operationsRequirements: Requirements = {
       '[package] the same sources give the same bytes',
     ],
   },
+  'operations.proxy': {
+    promise:
+      'Behind the sample configurations of nginx and Caddy, events and uploads pass at once and the log names the client.',
+    source: 'docs/contract.md "Both addresses"',
+    tests: [
+      '[proxy] events of a run arrive while it is in progress',
+      '[proxy] progress of a tool arrives over MCP while the tool runs',
+      '[proxy] an upload of 3 MB succeeds, and the console accepts the public address',
+      '[proxy] the log names the client of the proxy, not the address that the client claims',
+    ],
+  },
   'operations.stop': {
     promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
     source: 'docs/contract.md "Durability"',

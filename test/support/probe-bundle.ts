@@ -2,8 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
-import { temporaryFolder } from './service.ts';
+import { type Ending, temporaryFolder } from './service.ts';
 
 /** A bundle whose third party is controlled by the test: it answers on request and records its requests. */
 export interface Probe {
@@ -64,7 +63,7 @@ const thinking = `export const run = async ({ q }, context) => {
 };
 `;
 
-export async function openProbe(t: TestContext): Promise<Probe> {
+export async function openProbe(t: Ending): Promise<Probe> {
   const folder = await temporaryFolder(t);
   for (const [id, more] of Object.entries({ probe: '', guarded: guard })) {
     await mkdir(join(folder, id));
@@ -85,7 +84,7 @@ export async function openProbe(t: TestContext): Promise<Probe> {
   };
 }
 
-async function openThirdParty(t: TestContext) {
+async function openThirdParty(t: Ending) {
   const counts = new Map<string, number>();
   const gone = new Set<string>();
   const held = new Set<string>();

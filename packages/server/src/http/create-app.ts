@@ -10,6 +10,7 @@ import { createClientErrorWriter } from './client-error.ts';
 import { allowOrigins } from './cors.ts';
 import type { Drain } from './drain.ts';
 import { writeError } from './error-writer.ts';
+import { prepareEventStreams } from './event-streams.ts';
 import { hintAtHttps } from './https-hint.ts';
 import { readJson } from './json-body.ts';
 import { logRefusals } from './log-refusals.ts';
@@ -20,7 +21,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
 import { defaultReaderLimits, endSlowReaders, type ReaderLimits } from './slow-readers.ts';
-import { type StreamAccess, watchStreams } from './stream-access.ts';
+import type { StreamAccess } from './stream-access.ts';
 import { compileValidator } from './validation.ts';
 import { watchRequests } from './watch-requests.ts';
 
@@ -111,7 +112,7 @@ export function createApp(deps: AppDeps): App {
   if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
   logRefusals(app);
-  if (deps.streams !== undefined) watchStreams(app, deps.streams);
+  prepareEventStreams(app, deps.streams);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);

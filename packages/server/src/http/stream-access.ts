@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { onSendHookHandler } from 'fastify';
 import type { Logger } from '../kernel/log/logger.ts';
 import { accessEvent, type ReceivedRequest, sessionOf } from '../kernel/log/request-identity.ts';
-import type { App } from './app.ts';
 
 /** The keys and sessions that opened streams: ids of keys, hashes of session tokens. */
 export interface StreamOwners {
@@ -99,20 +97,4 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
     },
     close: stop,
   };
-}
-
-const eventStream = 'text/event-stream';
-
-/** Only routes that may respond with an event stream have the hook: those that declare it, and MCP. */
-export function watchStreams(app: App, streams: StreamAccess): void {
-  const watch: onSendHookHandler = (request, reply, payload, done) => {
-    const type = reply.getHeader('content-type');
-    if (typeof type === 'string' && type.startsWith(eventStream)) streams.watch(request, reply.raw);
-    done(null, payload);
-  };
-  app.addHook('onRoute', (route) => {
-    const { url, schema } = route;
-    if (!url.startsWith('/mcp') && !JSON.stringify(schema?.response ?? {}).includes(eventStream)) return;
-    route.onSend = [...[route.onSend ?? []].flat(), watch];
-  });
 }

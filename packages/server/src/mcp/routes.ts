@@ -95,6 +95,5 @@ function send(reply: FastifyReply, { status, headers, body }: McpAnswer): Fastif
   if (body === null) return reply.send();
   if (Buffer.isBuffer(body)) return reply.send(body);
   // The global type and Node's own are the same stream.
-  reply.header('x-accel-buffering', 'no');
   return reply.send(Readable.fromWeb(body as NodeReadableStream));
 }

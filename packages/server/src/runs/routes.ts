@@ -109,10 +109,7 @@ function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoute
       const lastEventId = request.headers['last-event-id'];
       const stream = await events.follow({ ...selection, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);
-      reply
-        .header('Content-Type', 'text/event-stream; charset=utf-8')
-        .header('Cache-Control', 'no-store')
-        .header('X-Accel-Buffering', 'no');
+      reply.header('Content-Type', 'text/event-stream; charset=utf-8');
       // The schema says what the body is, text; it is sent as a stream.
       return reply.send(Readable.from(stream) as unknown as string);
     },

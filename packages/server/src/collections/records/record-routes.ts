@@ -166,10 +166,7 @@ function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): vo
       reply.raw.once('close', () => gone.abort());
       await records.get(key);
       const stream = events.follow(key, guard.callerOf(request).keyId, gone.signal);
-      reply
-        .header('Content-Type', 'text/event-stream; charset=utf-8')
-        .header('Cache-Control', 'no-store')
-        .header('X-Accel-Buffering', 'no');
+      reply.header('Content-Type', 'text/event-stream; charset=utf-8');
       // The schema says what the body is, text; it is sent as a stream.
       return reply.send(Readable.from(stream) as unknown as string);
     },

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { findFreePort } from './postgres.ts';
+import { type Ending, temporaryFolder } from './service.ts';
+import { requireTools, type ToolName, toolsNamed } from './system-tools.ts';
+
+/** The ports of both addresses: `files` and `plugins`. */
+export interface Ports {
+  readonly files: number;
+  readonly plugins: number;
+}
+
+export type ProxyName = 'nginx' | 'caddy';
+
+export async function findFreePorts(): Promise<Ports> {
+  const files = await findFreePort();
+  let plugins = files;
+  while (plugins === files) plugins = await findFreePort();
+  return { files, plugins };
+}
+
+/**
+ * Starts a reverse proxy with its sample of `deploy`, in which only names, ports and certificates are replaced.
+ * @param ports where the proxy listens
+ * @param upstream where the service listens
+ */
+export async function startProxy(t: Ending, name: ProxyName, ports: Ports, upstream: Ports): Promise<void> {
+  await requireTools(toolsNamed(name satisfies ToolName));
+  const folder = await temporaryFolder(t);
+  const { command, ready } = await (name === 'nginx' ? writeNginx : writeCaddy)(folder, ports, upstream);
+  const [program = '', ...args] = command;
+  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+  t.after(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    // The master process of nginx ends its workers after SIGTERM, not after SIGKILL.
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    lines.push(line);
+    if (!ready.test(line)) continue;
+    child.stderr.resume();
+    return;
+  }
+  throw new Error(`${name} did not start:\n${lines.join('\n')}`);
+}
+
+async function writeNginx(folder: string, ports: Ports, upstream: Ports) {
+  const sample = replaceAll(await readFile('deploy/nginx.conf', 'utf8'), [
+    [/^ +ssl_certificate.*\n/gm, '', 4],
+    ...portsOf(upstream),
+    [/listen 443 ssl;(\s+server_name quartermaster)/g, `listen 127.0.0.1:${ports.files};$1`, 1],
+    [/listen 443 ssl;(\s+server_name plugins)/g, `listen 127.0.0.1:${ports.plugins};$1`, 1],
+  ]);
+  await writeFile(join(folder, 'quartermaster'), sample);
+  // The configuration of the Debian package stays as it is, except for folders that belong to the machine.
+  const own = replaceAll(await readFile('/etc/nginx/nginx.conf', 'utf8'), [
+    [/^user .*/gm, process.getuid?.() === 0 ? 'user root;' : '', 1],
+    [/^pid .*/gm, `pid ${join(folder, 'pid')};\ndaemon off;`, 1],
+    [/^error_log .*/gm, 'error_log stderr notice;', 1],
+    [/access_log .*/g, temporaryPaths(folder), 1],
+    [/include \/etc\/nginx\/sites-enabled\/\*;/g, `include ${join(folder, 'quartermaster')};`, 1],
+  ]);
+  await writeFile(join(folder, 'nginx.conf'), own);
+  const command = ['/usr/sbin/nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')];
+  return { command, ready: /start worker processes/ };
+}
+
+function temporaryPaths(folder: string): string {
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return ['access_log off;', ...kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`)].join('\n');
+}
+
+async function writeCaddy(folder: string, ports: Ports, upstream: Ports) {
+  const sample = replaceAll(await readFile('deploy/Caddyfile', 'utf8'), [
+    ...portsOf(upstream),
+    [/^quartermaster\.example\.com/gm, `http://127.0.0.1:${ports.files}`, 1],
+    [/^plugins\.example\.com/gm, `http://127.0.0.1:${ports.plugins}`, 1],
+  ]);
+  const file = join(folder, 'Caddyfile');
+  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1\n}\n${sample}`);
+  const command = ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file];
+  return { command, ready: /serving initial configuration/ };
+}
+
+type Replacement = readonly [pattern: RegExp, text: string, count: number];
+
+function portsOf({ files, plugins }: Ports): Replacement[] {
+  return [
+    [/127\.0\.0\.1:8080/g, `127.0.0.1:${files}`, 1],
+    [/127\.0\.0\.1:8081/g, `127.0.0.1:${plugins}`, 1],
+  ];
+}
+
+/** Replaces texts that must occur exactly so often, so that a changed sample is noticed. */
+function replaceAll(text: string, replacements: readonly Replacement[]): string {
+  return replacements.reduce((before, [pattern, replacement, count]) => {
+    assert.equal(before.match(pattern)?.length, count, `${pattern}`);
+    return before.replaceAll(pattern, replacement);
+  }, text);
+}
