@@ -22,6 +22,21 @@ export const mcpRequirements: Requirements = {
       '[mcp] the program of the guide starts, here with the address of a test',
     ],
   },
+  'mcp.knowledge': {
+    promise:
+      'Agents search and read collections over MCP with a key of scope `collections`, in an answer of bounded size.',
+    source: 'docs/contract.md "Catalogue and execution"',
+    tests: [
+      '[mcp] ${name} searches, reads and lists documents at both addresses and in one collection',
+      '[mcp] search and fetch answer in one text and the same structured content, with a link to the passage',
+      '[mcp] only a key of scope collections has knowledge tools, and only a key of scope plugins has plugins',
+      '[mcp] a document of another project is not found, by id, endpoint, cursor or search',
+      '[mcp] what documents and collections say never changes the definitions or the instructions',
+      '[mcp] a call of a knowledge tool has a log line and is counted',
+      '[mcp] one budget holds for several collections, and cursors give every passage once',
+      '[mcp] fetch gives a long document in parts that join to the whole',
+    ],
+  },
   'mcp.safe': {
     promise:
       'MCP has the authorisation, the bounds and the secrecy of the rest; foreign hosts and origins are refused.',

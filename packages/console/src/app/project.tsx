@@ -15,11 +15,11 @@ interface ProjectChoice {
 const storageKey = 'quartermaster-project';
 const ProjectContext = createContext<ProjectChoice | null>(null);
 
-/** Provides the current project: the last one chosen, if it still exists. */
+/** Provides the current project: that of the link, or the last one chosen, if it exists. */
 export function ProjectProvider({ session, children }: { session: Session; children: ReactNode }) {
   const queries = useQueryClient();
   const projects = useProjects().data ?? none;
-  const [wanted, setWanted] = useState(() => localStorage.getItem(storageKey) ?? '');
+  const [wanted, setWanted] = useState(() => projectOfLink() ?? localStorage.getItem(storageKey) ?? '');
   const projectId = (projects.find((project) => project.project_id === wanted) ?? projects[0])?.project_id ?? '';
   // The requests of the pages below name the project, so it is set before they render.
   chooseProject(projectId);
@@ -34,6 +34,11 @@ export function ProjectProvider({ session, children }: { session: Session; child
     return { session, projects, projectId, choose };
   }, [session, projects, projectId, queries]);
   return <ProjectContext value={value}>{children}</ProjectContext>;
+}
+
+/** Links that MCP clients show name the project of their page. */
+function projectOfLink(): string | null {
+  return new URLSearchParams(location.search).get('project');
 }
 
 const none: readonly Project[] = [];

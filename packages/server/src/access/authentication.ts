@@ -39,6 +39,10 @@ export interface PluginsGuard extends Guard {
   readonly check: onRequestHookHandler;
   /** Works like `check`, for a key of scope `metrics` or `plugins`. */
   readonly checkMetrics: onRequestHookHandler;
+  /** Works like `check`, for a key of scope `plugins` or `collections`. */
+  readonly checkEither: onRequestHookHandler;
+  /** Returns the caller whose key was sent, or undefined without a key. */
+  findCaller(request: FastifyRequest): Caller | undefined;
   /** Returns the project of the key, or null without a key. */
   projectOf(request: FastifyRequest): string | null;
   /** Returns the id of the key, or null without a key. */
@@ -72,8 +76,10 @@ export function createPluginsGuard(
   return {
     check: checkFor('plugins'),
     checkMetrics: checkFor('metrics', 'plugins'),
+    checkEither: checkFor('plugins', 'collections'),
     requires: (scope) => (request) => authenticate(request, scope),
     callerOf: callers.get,
+    findCaller: callers.find,
     projectOf: (request) => callers.find(request)?.projectId ?? null,
     keyOf: (request) => callers.find(request)?.keyId ?? null,
   };

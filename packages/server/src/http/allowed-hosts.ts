@@ -69,7 +69,14 @@ export interface SiteGuardOptions {
 }
 
 /** The probes of load balancers are exempt. MCP applies the rule itself, because its errors have another form. */
-const exempt = new Set(['/v1/health_check', '/v1/ready', '/v1/version', '/mcp', '/mcp/:bundle_id']);
+const exempt = new Set([
+  '/v1/health_check',
+  '/v1/ready',
+  '/v1/version',
+  '/mcp',
+  '/mcp/:bundle_id',
+  '/mcp/collections/:collection_id',
+]);
 
 /** Applies the rule to every other path of an address that needs no key. */
 export function guardSite(app: App, { checkSite, mounted }: SiteGuardOptions): void {

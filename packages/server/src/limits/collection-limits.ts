@@ -3,9 +3,12 @@ import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
+import { answerTokens } from '../mcp/knowledge/answer-size.ts';
+import { questionLimits } from '../mcp/knowledge/tool-arguments.ts';
 import { type Limit, refused } from './limit.ts';
 
 const invalid = refused('REQUEST_VALIDATION_ERROR');
+const callFails = 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.';
 const unread = 'The record ends in `error` with the code `unpacked_limit`.';
 
 /** Limits of collections, records, chunks and queries. */
@@ -56,6 +59,36 @@ export const collectionLimits = {
     unit: 'characters',
     value: () => textLimits.query,
     above: invalid,
+  },
+  knowledge_query_characters: {
+    bounds: 'of `query` of the MCP tool `search`',
+    unit: 'characters',
+    value: () => questionLimits.query,
+    above: callFails,
+  },
+  knowledge_collections: {
+    bounds: 'that are collections of one question over MCP',
+    unit: 'items',
+    value: () => questionLimits.collections,
+    above: callFails,
+  },
+  knowledge_results: {
+    bounds: 'that are passages of one answer over MCP',
+    unit: 'items',
+    value: () => questionLimits.results,
+    above: callFails,
+  },
+  knowledge_passages: {
+    bounds: 'that are passages of all answers to one question over MCP',
+    unit: 'items',
+    value: () => questionLimits.ranked,
+    above: 'The last answer has no `next_cursor`.',
+  },
+  knowledge_answer_tokens: {
+    bounds: 'that are tokens of one answer of a knowledge tool over MCP',
+    unit: 'items',
+    value: () => answerTokens.most,
+    above: callFails,
   },
   title_characters: {
     bounds: 'of the title of a record',

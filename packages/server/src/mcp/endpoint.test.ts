@@ -37,6 +37,7 @@ const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) =
   return resultOfRun({ ...run, data });
 };
 
+const scopes = new Set(['plugins'] as const);
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'] as const;
 
 /** Returns a valid request of a revision. */
@@ -66,10 +67,14 @@ function newCase(revision: string, method: string, params: Json): Case {
 
 /** Sends a request to a new endpoint and returns the response. */
 async function ask(one: Case, toolbox = few) {
-  const deps = { version: '1.2.3', callTool, logger: createLogger('silent') };
+  const deps = { version: '1.2.3', callTool, knowledge: null, logger: createLogger('silent') };
   const endpoint = createEndpoint(toolbox, deps, createChannel());
   const request = { headers: new Headers(one.headers), signal: new AbortController().signal };
-  const { status, headers, body } = await endpoint.answer(request, one.message, { projectId: 'p1', keyId: 'k1' });
+  const { status, headers, body } = await endpoint.answer(request, one.message, {
+    projectId: 'p1',
+    keyId: 'k1',
+    scopes,
+  });
   const isWhole = Buffer.isBuffer(body);
   const text = isWhole ? body.toString() : await new Response(body).text();
   const sent = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as Json;
@@ -155,11 +160,11 @@ test('the calls of a batch run one after the other until their answers exceed th
   const batch = Array.from({ length: 10 }, (_, id) => ({ ...message, id }));
   const endpoint = createEndpoint(
     few,
-    { version: '1.2.3', callTool: slow, logger: createLogger('silent') },
+    { version: '1.2.3', callTool: slow, knowledge: null, logger: createLogger('silent') },
     createChannel(),
   );
   const request = { headers: new Headers(headers), signal: new AbortController().signal };
-  const { status, body } = await endpoint.answer(request, batch, { projectId: 'p1' });
+  const { status, body } = await endpoint.answer(request, batch, { projectId: 'p1', scopes });
   assert.ok(Buffer.isBuffer(body));
   const answers = JSON.parse(body.toString()) as Json[];
   assert.deepEqual([status, answers.map(({ id }) => id)], [200, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);

@@ -5,12 +5,14 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import type { Scope } from '@quartermaster/contract';
 import type { RunCaller } from '../execution/run-observer.ts';
 import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
 import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
+import type { KnowledgeKey } from './knowledge/knowledge.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
-import type { Toolbox } from './toolbox.ts';
+import { emptyToolbox, type Toolbox } from './toolbox.ts';
 
 /** Serves Streamable HTTP for one toolbox without state: each request is independent, in every revision of the protocol. */
 export interface Endpoint {
@@ -27,7 +29,12 @@ export interface McpRequest {
   readonly signal: AbortSignal;
 }
 
-export type McpCaller = Pick<RunCaller, 'projectId' | 'keyId'>;
+export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId'> {
+  /** The scopes of the key. Without a key, `plugins` alone. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** The collection of the endpoint. Undefined for an endpoint of every collection. */
+  readonly collectionId?: string | undefined;
+}
 
 /** The subscriptions to changes at one URL. They outlive the endpoint that accepted them. */
 export interface Channel {
@@ -63,14 +70,21 @@ interface LegacyOptions {
 export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
-  const newServer = (isNewest: boolean) => createProtocolServer(toolbox, { ...deps, tellsChanges: isNewest });
-  const newest = createMcpHandler(() => newServer(true), { legacy: 'reject', onerror, bus: channel.bus });
+  const newServer = (authInfo: AuthInfo | undefined, tellsChanges: boolean) => {
+    const tools = mayUsePlugins(authInfo) ? toolbox : emptyToolbox;
+    return createProtocolServer(tools, { ...deps, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
+  };
+  const newest = createMcpHandler(({ authInfo }) => newServer(authInfo, true), {
+    legacy: 'reject',
+    onerror,
+    bus: channel.bus,
+  });
   channel.add(newest);
 
   /** Serves revisions before 2026-07-28. The SDK's own handler for them answers every call with a stream. */
   async function answerLegacy(request: Request, message: unknown, options: LegacyOptions): Promise<Response> {
-    const server = newServer(false);
     const { authInfo, enableJsonResponse } = options;
+    const server = newServer(authInfo, false);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse });
     await server.connect(transport);
     const { promise: disconnected, resolve } = Promise.withResolvers<Response>();
@@ -84,9 +98,9 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   }
 
   return {
-    async answer(asked, message, { projectId: clientId, keyId }) {
+    async answer(asked, message, { projectId: clientId, keyId, scopes, collectionId }) {
       const request = toWebRequest(asked);
-      const authInfo: AuthInfo = { token: '', clientId, scopes: ['plugins'], extra: { keyId } };
+      const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { keyId, collectionId } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, () => toolbox.listed());
       if (!(await isLegacyRequest(request, message))) return await finish(await newest.fetch(request, options));
@@ -96,6 +110,17 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
       return await answerOne(message, !wantsStream(message));
     },
   };
+}
+
+function mayUsePlugins(authInfo: AuthInfo | undefined): boolean {
+  return authInfo?.scopes.includes('plugins') === true;
+}
+
+/** Returns null without a key and for a key without the scope `collections`. */
+function readKnowledgeKey(authInfo: AuthInfo | undefined): KnowledgeKey | null {
+  const { keyId, collectionId } = (authInfo?.extra ?? {}) as Partial<McpCaller>; // written by `answer`
+  if (authInfo === undefined || keyId === undefined || !authInfo.scopes.includes('collections')) return null;
+  return { projectId: authInfo.clientId, keyId, collectionId };
 }
 
 /**

@@ -35,7 +35,7 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const logger = createLogger('silent');
     const { all } = createToolboxes({ bundles: catalogue.bundles, describePlugin }, logger);
     const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
-    const deps = { version: '1.2.3', logger, callTool: () => assert.fail('no tool is called') };
+    const deps = { version: '1.2.3', knowledge: null, logger, callTool: () => assert.fail('no tool is called') };
     const endpoint = createEndpoint(all, deps, createChannel());
     const headers = {
       accept: 'application/json, text/event-stream',
@@ -45,7 +45,11 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const request = { headers: new Headers(headers), signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
       const listRequest = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
-      const { status, body } = await endpoint.answer(request, listRequest, { projectId: '-', keyId: undefined });
+      const { status, body } = await endpoint.answer(request, listRequest, {
+        projectId: '-',
+        keyId: undefined,
+        scopes: new Set(['plugins'] as const),
+      });
       const text = await new Response(body).text();
       const { result } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
       assert.deepEqual([status, result.tools.length], [200, plugins]);

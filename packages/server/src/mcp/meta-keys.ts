@@ -15,4 +15,6 @@ export const metaKeys = {
   error: 'quartermaster/error',
   /** Result whose output violates its schema: the violations. */
   outputViolations: 'quartermaster/output-violations',
+  /** Result of a knowledge tool: the names of arguments that it does not have. */
+  ignoredArguments: 'quartermaster/ignored-arguments',
 } as const;

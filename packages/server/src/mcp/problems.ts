@@ -1,4 +1,5 @@
-import { Problem } from '../kernel/problem.ts';
+import { objectNotFound, Problem } from '../kernel/problem.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
 
 /** The credentials in `_meta` are not an object of names and values. */
@@ -7,4 +8,14 @@ export function credentialsMetaInvalid(): Problem {
     'REQUEST_VALIDATION_ERROR',
     `_meta/${metaKeys.credentials} must be an object; received another type.`,
   );
+}
+
+/** The id is not one of a chunk or record that the caller may read. */
+export function passageNotFound(id: string): Problem {
+  return objectNotFound('passage or document', id);
+}
+
+/** The cursor is not one of a previous answer to the same question. */
+export function cursorUnknown(): Problem {
+  return fieldInvalid('arguments/cursor', 'another text', 'the `next_cursor` of an answer to the same question');
 }

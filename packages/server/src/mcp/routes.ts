@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { Scope } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { App } from '../http/app.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { McpAnswer } from './answer-batch.ts';
 import { maxBatch } from './batch-limits.ts';
-import type { McpRequest } from './endpoint.ts';
+import type { Endpoint, McpRequest } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** The part that is loaded with the first request: a service without MCP clients saves the memory of the SDK. */
@@ -18,32 +20,45 @@ export interface McpRoutesDeps {
   readonly open: () => Promise<Mcp>;
   /** The error in the Host or Origin of a request; null when both are allowed. */
   readonly checkSite: (headers: FastifyRequest['headers']) => Error | null;
-  /** Authentication of the plugins address. */
-  readonly onRequest: onRequestHookHandler;
-  /** The project of the key that was sent, null without one. */
-  readonly projectOf: (request: FastifyRequest) => string | null;
-  /** The id of the key that was sent, null without one. */
-  readonly keyOf: (request: FastifyRequest) => string | null;
+  readonly guard: McpGuard;
+}
+
+/** Authentication of one address. */
+export interface McpGuard {
+  /** Requires what the address requires; a key may have either scope. */
+  readonly check: onRequestHookHandler;
+  /** Requires what the address requires; a key has the scope `plugins`. */
+  readonly checkPlugins: onRequestHookHandler;
+  /** Always requires a key of scope `collections`. */
+  readonly checkCollections: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** The caller whose key was sent. */
+  findCaller(request: FastifyRequest): Caller | undefined;
 }
 
 /**
- * The catalogue as MCP servers: `POST /mcp` with every plugin, `POST /mcp/{bundle_id}` with those of a bundle. What is
- * wrong with the HTTP request is answered in the envelope; what is wrong with the message, as JSON-RPC.
+ * The catalogue and the collections as MCP servers: `POST /mcp` with what the key may use, `POST /mcp/{bundle_id}` with the
+ * plugins of a bundle, `POST /mcp/collections/{collection_id}` with one collection. What is wrong with the HTTP request is
+ * answered in the envelope; what is wrong with the message, as JSON-RPC.
  */
-export function mcpRoutes(app: App, { open, checkSite, onRequest, projectOf, keyOf }: McpRoutesDeps): void {
+export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const complaint = checkSite(request.headers)?.message ?? null;
     return complaint === null ? undefined : reply.code(403).send(rpcError(-32000, complaint));
   }
 
-  async function answer(request: FastifyRequest, reply: FastifyReply, bundleId?: string): Promise<FastifyReply> {
+  async function answer(
+    { request, reply, collectionId }: McpExchange,
+    find: (endpoints: Endpoints, caller: Caller | undefined) => Endpoint | Promise<Endpoint>,
+  ): Promise<FastifyReply> {
     const { endpoints } = await open();
-    const endpoint = endpoints.getEndpoint(bundleId);
+    const known = guard.findCaller(request);
+    const endpoint = await find(endpoints, known);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
     if (Array.isArray(request.body) && request.body.length > maxBatch) {
       return reply.code(400).send(rpcError(-32600, `Invalid Request: a batch has more than ${maxBatch} messages`));
     }
-    const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request) ?? undefined };
+    const { projectId = '-', keyId, scopes = withoutKey } = known ?? {};
+    const caller = { projectId, keyId, scopes, collectionId };
     return send(reply, await endpoint.answer(toMcpRequest(request, reply), request.body, caller));
   }
 
@@ -54,15 +69,35 @@ export function mcpRoutes(app: App, { open, checkSite, onRequest, projectOf, key
       if (complaint === null) throw error;
       return reply.code(400).send(rpcError(-32700, `Parse error: ${complaint}`));
     });
-    const hooks = { onRequest: [guardHosts, onRequest] };
-    scope.post('/mcp', hooks, async (request, reply) => await answer(request, reply));
+    scope.post('/mcp', { onRequest: [guardHosts, guard.check] }, async (request, reply) =>
+      answer({ request, reply }, (endpoints) => endpoints.getEndpoint(undefined)),
+    );
     scope.post<{ Params: { bundle_id: string } }>(
       '/mcp/:bundle_id',
-      hooks,
-      async (request, reply) => await answer(request, reply, request.params.bundle_id),
+      { onRequest: [guardHosts, guard.checkPlugins] },
+      async (request, reply) => answer({ request, reply }, (all) => all.getEndpoint(request.params.bundle_id)),
+    );
+    scope.post<{ Params: { collection_id: string } }>(
+      '/mcp/collections/:collection_id',
+      { onRequest: [guardHosts, guard.checkCollections] },
+      async (request, reply) => {
+        const { collection_id: collectionId } = request.params;
+        return await answer({ request, reply, collectionId }, (all, caller) =>
+          all.getCollectionEndpoint(caller?.projectId ?? '-', collectionId),
+        );
+      },
     );
   });
 }
+
+interface McpExchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly collectionId?: string;
+}
+
+/** What a caller without a key may use, where the address requires none. */
+const withoutKey: ReadonlySet<Scope> = new Set(['plugins']);
 
 function rpcError(code: number, message: string) {
   return { jsonrpc: '2.0', error: { code, message }, id: null };

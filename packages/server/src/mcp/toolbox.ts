@@ -10,10 +10,19 @@ import { metaKeys } from './meta-keys.ts';
 export interface Toolbox {
   /** In the order of the catalogue: by bundle id, then plugin id. Built on each access. */
   readonly tools: readonly Tool[];
+  readonly isEmpty: boolean;
   /** All tools as JSON without the surrounding brackets; built once. */
   listed(): Promise<Prepared>;
   findPlugin(name: string): CompiledPlugin | undefined;
 }
+
+/** No tools, for callers and endpoints without plugins. */
+export const emptyToolbox: Toolbox = {
+  tools: [],
+  isEmpty: true,
+  listed: () => createPreparedLists().get('none', () => []),
+  findPlugin: () => undefined,
+};
 
 /** The toolboxes of one catalogue. */
 export interface Toolboxes {
@@ -80,6 +89,7 @@ function createToolbox(
     get tools() {
       return Array.from(plugins, ([name, plugin]) => define(plugin, name));
     },
+    isEmpty: plugins.size === 0,
     listed: () => prepare(pieces),
     findPlugin: (name) => plugins.get(name),
   };

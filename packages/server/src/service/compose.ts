@@ -34,6 +34,7 @@ import type { ListenAddress, ServiceContext } from './context.ts';
 import { openStreamAccess } from './wire-access.ts';
 import { openDiskSpace } from './wire-disk-space.ts';
 import { openFilesAddress } from './wire-files.ts';
+import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
 
 /** The running service. */
@@ -76,16 +77,10 @@ export async function openService(config: Config, logger: Logger, options: Servi
 async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   const { config, logger, resources } = start;
   const drain = createDrain();
-  const { context, firstKey } = await openContext({ ...start, drain });
-  const sides = {
-    files: config.serve === 'plugins' ? null : await openFilesAddress(context),
-    plugins: config.serve === 'files' ? null : await openPluginsAddress(context),
-  };
-  if (sides.files !== null && sides.plugins !== null) {
-    const plugins = sides.plugins.app;
-    mountPlugins(sides.files.app, { guard: sides.files.guard, mounted: context.mounted, plugins });
-    await plugins.ready();
-  }
+  let filesUrl = '';
+  const consoleUrl = () => config.publicFilesUrl ?? filesUrl;
+  const { context, firstKey } = await openContext({ ...start, drain, consoleUrl });
+  const sides = await openAddresses(context);
   const listenTo = async (side: ListenAddress | null, setting: string): Promise<Listening | null> => {
     if (side === null) return null;
     await side.releasePort?.();
@@ -95,6 +90,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   };
   start.options.beforeListening?.();
   const files = await listenTo(sides.files, 'QUARTERMASTER_FILES_PORT');
+  filesUrl = files?.url ?? '';
   const plugins = await listenTo(sides.plugins, 'QUARTERMASTER_PLUGINS_PORT');
   const setUpLink =
     files === null
@@ -103,7 +99,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
           repository: createAdministratorRepository(context.database),
           clock: context.clock,
           dataFolder: config.dataFolder,
-          consoleUrl: config.publicFilesUrl ?? files.url,
+          consoleUrl: consoleUrl(),
         });
   if (files !== null && config.databaseUrl !== null) {
     const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
@@ -120,9 +116,25 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
       drain.begin();
       sides.files?.endStreams();
       sides.plugins?.endStreams();
+      sides.mcp?.close();
       await closeAll(resources);
     },
   };
+}
+
+/** Opens what this process serves. */
+async function openAddresses(context: ServiceContext) {
+  const { serve } = context.config;
+  const files = serve === 'plugins' ? null : await openFilesAddress(context);
+  const plugins = serve === 'files' ? null : await openPluginsAddress(context, files?.knowledge ?? null);
+  if (files === null) return { files, plugins, mcp: null };
+  const mcp = plugins?.mcp ?? shareKnowledge(context, files.knowledge);
+  serveMcpOfFiles(context, files.app, mcp);
+  if (plugins !== null) {
+    mountPlugins(files.app, { guard: files.guard, mounted: context.mounted, plugins: plugins.app });
+    await plugins.app.ready();
+  }
+  return { files, plugins, mcp };
 }
 
 interface Start {
@@ -133,7 +145,11 @@ interface Start {
   readonly options: ServiceOptions;
 }
 
-async function openContext({ config, logger, resources, drain, options: { watchdog } }: Start) {
+interface ContextStart extends Start {
+  readonly consoleUrl: ServiceContext['consoleUrl'];
+}
+
+async function openContext({ config, logger, resources, drain, consoleUrl, options: { watchdog } }: ContextStart) {
   warnAboutRoot(logger);
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
@@ -183,6 +199,7 @@ async function openContext({ config, logger, resources, drain, options: { watchd
     space,
     isDiskFull: ballast.isReleased,
     mounted: new WeakMap(),
+    consoleUrl,
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const { trustedProxies, corsOrigins } = config;

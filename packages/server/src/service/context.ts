@@ -38,6 +38,8 @@ export interface ServiceContext {
   readonly space: DiskSpace;
   /** Whether the reserved disk space is in use. Uploads are refused then. */
   readonly isDiskFull: () => boolean;
+  /** Returns the URL of the console as browsers reach it; '' before the files address listens. */
+  readonly consoleUrl: () => string;
   /** The readiness checks of both addresses. */
   readonly parts: Parts;
 }

@@ -22,6 +22,8 @@ import { onceRetried } from '../kernel/concurrency/once-retried.ts';
 import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { version } from '../kernel/version.ts';
 import { limitsToWire } from '../limits/limits.ts';
+import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
+import { measureText } from '../search/query/measure-text.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openAccess } from './wire-access.ts';
@@ -33,8 +35,14 @@ const leastUploadRate = 1024;
 const uploadGraceMs = 10_000;
 const upkeepPauseMs = 3_600_000;
 
+export interface FilesAddress extends ListenAddress {
+  readonly guard: Guard;
+  /** The collections, for the knowledge tools of MCP. */
+  readonly knowledge: KnowledgeStore;
+}
+
 /** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
-export async function openFilesAddress(context: ServiceContext): Promise<ListenAddress & { readonly guard: Guard }> {
+export async function openFilesAddress(context: ServiceContext): Promise<FilesAddress> {
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
@@ -75,7 +83,12 @@ export async function openFilesAddress(context: ServiceContext): Promise<ListenA
   void consoleFiles.findChanged().then((files) => {
     if (files.length > 0) context.logger.error({ files }, 'console files changed');
   });
-  return { app, guard, port: config.filesPort, endStreams: () => collections.events.close() };
+  const knowledge = {
+    ...collections,
+    countTokens: async (text: string) => (await measureText(text, countTokens)).numTokens,
+    consoleUrl: context.consoleUrl,
+  };
+  return { app, guard, knowledge, port: config.filesPort, endStreams: () => collections.events.close() };
 }
 
 interface FileParts extends StoredFiles {
@@ -110,6 +123,14 @@ function addFileRoutes(
   });
 }
 
+/**
+ * The tokenizer's table takes 30 MB. It is loaded when a chunk is first created directly, or a text is first cut for an MCP client,
+ * which many services never do.
+ */
+async function countTokens(text: string): Promise<number> {
+  return (await import('../extraction/chunking/tokens.ts')).countTokens(text);
+}
+
 async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionServices> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
@@ -141,8 +162,7 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
     space: context.space,
     extractor,
     pages: { fetch: fetchPage(broker) },
-    // The tokenizer's table takes 30 MB. It is loaded when a chunk is first created directly, which many services never do.
-    countTokens: async (text) => (await import('../extraction/chunking/tokens.ts')).countTokens(text),
+    countTokens,
     clock,
     newId,
     logger,

@@ -20,26 +20,32 @@ import { operationRoutes } from '../http/openapi/operations.ts';
 import { reservePort } from '../http/reserve-port.ts';
 import { version } from '../kernel/version.ts';
 import { createCallTool } from '../mcp/call-tool.ts';
-import type { EndpointsDeps } from '../mcp/endpoints.ts';
-import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
+import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import { runRoutes } from '../runs/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openExecution } from './wire-execution.ts';
+import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
 import { openAsyncRuns, openRunServices } from './wire-runs.ts';
 
-/** Opens the plugins address: catalogue and execution. */
-export async function openPluginsAddress(context: ServiceContext): Promise<ListenAddress> {
+/**
+ * Opens the plugins address: catalogue and execution.
+ * @param knowledge the collections of this process; null when it serves none
+ */
+export async function openPluginsAddress(
+  context: ServiceContext,
+  knowledge: KnowledgeStore | null,
+): Promise<ListenAddress & { readonly mcp: SharedMcp }> {
   const { config, logger } = context;
   const { runStore, ...runServices } = await openRunServices(context);
   // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
-  let mcp: Promise<Mcp> | undefined;
+  let mcp: SharedMcp | undefined;
   const { catalogue, sandbox, executor } = await openExecution(context, {
     runStore,
     publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
-    onChange: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
+    onChange: (now, before) => mcp?.toolsChanged(now, before),
   });
   const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
   catalogueRoutes(app, { catalogue, onRequest: guard.check });
@@ -66,18 +72,16 @@ export async function openPluginsAddress(context: ServiceContext): Promise<Liste
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   const callTool = createCallTool({ executor, once, resolveCredentials });
-  const openMcp = () => {
-    mcp ??= loadMcp({ catalogue, callTool, version, logger });
-    return mcp;
-  };
-  mcpRoutes(app, { open: openMcp, checkSite, onRequest, projectOf, keyOf });
+  const shared = shareMcp(context, { store: knowledge, catalogue, callTool });
+  mcp = shared;
+  serveMcp(app, { mcp: shared, guard, checkSite });
   referenceRoutes(app, createConsoleFiles());
   const endStreams = () => {
     asyncRuns.stop(config.stopSeconds * 1000);
     events.close();
-    void mcp?.then(({ endpoints }) => endpoints.close());
+    shared.close();
   };
-  return { app, port, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
+  return { app, port, mcp: shared, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
 }
 
 /** Creates the HTTP server of the plugins address. */
@@ -128,12 +132,6 @@ function openProfiles(
 ) {
   const repository = createCredentialProfileRepository(database);
   return createCredentialProfiles({ repository, encrypter, catalogue, clock, newId, logger, countExceeded });
-}
-
-/** Loads the MCP library, when the first client connects. */
-async function loadMcp(deps: EndpointsDeps): Promise<Mcp> {
-  const { createEndpoints } = await import('../mcp/endpoints.ts');
-  return { endpoints: createEndpoints(deps) };
 }
 
 function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {

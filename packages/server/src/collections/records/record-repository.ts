@@ -50,6 +50,15 @@ export interface StoredRecord extends RecordSource {
   readonly updatedAt: number;
 }
 
+/** What names a record. */
+export interface NamedRecord {
+  readonly title: string;
+  readonly fileId: string | null;
+  /** Null for a record that was not created from a file. */
+  readonly fileName: string | null;
+  readonly url: string | null;
+}
+
 /** Identifies a record. All three ids must match. */
 export interface RecordKey {
   readonly projectId: string;
@@ -74,6 +83,8 @@ export interface RecordRepository {
   /** @returns false when the collection is gone. */
   add(record: NewRecord): Promise<boolean>;
   find(key: RecordKey): Promise<StoredRecord | undefined>;
+  /** Names records with one query. Records that do not exist are omitted. */
+  name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
   /** @returns undefined when the cursor is not a record of the collection */
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<StoredRecord> | undefined>;
   /** @returns false when the record does not exist, or its source has changed */

@@ -10,7 +10,7 @@ import { collectionNotFound, recordBusy, recordNotFound } from '../problems.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { toRecordItem } from './record-item.ts';
 import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
-import type { RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps extends RecordLimitsDeps {
@@ -30,6 +30,8 @@ export interface RecordsDeps extends RecordLimitsDeps {
 export interface Records {
   create(projectId: string, collectionId: string, body: RecordCreate): Promise<RecordItem>;
   get(key: RecordKey): Promise<RecordItem>;
+  /** Names records of the project with one query. Records that do not exist are omitted. */
+  name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
   list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
   update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
   /**
@@ -104,6 +106,7 @@ export function createRecords(deps: RecordsDeps): Records {
       await collections.find(key.projectId, key.collectionId);
       return toItem(await find(key));
     },
+    name: (projectId, recordIds) => records.name(projectId, recordIds.filter(isId)),
     async list(projectId, collectionId, query) {
       await collections.find(projectId, collectionId);
       const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));

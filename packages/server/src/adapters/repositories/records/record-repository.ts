@@ -8,6 +8,7 @@ import type {
 } from '@quartermaster/contract';
 import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import type {
+  NamedRecord,
   NewRecord,
   RecordChange,
   RecordKey,
@@ -42,6 +43,19 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
         .where('project_id', '=', key.projectId)
         .executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
+    },
+    async name(projectId, recordIds) {
+      if (recordIds.length === 0) return new Map();
+      const rows = await read
+        .selectFrom('record')
+        .select(['id', 'title', 'file_id', 'url'])
+        // The text of a record may be long, and only the JSON of a file has a name.
+        .select((row) => row.case().when('file_id', 'is', null).then('').else(row.ref('content')).end().as('file'))
+        .where('id', 'in', recordIds)
+        .where('project_id', '=', projectId)
+        .where('status', '<>', 'deleting')
+        .execute();
+      return new Map(rows.map((row) => [row.id, toNamedRecord(row)]));
     },
     list: (projectId, collectionId, query) => listRecords(read, { projectId, collectionId }, query),
     areWaiting: (projectId, most) => {
@@ -111,6 +125,13 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       .executeTakeFirst();
     return result.numUpdatedRows;
   }
+}
+
+type NameColumns = Pick<Selectable<RecordTable>, 'title' | 'file_id' | 'url'> & { readonly file: string };
+
+function toNamedRecord({ title, file_id: fileId, url, file }: NameColumns): NamedRecord {
+  const { file_name: fileName = null } = (file === '' ? {} : parseJson(file)) as { file_name?: string }; // written by `readSource`
+  return { title, fileId, fileName, url };
 }
 
 function liveRecords(read: Kysely<Tables>) {

@@ -1,0 +1,48 @@
+import type { Chunk, ChunkQuery, Collection, ListQuery, RecordItem, ScoredChunk } from '@quartermaster/contract';
+import type { Page } from '../../kernel/page.ts';
+
+interface RecordKey {
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly recordId: string;
+}
+
+interface ChunkKey {
+  readonly projectId: string;
+  readonly collectionId: string;
+  readonly chunkId: string;
+}
+
+/** What names a record. */
+export interface NamedRecord {
+  readonly title: string;
+  readonly fileId: string | null;
+  readonly fileName: string | null;
+  readonly url: string | null;
+}
+
+/**
+ * The collections of all projects, as the knowledge tools read them. Every method works within one project. Missing objects and
+ * objects of other projects give OBJECT_NOT_FOUND.
+ */
+export interface KnowledgeStore {
+  readonly collections: {
+    get(projectId: string, collectionId: string): Promise<Collection>;
+    list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
+  };
+  readonly records: {
+    get(key: RecordKey): Promise<RecordItem>;
+    list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
+    /** Names records with one query. Records that do not exist are omitted. */
+    name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
+  };
+  readonly chunks: {
+    get(key: ChunkKey): Promise<Chunk>;
+    list(of: RecordKey, query: ListQuery): Promise<Page<Chunk>>;
+    query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
+  };
+  /** Counts tokens without blocking the event loop. */
+  countTokens(text: string): Promise<number>;
+  /** The URL of the console, as browsers reach it. */
+  consoleUrl(): string;
+}

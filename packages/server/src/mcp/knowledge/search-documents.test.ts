@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChunkQuery, ScoredChunk } from '@quartermaster/contract';
+import type { KnowledgeStore } from './knowledge-store.ts';
+import { searchDocuments } from './search-documents.ts';
+import { questionLimits } from './tool-arguments.ts';
+
+/** A store whose collections have as many chunks as a question asks for. It records how many are asked for. */
+function endlessStore(collections: number) {
+  const asked: number[] = [];
+  const ids = Array.from({ length: collections }, (_, nth) => `coll${String(nth).padStart(20, '0')}`);
+  const chunk = (collection: string, nth: number): ScoredChunk => ({
+    chunk_id: `chnk${String(nth).padStart(20, '0')}`,
+    ...{ record_id: null, collection_id: collection, content: `${collection} ${nth}`, num_tokens: 20, metadata: {} },
+    ...{ locator: null, updated_timestamp: 0, created_timestamp: 0, score: 1 / (nth + 1) },
+  });
+  const store = {
+    collections: { list: async () => ({ items: ids.map((id) => ({ collection_id: id })), hasMore: collections > 19 }) },
+    records: { name: async () => new Map() },
+    chunks: {
+      async query(_project: string, collection: string, { top_k: count = 0 }: ChunkQuery) {
+        asked.push(count);
+        return Array.from({ length: count }, (_, nth) => chunk(collection, nth));
+      },
+    },
+    countTokens: async (text: string) => text.length,
+    consoleUrl: () => 'https://x.test',
+  };
+  return { asked, store: store as unknown as KnowledgeStore };
+}
+
+for (const collections of [1, 3, 20]) {
+  test(`the limit knowledge_passages ends the pages of a question to ${collections} collections`, async () => {
+    const { store, asked } = endlessStore(collections);
+    const caller = { projectId: 'p' };
+    const ids = new Set<string>();
+    let answers = 0;
+    let cursor: string | undefined;
+    do {
+      const page: Awaited<ReturnType<typeof searchDocuments>> = await searchDocuments(store, caller, {
+        ...{ query: 'x', top_k: 20, max_tokens: 24_000 },
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      for (const { id } of page.results) ids.add(id);
+      assert.equal(page.not_searched !== undefined, collections > 19);
+      cursor = page.next_cursor;
+      answers += 1;
+    } while (cursor !== undefined);
+    const perCollection = Math.floor(questionLimits.ranked / collections);
+    assert.equal(ids.size, perCollection * collections);
+    assert.equal(asked.length, answers * collections);
+    assert.equal(Math.max(...asked), perCollection);
+  });
+}

@@ -1,0 +1,102 @@
+import type { Static, TSchema } from 'typebox';
+import { createPluginsGuard, type PluginsGuard } from '../access/authentication.ts';
+import { type CheckSite, createCheckSite } from '../http/allowed-hosts.ts';
+import type { App } from '../http/app.ts';
+import { compileValidator, validationProblem } from '../http/validation.ts';
+import { Counter } from '../kernel/metrics.ts';
+import { version } from '../kernel/version.ts';
+import type { CallTool } from '../mcp/call-tool.ts';
+import type { EndpointsDeps } from '../mcp/endpoints.ts';
+import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
+import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
+import type { ServiceContext } from './context.ts';
+
+/** The MCP endpoints, which both addresses share. The MCP library is loaded when the first client connects. */
+export interface SharedMcp {
+  readonly open: () => Promise<Mcp>;
+  readonly toolsChanged: (...catalogues: Parameters<Mcp['endpoints']['toolsChanged']>) => void;
+  /** Ends the streams of subscribed clients. */
+  readonly close: () => void;
+  /** Whether there are knowledge tools. */
+  readonly hasKnowledge: boolean;
+}
+
+function checkArguments<Schema extends TSchema>(
+  schema: Schema,
+  sent: Readonly<Record<string, unknown>>,
+): Static<Schema> {
+  const validate = compileValidator({ schema, method: 'POST', url: '/mcp', httpPart: 'body' });
+  if (validate(sent) === true) return sent as Static<Schema>; // the validator has checked it
+  throw validationProblem(validate.errors ?? [], 'arguments');
+}
+
+export interface SharedMcpDeps extends Pick<EndpointsDeps, 'catalogue' | 'callTool'> {
+  /** Null when this process serves no collections. */
+  readonly store: KnowledgeStore | null;
+}
+
+export function shareMcp(
+  { logger, registry }: Pick<ServiceContext, 'logger' | 'registry'>,
+  { store, catalogue, callTool }: SharedMcpDeps,
+): SharedMcp {
+  const calls = new Counter({
+    name: 'quartermaster_knowledge_calls_total',
+    help: 'Calls of the MCP tools that read collections, by tool and outcome: succeeded, or the error code in lower case.',
+    labelNames: ['tool', 'outcome'],
+    registers: [registry],
+  });
+  const countCall = (tool: string, outcome: string) => calls.inc({ tool, outcome });
+  let mcp: Promise<Mcp> | undefined;
+  async function load(): Promise<Mcp> {
+    const { createEndpoints } = await import('../mcp/endpoints.ts');
+    const { createKnowledge } = await import('../mcp/knowledge/knowledge.ts');
+    const knowledge = store === null ? null : createKnowledge({ store, check: checkArguments, countCall, logger });
+    return { endpoints: createEndpoints({ catalogue, callTool, knowledge, version, logger }) };
+  }
+  return {
+    open: () => {
+      mcp ??= load();
+      return mcp;
+    },
+    toolsChanged: (now, before) => void mcp?.then(({ endpoints }) => endpoints.toolsChanged(now, before)),
+    close: () => void mcp?.then(({ endpoints }) => endpoints.close()),
+    hasKnowledge: store !== null,
+  };
+}
+
+/** The endpoints of a process without the plugins address. They have no plugins. */
+export function shareKnowledge(context: ServiceContext, store: KnowledgeStore): SharedMcp {
+  const callTool: CallTool = () => Promise.reject(new Error('there are no plugins to call'));
+  const describePlugin = () => {
+    throw new Error('there are no plugins to describe');
+  };
+  const empty = { bundles: new Map(), describePlugin };
+  return shareMcp(context, { store, catalogue: () => empty, callTool });
+}
+
+export interface ServedMcp {
+  readonly mcp: SharedMcp;
+  readonly guard: PluginsGuard;
+  readonly checkSite: CheckSite;
+}
+
+/** Serves the endpoints at one address. */
+export function serveMcp(app: App, { mcp, guard, checkSite }: ServedMcp): void {
+  mcpRoutes(app, {
+    open: mcp.open,
+    checkSite,
+    guard: {
+      check: mcp.hasKnowledge ? guard.checkEither : guard.check,
+      checkPlugins: guard.check,
+      checkCollections: guard.requires('collections'),
+      findCaller: guard.findCaller,
+    },
+  });
+}
+
+/** Serves the endpoints at the files address, which always requires a key. */
+export function serveMcpOfFiles({ config, keyRing, mounted }: ServiceContext, app: App, mcp: SharedMcp): void {
+  const { host, publicFilesUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
+  const checkSite = createCheckSite({ host, publicUrl, names, keyRequired: true, corsOrigins });
+  serveMcp(app, { mcp, guard: createPluginsGuard(keyRing, true, mounted), checkSite });
+}

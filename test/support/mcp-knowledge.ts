@@ -1,0 +1,42 @@
+import type { StartedService } from './service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the answers of many methods
+export type Answer = any;
+
+const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+
+/** Sends one MCP request without a library. Returns the HTTP status and the JSON-RPC answer, or the error envelope. */
+export async function askMcp(url: string, key: string | null, method: string, params: object = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, ...(key === null ? {} : { Authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const body: Answer = JSON.parse(await response.text());
+  return { status: response.status, body };
+}
+
+/** Calls a tool. Returns the whole result. */
+export async function callTool(url: string, key: string, name: string, input: object = {}): Promise<Answer> {
+  const { body } = await askMcp(url, key, 'tools/call', { name, arguments: input });
+  return body.result ?? body;
+}
+
+export interface Library {
+  readonly collectionId: string;
+  readonly recordId: string;
+}
+
+/** Stores a document in a new collection and waits until it can be searched. */
+export async function addDocument(
+  { client }: Pick<StartedService, 'client'>,
+  {
+    name = 'library',
+    ...record
+  }: { name?: string; content: string; title?: string; metadata?: Record<string, string> },
+): Promise<Library> {
+  const { collection_id: collectionId } = await client.collections.create({ name });
+  const { record_id: recordId } = await client.records.create(collectionId, record);
+  await client.records.settled(collectionId, recordId);
+  return { collectionId, recordId };
+}
