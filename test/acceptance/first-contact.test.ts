@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startCommand } from '../../scripts/start-command.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
 
 /** Terminal control sequences such as colours. */
 const control = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m|\\r`, 'g');
@@ -105,4 +105,21 @@ test('a start that fails names the remedy in one sentence', async (t) => {
     assert.doesNotMatch(output, /^ +at /m, 'no stack');
     assert.equal(exitCode, 1);
   }
+});
+
+test('without a terminal, a start that fails logs the reason and the remedy in one line without a stack', async (t) => {
+  const { folder } = await startService(t);
+  const failed = await startService(t, { folder }).catch((error: Error) => error.message);
+  const lines = String(failed).trim().split('\n');
+  const { level, msg, reason, cause, err } = JSON.parse(lines.at(-1) ?? '');
+  assert.deepEqual(
+    { level, msg, reason, cause, err },
+    {
+      level: 'fatal',
+      msg: 'service failed',
+      reason: `The data folder ${folder} is in use by another process. Stop that process, or set QUARTERMASTER_DATA to another folder.`,
+      cause: 'database is locked',
+      err: undefined,
+    },
+  );
 });

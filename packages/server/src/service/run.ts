@@ -59,11 +59,21 @@ export async function runUntilSignal(): Promise<void> {
     if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
     // Reported once: as a sentence on a terminal, otherwise as a log line.
     else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
-    else logger.fatal({ err: error }, 'service failed');
+    else logger.fatal(fieldsOf(error), 'service failed');
   } finally {
     await watchdog?.close();
     await destination.end();
   }
+}
+
+/**
+ * The fields of the log line of a failure. Messages of the service are sentences with the remedy, so the stack is left
+ * out. Messages of Node.js and of libraries end without a full stop; their stack shows the defect.
+ */
+function fieldsOf(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error) || !error.message.endsWith('.')) return { err: error };
+  const { message: reason, cause } = error;
+  return cause instanceof Error ? { reason, cause: cause.message } : { reason };
 }
 
 /** Prints the start message, after the log lines of the start. */

@@ -17,7 +17,10 @@ export function lockFolder(folder: string): { release(): void } {
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
-    throw new Error(`The data folder ${folder} is in use by another process.`, { cause });
+    throw new Error(
+      `The data folder ${folder} is in use by another process. Stop that process, or set QUARTERMASTER_DATA to another folder.`,
+      { cause },
+    );
   }
   keepForOwner(file);
   held.add(database);
