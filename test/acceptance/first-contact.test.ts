@@ -123,3 +123,13 @@ test('without a terminal, a start that fails logs the reason and the remedy in o
     },
   );
 });
+
+test('a start without its PostgreSQL server names the setting and the remedy', async (t) => {
+  const settings = { DATA: await temporaryFolder(t), DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+  const { output, exitCode } = await startOnTerminal(t, settings);
+  assert.equal(
+    output.split('\n').findLast((line) => line !== ''),
+    'quartermaster: PostgreSQL cannot be reached at the address of QUARTERMASTER_DATABASE_URL (connect ECONNREFUSED 127.0.0.1:1). Start the database server, or correct the address.',
+  );
+  assert.equal(exitCode, 1);
+});

@@ -44,6 +44,25 @@ export function noPostgresStore(): Error {
   );
 }
 
+/** @param reason the message of the driver, which contains no password */
+export function postgresUnreachable(reason: string, cause: unknown): Error {
+  return new Error(
+    `PostgreSQL cannot be reached at the address of QUARTERMASTER_DATABASE_URL (${reason}). Start the database server, or correct the address.`,
+    { cause },
+  );
+}
+
+/**
+ * The server refuses the user, the password or the database of the URL.
+ * @param reason the message of the server, which contains no password
+ */
+export function postgresLoginRefused(reason: string, cause: unknown): Error {
+  return new Error(
+    `PostgreSQL refuses the connection (${reason}). Correct the user, the password or the database in QUARTERMASTER_DATABASE_URL.`,
+    { cause },
+  );
+}
+
 export function databaseNotEmpty(): Error {
   return new Error(
     'The database of QUARTERMASTER_DATABASE_URL already holds a store. Create an empty database and set the variable to it.',

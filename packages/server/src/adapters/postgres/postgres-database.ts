@@ -11,6 +11,7 @@ import type { Tables } from '../database/tables.ts';
 import { createPostgresFullText } from '../full-text/postgres-full-text.ts';
 import { createAvailability } from './postgres-availability.ts';
 import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
+import { explainFailedConnection } from './postgres-errors.ts';
 import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
 import { createPostgresServer } from './postgres-server.ts';
 import {
@@ -100,13 +101,15 @@ async function assertStore(db: Kysely<Tables>): Promise<void> {
   if (rows[0]?.found !== true) throw noPostgresStore();
 }
 
-/** At start the operator gets the original error. Callers get a general one. */
+/** At start the operator gets the reason and the remedy. Callers get a general error. */
 function reasonOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   const problem = [error, cause].find((each) => each instanceof Problem);
   const reason = problem === undefined ? error : problem.cause;
   if (refusesTransactions(reason)) return new UnsuitableServer(inStatementMode);
-  return refusesOptions(reason) ? new UnsuitableServer(withOptions) : reason;
+  if (refusesOptions(reason)) return new UnsuitableServer(withOptions);
+  const isOther = problem === undefined || reason instanceof UnsuitableServer;
+  return isOther ? reason : (explainFailedConnection(reason) ?? reason);
 }
 
 const inStatementMode =

@@ -1,6 +1,13 @@
 import pg from 'pg';
 import type { Problem } from '../../kernel/problem.ts';
-import { databaseBusy, databaseFull, databaseReadOnly, databaseUnreachable } from '../database/problems.ts';
+import {
+  databaseBusy,
+  databaseFull,
+  databaseReadOnly,
+  databaseUnreachable,
+  postgresLoginRefused,
+  postgresUnreachable,
+} from '../database/problems.ts';
 
 /** The meaning of a PostgreSQL failure for the caller, the connection and the pool. */
 export interface PostgresFailure {
@@ -34,6 +41,20 @@ const table: ReadonlyArray<readonly [state: RegExp, explain: Explain]> = [
   // The connection failed, the server stops, crashed or starts, or the session was idle for too long.
   [/^(08...|57P0[1-5]|25P03)$/, unreachable],
 ];
+
+/** SQLSTATEs of a user, a password or a database that the server does not accept. */
+const loginStates = /^(28...|3D000)$/;
+
+/**
+ * Describes to the operator why the service or a command cannot connect.
+ * @returns undefined when the error does not concern the connection
+ */
+export function explainFailedConnection(error: unknown): Error | undefined {
+  const { message, code } = error as { message?: string; code?: string }; // an error of the driver, or of the system
+  const reason = message || String(code);
+  if (error instanceof pg.DatabaseError && loginStates.test(code ?? '')) return postgresLoginRefused(reason, error);
+  return explainPostgresError(error).connection === 'broken' ? postgresUnreachable(reason, error) : undefined;
+}
 
 /** Maps PostgreSQL's errors to their meaning for the service. No other module does this. */
 export function explainPostgresError(error: unknown): PostgresFailure {

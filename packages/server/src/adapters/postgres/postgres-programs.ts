@@ -4,6 +4,7 @@ import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { programFailed, programMissing } from '../database/problems.ts';
+import { explainFailedConnection } from './postgres-errors.ts';
 
 /** Milliseconds until a server that does not answer counts as unreachable. */
 const connectTimeout = 10_000;
@@ -24,7 +25,9 @@ export async function connect(url: string): Promise<pg.Client> {
   });
   // A connection that breaks fails the next query.
   client.on('error', () => {});
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw explainFailedConnection(error) ?? error;
+  });
   return client;
 }
 
