@@ -1,5 +1,6 @@
 import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
+import { OperatorError } from '../kernel/process/operator-error.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import { fieldInvalid, fieldMissing, quote, quoteNames } from '../kernel/validation/validation-error.ts';
 
@@ -139,54 +140,57 @@ export function rangeNotSatisfiable(header: string, bytes: number): Problem {
 const checkSettings = 'Check QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.';
 
 /** The errors from here on are for operators. @param identity the file that records the store id */
-export function folderOfAnotherDatabase(folder: string, identity: string): Error {
-  return new Error(
+export function folderOfAnotherDatabase(folder: string, identity: string): OperatorError {
+  return new OperatorError(
     `The data folder ${folder} belongs to another database. Its files would be lost with this one. ${checkSettings} If you emptied the folder on purpose, remove ${identity}.`,
   );
 }
 
 /** @param wanted the content of the identity file in the right folder */
-export function secondFolder(folder: string, identity: string, wanted: object): Error {
-  return new Error(
+export function secondFolder(folder: string, identity: string, wanted: object): OperatorError {
+  return new OperatorError(
     `The database belongs to another data folder than ${folder}. Files would be stored in both folders. Set QUARTERMASTER_DATA to the right folder, or QUARTERMASTER_SERVE=plugins for a process with its own folder. If the right folder was lost and this one holds its restored content, write ${JSON.stringify(wanted)} into ${identity}.`,
   );
 }
 
 /** @param identity the name of the identity file */
-export function notTheDataFolder(folder: string, identity: string): Error {
-  return new Error(
+export function notTheDataFolder(folder: string, identity: string): OperatorError {
+  return new OperatorError(
     `${folder} is not the data folder of the database: its ${identity} is missing or belongs to another store. Nothing was changed. Set QUARTERMASTER_DATA to the data folder of the service.`,
   );
 }
 
-export function bytesOfAnotherDatabase(folder: string): Error {
-  return new Error(
+export function bytesOfAnotherDatabase(folder: string): OperatorError {
+  return new OperatorError(
     `The data folder ${folder} holds files that the database does not list. They would be lost with this database. ${checkSettings} To start with an empty store, move "blobs" out of the folder.`,
   );
 }
 
 /** @param wanted the content of the identity file that accepts the folder */
-export function rowsOfAnotherFolder(folder: string, identity: string, wanted: object): Error {
-  return new Error(
+export function rowsOfAnotherFolder(folder: string, identity: string, wanted: object): OperatorError {
+  return new OperatorError(
     `The database lists files, but the data folder ${folder} holds none of their content. ${checkSettings} To continue without the content, write ${JSON.stringify(wanted)} into ${identity}.`,
   );
 }
 
 /** The errors from here on are for the command line. */
-export function blobNotQuarantined(blobId: string): Error {
-  return new Error(
+export function blobNotQuarantined(blobId: string): OperatorError {
+  return new OperatorError(
     `The quarantine holds no blob ${blobId}. Run "npm run quartermaster -- quarantine list" to see what it holds.`,
   );
 }
 
-export function notTheContent(blobId: string, { id, name }: { readonly id: string; readonly name: string }): Error {
-  return new Error(
+export function notTheContent(
+  blobId: string,
+  { id, name }: { readonly id: string; readonly name: string },
+): OperatorError {
+  return new OperatorError(
     `Blob ${blobId} in the quarantine is not the content of ${quoteText(name)} (${id}): the SHA-256 differs. Nothing was restored. Upload the same content again, or restore a backup.`,
   );
 }
 
-export function blobStillNamed(blobId: string): Error {
-  return new Error(
+export function blobStillNamed(blobId: string): OperatorError {
+  return new OperatorError(
     `Blob ${blobId} is in use, so nothing was changed. Run "npm run quartermaster -- fsck --hash --repair" to compare it with its copy in the quarantine.`,
   );
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { OperatorError } from '../kernel/process/operator-error.ts';
 import type { App } from './app.ts';
 import { listReachableUrls } from './reachable-urls.ts';
 
@@ -21,14 +22,14 @@ export interface ListenOptions {
 
 const sweepMs = 20;
 
-/** @throws Error with the remedy when the server cannot listen on the port */
+/** @throws OperatorError with the remedy when the server cannot listen on the port */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
   const { host, port } = options;
   try {
     await app.listen({ host, port });
   } catch (cause) {
     await app.close();
-    throw new Error(describeRefusal(cause as NodeJS.ErrnoException, options), { cause });
+    throw new OperatorError(describeRefusal(cause as NodeJS.ErrnoException, options), { cause });
   }
   // A server that listens on TCP has an AddressInfo.
   const address = app.server.address() as AddressInfo;

@@ -2,12 +2,13 @@ import { access as checkAccess, constants, readdir, stat } from 'node:fs/promise
 import { join } from 'node:path';
 import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
 import type { Logger } from '../kernel/log/logger.ts';
+import { OperatorError } from '../kernel/process/operator-error.ts';
 
 const access = { writtenByGroup: 0o020, readByOthers: 0o004, writtenByOthers: 0o002 } as const;
 
 /**
  * Creates a missing data folder and checks its permissions.
- * @throws Error with the remedy when this user cannot write to it, or when all users can
+ * @throws OperatorError with the remedy when this user cannot write to it, or when all users can
  */
 export async function openDataFolder(folder: string, logger: Logger): Promise<void> {
   try {
@@ -15,7 +16,7 @@ export async function openDataFolder(folder: string, logger: Logger): Promise<vo
     await checkAccess(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new Error(
+    throw new OperatorError(
       code === 'ENOTDIR' || code === 'EEXIST'
         ? `The data folder ${folder} cannot be used, because it or a part of its path is a file. Set QUARTERMASTER_DATA to a folder.`
         : `The service cannot write to the data folder ${folder} (${code}). Make its user the owner, or set QUARTERMASTER_DATA to a folder that it can write to.`,
@@ -27,12 +28,12 @@ export async function openDataFolder(folder: string, logger: Logger): Promise<vo
 
 /**
  * Checks the permissions of the data folder, which holds the content of all projects and the encryption key.
- * @throws Error when all users of the machine can write to the folder
+ * @throws OperatorError when all users of the machine can write to the folder
  */
 export async function checkDataFolder(folder: string, logger: Logger): Promise<void> {
   const mode = await modeOf(folder);
   if (mode & access.writtenByOthers) {
-    throw new Error(
+    throw new OperatorError(
       `All users of this machine can write to the data folder ${folder} (mode ${octal(mode)}). ` +
         'Run "chmod o-w" on it, or set QUARTERMASTER_DATA to a folder inside of it, which is created with mode 0700.',
     );
@@ -44,7 +45,7 @@ export async function checkDataFolder(folder: string, logger: Logger): Promise<v
 
 /**
  * Checks the permissions of each bundle folder and of the bundles in it, because the service runs their code.
- * @throws Error when all users of the machine can write to one of them
+ * @throws OperatorError when all users of the machine can write to one of them
  */
 export async function checkBundleFolders(folders: readonly string[], logger: Logger): Promise<void> {
   for (const folder of folders) {
@@ -55,7 +56,7 @@ export async function checkBundleFolders(folders: readonly string[], logger: Log
 async function checkBundleFolder(folder: string, logger: Logger): Promise<void> {
   const mode = await modeOf(folder);
   if (mode & access.writtenByOthers) {
-    throw new Error(
+    throw new OperatorError(
       `All users of this machine can write to the folder ${folder} (mode ${octal(mode)}), and the service runs the ` +
         'bundles in it. Run "chmod -R o-w" on it.',
     );

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLogDestination } from '../kernel/log/log-destination.ts';
 import { createLogger, type Logger } from '../kernel/log/logger.ts';
 import { FatalError } from '../kernel/process/fatal-error.ts';
+import { OperatorError } from '../kernel/process/operator-error.ts';
 import { startWatchdog, type Watchdog } from '../kernel/process/watchdog.ts';
 import { createReadableDestination } from '../kernel/readable-log.ts';
 import { version } from '../kernel/version.ts';
@@ -66,12 +67,9 @@ export async function runUntilSignal(): Promise<void> {
   }
 }
 
-/**
- * The fields of the log line of a failure. Messages of the service are sentences with the remedy, so the stack is left
- * out. Messages of Node.js and of libraries end without a full stop; their stack shows the defect.
- */
+/** The fields of the log line of a failure. The sentence of an {@link OperatorError} replaces the stack. */
 function fieldsOf(error: unknown): Readonly<Record<string, unknown>> {
-  if (!(error instanceof Error) || !error.message.endsWith('.')) return { err: error };
+  if (!(error instanceof OperatorError)) return { err: error };
   const { message: reason, cause } = error;
   return cause instanceof Error ? { reason, cause: cause.message } : { reason };
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createBroker } from '../egress/create-broker.ts';
+import { OperatorError } from '../kernel/process/operator-error.ts';
 import { Secret } from '../kernel/secret.ts';
 import { version } from '../kernel/version.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
@@ -55,7 +56,7 @@ async function createEmbedder(
     case 'onnx': {
       const folder = config.embeddingFolder;
       if (folder === null) {
-        throw new Error('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
+        throw new OperatorError('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
       }
       return openOnnxEmbedder({
         folder,
@@ -71,13 +72,13 @@ async function createEmbedder(
   }
 }
 
-/** @throws Error when both settings are set, or when the file is unreadable or empty */
+/** @throws OperatorError when both settings are set, or when the file is unreadable or empty */
 async function readKey({ embeddingKey, embeddingKeyFile }: Config): Promise<Secret | null> {
   if (embeddingKeyFile === null) return embeddingKey;
   if (embeddingKey !== null) {
-    throw new Error('QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set; set one.');
+    throw new OperatorError('QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set; set one.');
   }
   const key = (await readFile(embeddingKeyFile, 'utf8')).trim();
-  if (key === '') throw new Error('The file that QUARTERMASTER_EMBEDDING_KEY_FILE names is empty.');
+  if (key === '') throw new OperatorError('The file that QUARTERMASTER_EMBEDDING_KEY_FILE names is empty.');
   return new Secret(key);
 }

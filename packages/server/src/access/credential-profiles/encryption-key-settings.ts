@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { Secret } from '../../kernel/secret.ts';
 import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';
 
@@ -12,14 +13,16 @@ export interface EncryptionKeySettings {
  * Opens the encrypter of the settings.
  * @param storeFile a further file with keys, that of the data folder; its keys follow those of the settings
  * @returns null when there is no key
- * @throws Error that names the setting, or the file and the line, but never the key
+ * @throws OperatorError that names the setting, or the file and the line, but never the key
  */
 export function openEncrypter(
   { sealingKeys, sealingKeyFile }: EncryptionKeySettings,
   storeFile: string | null = null,
 ): Encrypter | null {
   if (sealingKeyFile !== null && sealingKeys.length > 0) {
-    throw new Error('QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set; keep one of them.');
+    throw new OperatorError(
+      'QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set; keep one of them.',
+    );
   }
   const keys: EncryptionKey[] = [];
   if (sealingKeys.length > 0) {
@@ -40,7 +43,7 @@ function parseKeys(source: string, texts: readonly string[]): EncryptionKey[] {
   return texts.map((text, index) => {
     const key = readEncryptionKey(text);
     if (key !== null) return key;
-    throw new Error(
+    throw new OperatorError(
       `${source}: key ${index + 1} is not the base64 of 32 bytes; "npm run quartermaster -- profile new-key" prints one.`,
     );
   });
@@ -53,10 +56,10 @@ function readKeyFile(source: string, path: string): EncryptionKey[] {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new Error(`${source}: the file cannot be read (${code}).`);
+    throw new OperatorError(`${source}: the file cannot be read (${code}).`);
   }
   const lines = text.split('\n').map((line) => line.trim());
   const texts = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  if (texts.length === 0) throw new Error(`${source}: the file holds no key.`);
+  if (texts.length === 0) throw new OperatorError(`${source}: the file holds no key.`);
   return parseKeys(source, texts);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
 import { createEncryptionKey, type Encrypter } from './encryption.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';
@@ -37,7 +38,7 @@ export interface EncryptionDeps {
 /**
  * Opens the encryption of the store for a service. With SQLite a missing key is created. With PostgreSQL the settings
  * must contain it, because several processes share the database. Source: ADR 0068.
- * @throws Error when stored credentials need a missing key, or another process has recorded another key
+ * @throws OperatorError when stored credentials need a missing key, or another process has recorded another key
  */
 export async function openEncryption(
   settings: EncryptionSettings,
@@ -69,8 +70,8 @@ async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']
   logger.warn(fields, 'encryption key accessible to other users: set its mode to 0600 (chmod 600)');
 }
 
-function otherEncryptionKey(recorded: string, configured: string): Error {
-  return new Error(
+function otherEncryptionKey(recorded: string, configured: string): OperatorError {
+  return new OperatorError(
     `The encryption key ${configured} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "npm run quartermaster -- profile rotate". If the old key is lost, run "npm run quartermaster -- profile forget --unreadable".`,
   );
 }

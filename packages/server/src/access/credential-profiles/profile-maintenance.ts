@@ -1,3 +1,4 @@
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { placeOf } from './credential-profiles.ts';
 import type { Encrypter } from './encryption.ts';
@@ -91,7 +92,7 @@ function nameOf({ projectId, name }: StoredProfile): string {
 
 /**
  * Checks that a key of the settings decrypts every profile.
- * @throws Error that names the missing keys for the operator
+ * @throws OperatorError that names the missing keys for the operator
  */
 export async function checkEncryptionKeys(
   repository: CredentialProfileRepository,
@@ -100,7 +101,7 @@ export async function checkEncryptionKeys(
   const missing = [...(await repository.countByKey())].filter(([keyId]) => encrypter?.knows(keyId) !== true);
   if (missing.length === 0) return;
   const sealed = missing.map(([keyId, count]) => `${count} with the key ${keyId}`).join(', ');
-  throw new Error(
+  throw new OperatorError(
     `Stored credentials are encrypted with keys that are missing (${sealed}). Put the keys back: into ` +
       'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or the file "encryption-key" into the data folder ' +
       'of a store in SQLite. If they are lost, remove these credentials by "npm run quartermaster -- profile forget --unreadable".',

@@ -1,25 +1,26 @@
 import { Problem } from '../../kernel/problem.ts';
 import { FatalError } from '../../kernel/process/fatal-error.ts';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 
 /**
  * The data folder has no SQLite database, or its database has no tables of a store.
  * @param file the name of the database file
  */
-export function noSqliteStore(folder: string, file: string): Error {
-  return new Error(
+export function noSqliteStore(folder: string, file: string): OperatorError {
+  return new OperatorError(
     `No Quartermaster store found in ${folder}: it has no database ${file} with the tables of a store. Set QUARTERMASTER_DATA to the data folder, or QUARTERMASTER_DATABASE_URL if the database is in PostgreSQL. To create a store, start the service.`,
   );
 }
 
 /** @param findings messages of SQLite's integrity check */
-export function databaseDamaged(findings: readonly string[]): Error {
-  return new Error(
+export function databaseDamaged(findings: readonly string[]): OperatorError {
+  return new OperatorError(
     `The database is damaged, so nothing was copied. SQLite reports: ${findings.join('; ')}. Restore a backup (docs/guides/operating.md).`,
   );
 }
 
-export function programMissing(program: string, cause: unknown): Error {
-  return new Error(
+export function programMissing(program: string, cause: unknown): OperatorError {
+  return new OperatorError(
     `${program} is not on the PATH. Backups of a PostgreSQL database need it. Install the PostgreSQL client programs of the server's version or newer.`,
     { cause },
   );
@@ -31,22 +32,22 @@ export function programFailed(program: string, output: string): Error {
 }
 
 /** @param migrations names that this version does not know */
-export function newerStore(migrations: readonly string[]): Error {
-  return new Error(
+export function newerStore(migrations: readonly string[]): OperatorError {
+  return new OperatorError(
     `A newer version of Quartermaster changed the database (migrations ${migrations.join(', ')}). Use that version, or restore a backup of this version.`,
   );
 }
 
 /** The database has no migration table on its search path. */
-export function noPostgresStore(): Error {
-  return new Error(
+export function noPostgresStore(): OperatorError {
+  return new OperatorError(
     'No Quartermaster store found in the database of QUARTERMASTER_DATABASE_URL: it has no table schema_migration. Set the variable to the database of the service. To create a store, start the service.',
   );
 }
 
 /** @param reason the message of the driver, which contains no password */
-export function postgresUnreachable(reason: string, cause: unknown): Error {
-  return new Error(
+export function postgresUnreachable(reason: string, cause: unknown): OperatorError {
+  return new OperatorError(
     `PostgreSQL cannot be reached at the address of QUARTERMASTER_DATABASE_URL (${reason}). Start the database server, or correct the address.`,
     { cause },
   );
@@ -56,15 +57,15 @@ export function postgresUnreachable(reason: string, cause: unknown): Error {
  * The server refuses the user, the password or the database of the URL.
  * @param reason the message of the server, which contains no password
  */
-export function postgresLoginRefused(reason: string, cause: unknown): Error {
-  return new Error(
+export function postgresLoginRefused(reason: string, cause: unknown): OperatorError {
+  return new OperatorError(
     `PostgreSQL refuses the connection (${reason}). Correct the user, the password or the database in QUARTERMASTER_DATABASE_URL.`,
     { cause },
   );
 }
 
-export function databaseNotEmpty(): Error {
-  return new Error(
+export function databaseNotEmpty(): OperatorError {
+  return new OperatorError(
     'The database of QUARTERMASTER_DATABASE_URL already holds a store. Create an empty database and set the variable to it.',
   );
 }
@@ -145,8 +146,8 @@ export function databaseSyncFailed(path: string, cause: unknown): FatalError {
 }
 
 /** @param said the message of SQLite */
-export function databaseFileDamaged(file: string, description: string, cause: unknown): Error {
-  return new Error(
+export function databaseFileDamaged(file: string, description: string, cause: unknown): OperatorError {
+  return new OperatorError(
     `The database ${file} is damaged: ${description}. Stop the service, keep a copy of the file, and restore a backup ("npm run quartermaster -- restore", docs/guides/operating.md).`,
     { cause },
   );
@@ -156,9 +157,9 @@ export function databaseFileDamaged(file: string, description: string, cause: un
  * An error of `fsck`.
  * @param place the part of the database that the check was reading
  */
-export function checkUnfinished(place: string, cause: unknown): Error {
+export function checkUnfinished(place: string, cause: unknown): OperatorError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Error(
+  return new OperatorError(
     `The check of the database did not finish at ${place}: ${reason} This is not damage. Run the command again when the server is less busy.`,
     { cause },
   );

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 
 /** Node.js closes a database that nothing refers to, which would release its lock. */
 const held = new Set<DatabaseSync>();
@@ -8,7 +9,7 @@ const held = new Set<DatabaseSync>();
 /**
  * Locks a data folder for this process, because two processes would delete each other's staging files. The lock is
  * SQLite's lock on a file, so the operating system releases it when the process ends for any reason.
- * @throws Error when another process holds the folder.
+ * @throws OperatorError when another process holds the folder.
  */
 export function lockFolder(folder: string): { release(): void } {
   const file = join(folder, 'in-use.lock');
@@ -17,7 +18,7 @@ export function lockFolder(folder: string): { release(): void } {
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
-    throw new Error(
+    throw new OperatorError(
       `The data folder ${folder} is in use by another process. Stop that process, or set QUARTERMASTER_DATA to another folder.`,
       { cause },
     );

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { BlobUnreadable } from '../../files/blob-store.ts';
 import { isOutOfRoom } from '../../kernel/disk/is-out-of-room.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 
 /** Maps a system error to an error for the caller. Any other error is a defect and stays unchanged. */
 export function diskFailure(error: unknown): unknown {
@@ -61,8 +62,8 @@ export function diskNearlyFull(): Problem {
 }
 
 /** An error for the operator at start. A rename between file systems is a copy, which readers can see half finished. */
-export function differentFileSystems(staging: string, blobs: string, cause: unknown): Error {
-  return new Error(
+export function differentFileSystems(staging: string, blobs: string, cause: unknown): OperatorError {
+  return new OperatorError(
     `${staging} and ${blobs} are on different file systems, so an upload could be read half written. Put both on one file system.`,
     {
       cause,

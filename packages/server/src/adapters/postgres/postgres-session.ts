@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 
 /** Limits of a session in milliseconds; 0 means no limit. */
 export interface SessionTimeouts {
@@ -52,7 +53,7 @@ export function refusesTransactions(error: unknown): boolean {
 }
 
 /** The server works but is unsuitable because of its role or its configuration. */
-export class UnsuitableServer extends Error {}
+export class UnsuitableServer extends OperatorError {}
 
 interface ServerFacts {
   readonly recovering: boolean;

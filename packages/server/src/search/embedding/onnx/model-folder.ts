@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject } from '../../../kernel/json/json-object.ts';
+import { OperatorError } from '../../../kernel/process/operator-error.ts';
 import type { OnnxModel, Pooling } from './onnx-protocol.ts';
 
 export interface ModelFolder {
@@ -20,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
  * Reads a folder as models are published for sentence-transformers: `model.onnx` (or `onnx/model.onnx`) and
  * `tokenizer.json`, and what else is there of `tokenizer_config.json`, `config.json`, `sentence_bert_config.json`,
  * `config_sentence_transformers.json` and `1_Pooling/config.json`. `quartermaster.json` has the last word.
- * @throws Error that says what is missing or wrong, for the operator.
+ * @throws OperatorError that says what is missing or wrong, for the operator.
  */
 export async function readModelFolder(folder: string): Promise<ModelFolder> {
   const modelFile = await firstOf(folder, ['model.onnx', join('onnx', 'model.onnx')]);
@@ -50,7 +51,7 @@ async function firstOf(folder: string, names: readonly string[]): Promise<string
     );
     if (found) return join(folder, name);
   }
-  throw new Error(`The model folder ${folder} has no ${names.join(' and no ')}, or it cannot be read.`);
+  throw new OperatorError(`The model folder ${folder} has no ${names.join(' and no ')}, or it cannot be read.`);
 }
 
 async function readJson(folder: string, name: string): Promise<Json | null> {
@@ -59,7 +60,7 @@ async function readJson(folder: string, name: string): Promise<Json | null> {
     text = await readFile(join(folder, name), 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // what readFile throws has a code
-    throw new Error(`The file ${name} of the model folder ${folder} cannot be read.`, { cause: error });
+    throw new OperatorError(`The file ${name} of the model folder ${folder} cannot be read.`, { cause: error });
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -67,7 +68,7 @@ async function readJson(folder: string, name: string): Promise<Json | null> {
   } catch {
     // Said below.
   }
-  throw new Error(`The file ${name} of the model folder ${folder} is not a JSON object.`);
+  throw new OperatorError(`The file ${name} of the model folder ${folder} is not a JSON object.`);
 }
 
 interface Own {
@@ -91,9 +92,12 @@ function checkOwn(folder: string, value: Json): Own {
   for (const [name, found] of Object.entries(value)) {
     const check = ownChecks[name];
     const known = Object.keys(ownChecks).join(', ');
-    if (check === undefined) throw new Error(`${ownFile} in ${folder}: there is no "${name}"; known are ${known}.`);
+    if (check === undefined)
+      throw new OperatorError(`${ownFile} in ${folder}: there is no "${name}"; known are ${known}.`);
     if (!check.holds(found)) {
-      throw new Error(`${ownFile} in ${folder}: "${name}" is ${JSON.stringify(found)}, expected ${check.wanted}.`);
+      throw new OperatorError(
+        `${ownFile} in ${folder}: "${name}" is ${JSON.stringify(found)}, expected ${check.wanted}.`,
+      );
     }
   }
   return value as Own; // each field was checked
@@ -103,7 +107,7 @@ function readPooling(folder: string, config: Json | null): Pooling {
   if (config === null || config.pooling_mode_mean_tokens === true) return 'mean';
   if (config.pooling_mode_cls_token === true) return 'cls';
   if (config.pooling_mode_lasttoken === true) return 'last';
-  throw new Error(
+  throw new OperatorError(
     `The model folder ${folder} wants a pooling that is neither mean, cls nor last; if one of them will do, say "pooling" in ${ownFile}.`,
   );
 }

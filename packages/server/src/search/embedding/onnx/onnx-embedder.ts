@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { type RetryPolicy, retryDelayMs } from '../../../kernel/concurrency/retry-delay.ts';
 import type { Logger } from '../../../kernel/log/logger.ts';
+import { OperatorError } from '../../../kernel/process/operator-error.ts';
 import { findIsolation } from '../../../processes/isolation/find-isolation.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedder.ts';
 import { normalise } from '../vectors.ts';
@@ -31,7 +32,7 @@ const restarts: RetryPolicy = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
  * A model of a local folder, in a process that is started anew when it ends, and rests longer each time it ends without
- * having made a vector. @throws Error for the operator when folder, runtime or model cannot be used.
+ * having made a vector. @throws OperatorError for the operator when folder, runtime or model cannot be used.
  */
 export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
   const { folder, logger, dimensions: wanted, runtime = runtimeManifest } = options;
@@ -52,12 +53,12 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
   };
   const first = start();
   const facts = await first.ready.catch((error: Error) => {
-    throw new Error(`The model in ${folder} cannot be used: ${error.message}`, { cause: error });
+    throw new OperatorError(`The model in ${folder} cannot be used: ${error.message}`, { cause: error });
   });
   const dimensions = wanted ?? facts.dimensions;
   if (dimensions > facts.dimensions) {
     await first.close();
-    throw new Error(
+    throw new OperatorError(
       `QUARTERMASTER_EMBEDDING_DIMENSIONS is ${dimensions}, but the model in ${folder} has ${facts.dimensions}.`,
     );
   }
