@@ -41,7 +41,7 @@ test('the stream sends the current state and each change, and ends with the reco
   const reading = await extractor.next();
   const response = await open();
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-  assert.equal(response.headers.get('cache-control'), 'no-store');
+  assert.equal(response.headers.get('cache-control'), 'no-store, no-transform');
   const events = eventsOf(response);
   const first = (await events.next()).value;
   assert.equal(first.status, 'creating');
