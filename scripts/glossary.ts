@@ -8,7 +8,9 @@ import { readGlossary } from './glossary/read-glossary.ts';
 const notOurs = /^(docs\/glossary\.md|CHANGELOG\.md|test\/fixtures\/|scripts\/glossary|test\/glossary\.test\.ts)/;
 
 const terms = readGlossary('docs/glossary.md');
-const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs', '*.md'], { encoding: 'utf8' })
+// A new file counts before it is added to the index.
+const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '--', '*.ts', '*.tsx', '*.mjs', '*.md'];
+const files = execFileSync('git', listed, { encoding: 'utf8' })
   .split('\n')
   .filter((path) => path !== '' && !notOurs.test(path) && existsSync(path));
 const found = files.flatMap((path) => findAvoidedWords(path, readFileSync(path, 'utf8'), terms));

@@ -38,8 +38,13 @@ function containsRun(words: readonly string[], avoided: readonly string[]): bool
   return words.some((_, start) => avoided.every((word, index) => words[start + index] === word));
 }
 
-/** Returns the text in lower case with single blanks, without comment markers and line breaks. */
+/**
+ * Returns the text in lower case with single blanks between words. Comment markers, line breaks, quotation marks, emphasis and the
+ * `+` between two parts of a string are left out; the punctuation of sentences stays, because a phrase does not cross it, and so
+ * do the signs within names of files and packages.
+ */
 function proseOf(path: string, text: string): string {
-  const plain = path.endsWith('.md') ? text : text.replace(/^\s*(\/\*\*?|\*\/?|\/\/)/gm, ' ');
-  return ` ${plain.toLowerCase().replace(/[\s"'`(]+/g, ' ')}`;
+  const marker = path.endsWith('.md') ? /^[ \t]*>/gm : /^\s*(\/\*\*?|\*\/?|\/\/)/gm;
+  const joined = text.replace(marker, ' ').replace(/(['"`])\s*\+\s*['"`]/g, '$1');
+  return ` ${joined.toLowerCase().replace(/[^\p{L}\p{N}.,;:!?/_-]+/gu, ' ')}`;
 }

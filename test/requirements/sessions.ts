@@ -12,7 +12,8 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.password': {
-    promise: 'Passwords are kept as argon2id by the table of OWASP, made anew when it moves; a few hashes at once.',
+    promise:
+      'Passwords are stored as argon2id with the parameters of OWASP and hashed again when these change; few hashes run at once.',
     source: 'ADR 0038',
     tests: [
       'a password is stored as salted argon2id with the parameters of OWASP, and compared completely',
