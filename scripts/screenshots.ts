@@ -1,6 +1,6 @@
-// Takes screenshots of the console. It starts its own service with a few documents and runs, and Chromium. `node
-// scripts/screenshots.ts` takes those in docs/screenshots again. `node scripts/screenshots.ts FOLDER [PAGE…]` takes all
-// or the named pages in every width, colour scheme and language.
+// Takes screenshots of the console. It starts its own service with a few documents and runs, and Chromium. `npm run
+// screenshots` takes those in docs/screenshots again. `npm run screenshots -- FOLDER [PAGE…]` takes all or the named
+// pages in every width, colour scheme and language.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';

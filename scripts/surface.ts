@@ -1,5 +1,5 @@
-// `node scripts/surface.ts` compares the public surface with its pins in test/surface and exits with 1 on a difference.
-// `--write` updates the pins.
+// `npm run surface` compares the public surface with its pins in test/surface and exits with 1 on a difference.
+// `npm run surface -- --write` updates the pins.
 import { comparePin, pinNames, readSurface, writePin } from './surface/pins.ts';
 
 const surface = await readSurface();

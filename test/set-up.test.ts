@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   readFileSync,
   readlinkSync,
@@ -235,4 +236,22 @@ test('the command line under an old Node.js says what to do instead of failing o
   );
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { quartermaster: string } };
   assert.match(scripts.quartermaster, /^node scripts\/set-up\/check-node\.mjs && exec node /);
+});
+
+test('the documents start TypeScript through npm scripts that exist, because the Node.js of a machine may be too old', () => {
+  const documents = ['README.md', 'CONTRIBUTING.md', 'RELEASING.md', ...globSync('docs/guides/*.md')];
+  const texts = documents.map((path) => readFileSync(path, 'utf8'));
+  assert.deepEqual(
+    texts.flatMap((text) => [...text.matchAll(/\bnode [\w./-]+\.ts\b/g)].map(String)),
+    [],
+  );
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  const named = new Set(
+    texts.flatMap((text) => [...text.matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => name)),
+  );
+  assert.ok(named.size > 5, `only ${named.size} scripts`);
+  assert.deepEqual(
+    [...named].filter((name) => scripts[name] === undefined),
+    [],
+  );
 });
