@@ -96,7 +96,10 @@ test('a changed description of a tool is reported as a difference, and the tool 
   };
   const refused = await execute();
   assert.ok(refused.kind === 'upstream_failed');
-  assert.match(refused.message, /the tool "search-notes" is not what was imported: its server describes it otherwise/);
+  assert.match(
+    refused.message,
+    /The tool "search-notes" has changed since its import: the MCP server now describes it differently/,
+  );
   assert.ok(!server.asked.includes('tools/call'));
 
   const changed = await importFrom(server.origin, { out, bearer: 'TOKEN' });
@@ -134,7 +137,7 @@ test('an address that may not be reached and a server without MCP are not import
   await assert.rejects(plain, /is not an address of the public internet/);
   assert.deepEqual(server.asked, []);
   await assert.rejects(importFrom(server.origin, { out, bearer: 'TOKEN' }, address, 'wrong'), /status 401/);
-  await assert.rejects(importFrom(null, { out }, 'ftp://a'), /is no http or https URL/);
+  await assert.rejects(importFrom(null, { out }, 'ftp://a'), /must be an http or https URL/);
 });
 
 test('a server that does not list its tools is neither imported nor called', async (t) => {

@@ -33,8 +33,10 @@ export interface McpServerAddress {
 /** Requests the tools of an MCP server under the egress rules of plugins. @throws Error that explains the failure */
 export async function readMcpServer({ url, inject, credentials, environment }: McpServerAddress): Promise<McpSnapshot> {
   const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) throw new Error(`${url} is no http or https URL`);
-  if (inject.length > 0 && parsed.protocol !== 'https:') throw new Error('credentials are sent by https only');
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    throw new Error(`The address of the MCP server must be an http or https URL; received ${url}.`);
+  if (inject.length > 0 && parsed.protocol !== 'https:')
+    throw new Error('The URL of the MCP server must be an https URL because credentials are sent to it.');
   const { egressOverrides: overrides, egressAllow: allow } = parseConfig(environment);
   const broker = createBroker({ overrides, allow, logger: createLogger('silent'), version });
   const { maxResponseBytes, maxRedirects, timeoutMs } = defaultLimits;

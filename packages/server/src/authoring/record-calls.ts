@@ -39,7 +39,7 @@ export function createCallRecorder(credentials: Redactor): CallRecorder {
       [calls, ofRuns] = [[], []];
       // A final search of the exact text that will be written.
       if (redactors.some((redactor) => redactor.text(recorded.text) !== recorded.text)) {
-        throw new Error('the recording would hold a credential, so it is not kept');
+        throw new Error('The recording was not stored because it contains a credential.');
       }
       return recorded;
     },

@@ -59,7 +59,8 @@ export async function loadBundle(
   const path = resolve(folder);
   const catalogue = await loadFolder(dirname(path), operatorHosts);
   const bundle = catalogue.findBundle(basename(path));
-  if (bundle === undefined) throw new Error(`${folder} is no bundle that loads; see "bundle check"`);
+  if (bundle === undefined)
+    throw new Error(`The bundle in ${folder} does not load. Run "bundle check" to see the errors.`);
   return { catalogue, bundle };
 }
 

@@ -87,7 +87,7 @@ test('a response with a credential that has too many encodings fails the run, an
     credentials: { api_key: hostile },
   });
   assert.deepEqual([status, body.error.code, body.error.details[0].outcome], [500, 'PLUGIN_FAILED', 'failed']);
-  assert.match(body.error.message, /cannot be searched for the credentials/);
+  assert.match(body.error.message, /could not be searched for the credentials/);
   assert.ok(!text.includes('中'));
 });
 

@@ -102,7 +102,7 @@ export function isAddressRefusal(error: Error): boolean {
   return refusals.has(error);
 }
 function addressRefusal(hostname: string): Error {
-  const error = new Error(`${JSON.stringify(hostname)} leads to an address that is not of the public internet`);
+  const error = new Error(`${JSON.stringify(hostname)} resolves to an address that is not on the public internet`);
   refusals.add(error);
   return error;
 }

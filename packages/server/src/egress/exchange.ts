@@ -69,7 +69,7 @@ function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void) 
   }
   function overflow(): void {
     finish({ tooLarge: true });
-    controller?.abort(new Error('the answer is too large'));
+    controller?.abort(new Error('The response is too large.'));
   }
 
   const handler: Dispatcher.DispatchHandler = {

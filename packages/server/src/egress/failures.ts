@@ -19,7 +19,7 @@ export function describeFailure(
 
 const noPublicAddress = {
   kind: 'refused',
-  message: 'the host name does not exist or leads to an address that is not of the public internet',
+  message: 'the host name does not exist or resolves to an address that is not on the public internet',
 } as const satisfies EgressResult;
 
 /** Messages of the service. Those of the libraries contain addresses and may quote the request. */

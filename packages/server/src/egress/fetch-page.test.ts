@@ -74,7 +74,7 @@ describe('fetching a page', () => {
     const fetch = fetchPage(startBroker(t, { resolve }));
     const missing = await fetch('https://nowhere.example.com/', never);
     assert.ok(missing.kind === 'failed' && missing.code === 'page_refused');
-    assert.match(missing.message, /does not exist or leads to an address that is not of the public internet/);
+    assert.match(missing.message, /does not exist or resolves to an address that is not on the public internet/);
     assert.deepEqual(await fetch('https://inside.example.com/', never), missing);
     const unknown = await fetch('https://slow.example.com/', never);
     assert.ok(unknown.kind === 'failed' && unknown.code === 'page_unreachable');

@@ -83,7 +83,7 @@ function readPage({ status, headers, body, finalUrl }: Answer): FetchedPage {
 function reasonOf(result: Exclude<EgressResult, Answer>): [PageFailureCode, string] {
   switch (result.kind) {
     case 'credentials_rejected':
-      throw new Error('a page is fetched without credentials');
+      throw new Error('A page must be fetched without credentials.');
     case 'refused':
       return ['page_refused', `The address may not be fetched: ${result.message}.`];
     case 'unreachable':

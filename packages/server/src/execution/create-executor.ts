@@ -176,7 +176,10 @@ function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclu
     if (error instanceof RedactionRefused) return redactionFailed;
     const words = redactedOr(redacted, () => policy.egress.redactor.text(text));
     logger.error({ run_id: runId, bundle: bundle.id, error: words }, 'run failed');
-    return { kind: 'failed', message: 'the service could not run it; the run id finds the reason in the log' };
+    return {
+      kind: 'failed',
+      message: 'The service failed unexpectedly. Search its log for the run id to find the reason.',
+    };
   }
 
   return async (run, start, plugin) => {
@@ -210,14 +213,17 @@ function finishSafely(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefi
 
 const redactionFailed = {
   kind: 'failed',
-  message: 'its answer cannot be searched for the credentials within bounds, so nothing of it is passed on',
+  message: 'The result was withheld: it could not be searched for the credentials within the limits of the service.',
 } as const;
 
 /** Bounds the output, redacts the secrets in all of it and validates it against its schema. */
 function finish(raw: RawOutcome, redactor: Redactor, plugin: CompiledPlugin | undefined): Outcome {
   if (raw.kind !== 'returned') return redactMessages(raw, redactor);
   if (!isShallow(raw.output, maxDepth)) {
-    return { kind: 'failed', message: `the output is nested deeper than ${maxDepth} levels` };
+    return {
+      kind: 'failed',
+      message: `The output must be nested at most ${maxDepth} levels deep; received deeper nesting.`,
+    };
   }
   if (!hasFewParts(raw.output, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
   const output = redactor.deep(raw.output);

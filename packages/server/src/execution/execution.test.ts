@@ -179,7 +179,7 @@ describe('POST /v1/execute', () => {
     const { execute } = await openBench(t, json(200, {}));
     const away = await execute({ plugin_id: 'away' });
     assert.deepEqual([away.status, away.body.error.code], [502, 'PROVIDER_ERROR']);
-    assert.match(away.body.error.message, /not of the public internet/);
+    assert.match(away.body.error.message, /not on the public internet/);
     const elsewhere = await execute({ plugin_id: 'handle', input_params: { q: 'elsewhere' } });
     assert.deepEqual([elsewhere.status, elsewhere.body.error.code], [502, 'PROVIDER_ERROR']);
     assert.match(elsewhere.body.error.message, /evil\.example\.com/);

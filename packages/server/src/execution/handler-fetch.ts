@@ -26,13 +26,13 @@ export function createHandlerFetch(
 
   async function fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
     if (requests >= policy.maxRequests) {
-      throw failure('too_many_requests', `a run may make ${policy.maxRequests} outbound calls`);
+      throw failure('too_many_requests', `A run may send at most ${policy.maxRequests} requests.`);
     }
     requests += 1;
     const result = await broker.send(toEgress(request), policy.egress, signal);
     last = result;
-    if (result.kind === 'timed_out') throw failure('timed_out', `no answer within ${result.limitMs} ms`);
-    if (result.kind === 'credentials_rejected') throw failure(result.kind, 'the credentials were refused');
+    if (result.kind === 'timed_out') throw failure('timed_out', `The API did not respond within ${result.limitMs} ms.`);
+    if (result.kind === 'credentials_rejected') throw failure(result.kind, 'The API rejected the credentials.');
     if (result.kind !== 'response') throw failure(result.kind, result.message);
     const { status, headers, body } = result;
     const type = headers['content-type'];
@@ -50,7 +50,7 @@ function outcomeOf(result: EgressResult, refusesCredentials: RefusesCredentials)
   if (status < 400 && !isRefusal) return null;
   const answered = { upstreamStatus: status, excerpt: excerptOf(result) };
   if (isRefusal) return { kind: 'credentials_rejected', ...answered };
-  return { kind: 'upstream_failed', message: `the upstream answered with status ${status}`, ...answered };
+  return { kind: 'upstream_failed', message: `The API answered with status ${status}.`, ...answered };
 }
 
 function toEgress(request: OutboundRequest): EgressRequest {

@@ -16,7 +16,7 @@ test('the limit output_parts accepts an output of exactly as many values and fai
   const refused = interpret('[body, body, `1`, `1`]', items);
   // Checks without the output, whose comparison would take minutes.
   assert.equal(refused.kind, 'failed');
-  assert.equal(refused.message, `the output has more than ${maxOutputParts} values and names`);
+  assert.equal(refused.message, `The output must have at most ${maxOutputParts} values and names; received more.`);
 });
 
 test('values and names of members are counted, at every depth', () => {

@@ -13,7 +13,7 @@ export function isShallow(value: unknown, maxDepth: number): boolean {
  * all of them.
  */
 export const maxOutputParts = 50_000;
-export const tooManyParts = `the output has more than ${maxOutputParts} values and names`;
+export const tooManyParts = `The output must have at most ${maxOutputParts} values and names; received more.`;
 
 /** Whether a JSON value consists of at most `most` values and names. It visits no more than that. */
 export function hasFewParts(value: unknown, most: number): boolean {

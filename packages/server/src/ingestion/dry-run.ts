@@ -78,7 +78,7 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
     onStage: () => {},
   };
   const outcome = await deps.extractor.extract(task, signal);
-  if (outcome.kind === 'cancelled') throw new Error('the dry run was given up');
+  if (outcome.kind === 'cancelled') throw new Error('The dry run was cancelled.');
   return toPreview({ collectionId, outcome, chunks, rows, skipped });
 }
 

@@ -66,7 +66,8 @@ async function publishRecord(
   work.onProgress('indexing', 100);
   const publication = await deps.jobs.publish(job, { ...ingested, now: deps.clock.now() });
   if (publication.kind === 'lost') throw new LeaseLost();
-  if (publication.kind === 'overtaken') throw new Error('another record brought some of its pairs meanwhile');
+  if (publication.kind === 'overtaken')
+    throw new Error('Another record stored some of the same pairs in the meantime.');
   if (publication.kind === 'full') return fail(deps, job, capacityExceeded, ingested.report);
 }
 
@@ -87,7 +88,8 @@ function withEmbedding(ingested: IngestedRecord, embedded: RecordEmbedding | und
 const capacityExceeded: Failure = {
   kind: 'failed',
   code: 'capacity_exceeded',
-  message: 'The collection has no room for the chunks of this record.',
+  message:
+    'The collection is full: the chunks of this record exceed its capacity. Delete records or chunks, or use another collection.',
 };
 
 async function fail(

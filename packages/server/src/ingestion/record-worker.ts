@@ -125,7 +125,7 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, beat
   return {
     async perform() {
       if (timeLeft === 0) throw new DeadlinePassed();
-      if (job.attempt > deps.maxAttempts) throw new Error('given up after too many attempts');
+      if (job.attempt > deps.maxAttempts) throw new Error('The record failed: no attempts are left.');
       await processRecord(deps, job, { signal, onProgress, untilRoom: deadline.untilRoom });
     },
     settle: (reason) => settle(deps, job, { reason, workedMs: workedMs() }),

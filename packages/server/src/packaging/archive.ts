@@ -45,7 +45,7 @@ export function writeArchive({ contentsBytes, signature, files }: ArchiveParts):
  */
 export function openArchive(bytes: Uint8Array): OpenedArchive {
   if (bytes.length > bundleLimits.archiveBytes)
-    throw archiveRefused(`it is larger than ${bundleLimits.archiveBytes} bytes`);
+    throw archiveRefused(`it must be at most ${bundleLimits.archiveBytes} bytes`);
   const packed = new Map(readEntries(bytes).map((entry) => [entry.name, entry]));
   const take = createEntryReader();
   const contentsBytes = take(packed.get(contentsName), contentsName);
@@ -56,9 +56,11 @@ export function openArchive(bytes: Uint8Array): OpenedArchive {
   const signature = packed.has(signatureName) ? readSignature(take(packed.get(signatureName), signatureName)) : null;
   const known = new Set([contentsName, signatureName, ...contents.files.map(({ path }) => filesFolder + path)]);
   const extra = [...packed.keys()].find((name) => !known.has(name));
-  if (extra !== undefined) throw archiveRefused(`it holds ${JSON.stringify(extra)}, which contents.json does not list`);
+  if (extra !== undefined)
+    throw archiveRefused(`it contains ${JSON.stringify(extra)}, which contents.json does not list`);
   checkFiles(contents, files);
-  if (signature !== null && !isSignedBy(contentsBytes, signature)) throw archiveRefused('its signature is wrong');
+  if (signature !== null && !isSignedBy(contentsBytes, signature))
+    throw archiveRefused('its signature does not match its content');
   return { id: archiveId(contents, digest), digest, contents, contentsBytes, signature, files };
 }
 
@@ -67,15 +69,15 @@ function readEntries(bytes: Uint8Array): ZipEntry[] {
   try {
     entries = readZipDirectory(bytes, bundleLimits.files + 2);
   } catch (cause) {
-    throw archiveRefused('it is cut off, no zip file, or has too many entries', cause);
+    throw archiveRefused(`it must be a complete ZIP file with at most ${bundleLimits.files + 2} entries`, cause);
   }
   const seen = new Set<string>();
   for (const { name, encrypted, isLink } of entries) {
     const flaw = flawOfPath(name.startsWith(filesFolder) ? name.slice(filesFolder.length) : name);
     if (flaw !== null) throw archiveRefused(`${JSON.stringify(name)} is ${flaw}`);
     if (isLink) throw archiveRefused(`${JSON.stringify(name)} is a symbolic link`);
-    if (encrypted) throw archiveRefused('it is encrypted');
-    if (seen.has(name.toLowerCase())) throw archiveRefused(`${JSON.stringify(name)} is there twice`);
+    if (encrypted) throw archiveRefused('it must not be encrypted');
+    if (seen.has(name.toLowerCase())) throw archiveRefused(`${JSON.stringify(name)} occurs twice`);
     seen.add(name.toLowerCase());
   }
   return entries;
@@ -104,9 +106,9 @@ function unpack(entry: ZipEntry, limit: number): Buffer {
 }
 
 function explainUnpacking(name: string, { reason }: ZipError): string {
-  if (reason === 'unknown_method') return `${name} is packed by an unknown method`;
-  if (reason !== 'too_large') return `${name} cannot be unpacked`;
-  return `it unpacks to more than ${bundleLimits.fileBytes} bytes a file or ${bundleLimits.bytes} in all`;
+  if (reason === 'unknown_method') return `${name} is compressed by an unknown method`;
+  if (reason !== 'too_large') return `the compressed data of ${name} is damaged`;
+  return `unpacked files must have at most ${bundleLimits.fileBytes} bytes each and ${bundleLimits.bytes} bytes in total`;
 }
 
 function readSignature(bytes: Buffer): Signature {
@@ -114,11 +116,11 @@ function readSignature(bytes: Buffer): Signature {
   try {
     value = JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    throw archiveRefused('signature.json is no JSON', cause);
+    throw archiveRefused('signature.json is not valid JSON', cause);
   }
   const { algorithm, public_key, signature } = Object(value);
   if (algorithm !== 'ed25519' || !isPublicKeyText(public_key) || typeof signature !== 'string') {
-    throw archiveRefused('signature.json is no ed25519 signature');
+    throw archiveRefused('signature.json must hold an ed25519 signature');
   }
   return { algorithm, public_key, signature };
 }
@@ -127,6 +129,6 @@ function checkFiles({ files: listed }: Contents, files: ReadonlyMap<string, Buff
   for (const file of listed) {
     const { bytes, sha256: digest } = listFile(file.path, files.get(file.path) ?? Buffer.alloc(0));
     if (bytes !== file.bytes || digest !== file.sha256)
-      throw archiveRefused(`${file.path} is not what contents.json says`);
+      throw archiveRefused(`${file.path} does not match its size and SHA-256 in contents.json`);
   }
 }

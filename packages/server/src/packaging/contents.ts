@@ -40,14 +40,18 @@ export function writeContents({ bundleId, version, files }: Contents): Buffer {
 export function readContents(bytes: Uint8Array): Contents {
   const value = parse(bytes);
   const { bundle_id: bundleId, version, files } = Object(value);
-  if (Reflect.get(Object(value), 'format') !== format) throw archiveRefused(`its format is not ${format}`);
+  if (Reflect.get(Object(value), 'format') !== format)
+    throw archiveRefused(`the format in contents.json must be ${format}`);
   if (typeof bundleId !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(bundleId))
-    throw archiveRefused('it names no bundle');
-  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+$/.test(version)) throw archiveRefused('it names no version');
-  if (!Array.isArray(files) || !files.every(isListedFile)) throw archiveRefused('its list of files cannot be read');
-  if (files.length > bundleLimits.files) throw archiveRefused(`it has more than ${bundleLimits.files} files`);
+    throw archiveRefused('contents.json must name a valid bundle id');
+  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+$/.test(version))
+    throw archiveRefused('contents.json must name a version such as 1.2.0');
+  if (!Array.isArray(files) || !files.every(isListedFile))
+    throw archiveRefused('the list of files in contents.json is not valid');
+  if (files.length > bundleLimits.files) throw archiveRefused(`it must have at most ${bundleLimits.files} files`);
   const contents = { bundleId, version, files };
-  if (!writeContents(contents).equals(bytes)) throw archiveRefused('contents.json is not in its one form');
+  if (!writeContents(contents).equals(bytes))
+    throw archiveRefused('contents.json is not in the form that "bundle pack" writes');
   return contents;
 }
 
@@ -55,7 +59,7 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw archiveRefused('contents.json is no JSON', cause);
+    throw archiveRefused('contents.json is not valid JSON', cause);
   }
 }
 
@@ -87,5 +91,5 @@ export function flawOfPath(path: string): string | null {
   if (path.length > bundleLimits.pathLength) return `longer than ${bundleLimits.pathLength} characters`;
   if (parts.length > bundleLimits.depth) return `deeper than ${bundleLimits.depth} folders`;
   const isPlain = parts.every((part) => /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(part) && !part.endsWith('.'));
-  return isPlain ? null : 'no plain relative path (letters, digits, ".", "_" and "-")';
+  return isPlain ? null : 'not a plain relative path of letters, digits, ".", "_" and "-"';
 }

@@ -49,9 +49,9 @@ async function readBounded(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw archiveRefused('it is no file');
+    if (!stats.isFile()) throw archiveRefused('it must be a regular file');
     if (stats.size > bundleLimits.archiveBytes)
-      throw archiveRefused(`it is larger than ${bundleLimits.archiveBytes} bytes`);
+      throw archiveRefused(`it must be at most ${bundleLimits.archiveBytes} bytes`);
     return await file.readFile();
   } finally {
     await file.close();

@@ -144,7 +144,10 @@ test('a pipe in place of an archive is refused without waiting', async (t) => {
   const file = join(place, 'weather.qmb');
   await promisify(execFile)('mkfifo', [file]);
   const deps = { installed: createInstalledBundles(place), trusted: new Set<never>(), check };
-  await assert.rejects(installBundle({ file, allowUnsigned: true, allowUnknown: true }, deps), /it is no file/);
+  await assert.rejects(
+    installBundle({ file, allowUnsigned: true, allowUnknown: true }, deps),
+    /it must be a regular file/,
+  );
 });
 
 test('an unreadable list of publishers is reported, and trusting leaves no other file', async (t) => {

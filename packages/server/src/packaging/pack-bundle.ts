@@ -25,7 +25,7 @@ export interface PackedBundle {
 export async function packBundle({ folder, bundleId, version, keyFile }: PackOptions): Promise<PackedBundle> {
   const files = await readFiles(folder);
   for (const [path, content] of files) {
-    if (isPrivateKey(content)) throw bundleNotPackable(`${path} is a private key, which is not for others`);
+    if (isPrivateKey(content)) throw bundleNotPackable(`${path} is a private key. Move it out of the folder`);
     if (/\.(ts|mjs|js)$/.test(path)) refuseImports(path, content);
   }
   const listed = [...files].map(([path, content]) => listFile(path, content));
@@ -51,11 +51,11 @@ async function readFiles(folder: string): Promise<Map<string, Buffer>> {
     const flaw = flawOfPath(path);
     if (flaw !== null) throw bundleNotPackable(`${JSON.stringify(path)} is ${flaw}`);
     const stats = await lstat(join(folder, path));
-    if (!stats.isFile()) throw bundleNotPackable(`${path} is no plain file`);
+    if (!stats.isFile()) throw bundleNotPackable(`${path} is not a regular file`);
     remaining -= stats.size;
     if (stats.size > bundleLimits.fileBytes || remaining < 0 || files.size >= bundleLimits.files) {
       throw bundleNotPackable(
-        `${path} is too much: at most ${bundleLimits.files} files, ${bundleLimits.fileBytes} bytes each, ${bundleLimits.bytes} in all`,
+        `${path} exceeds the limits of a bundle: at most ${bundleLimits.files} files, ${bundleLimits.fileBytes} bytes each, ${bundleLimits.bytes} bytes in total`,
       );
     }
     files.set(path, await readFile(join(folder, path)));
@@ -81,12 +81,12 @@ function refuseImports(path: string, content: Buffer): void {
   try {
     if (path.endsWith('.ts')) code = stripTypeScriptTypes(source);
   } catch {
-    throw bundleNotPackable(`${path} is no TypeScript whose types can be taken off`);
+    throw bundleNotPackable(`${path} must be TypeScript that Node.js can run by removing the types`);
   }
   const outside = importedNames(code).find((name) => !/^\.{1,2}\//.test(name));
   if (outside !== undefined) {
     throw bundleNotPackable(
-      `${path} imports ${JSON.stringify(outside)}, and nothing is resolved at install: copy what it needs into the folder`,
+      `${path} imports ${JSON.stringify(outside)}, but an installation does not install packages. Copy the code into the folder of the bundle and import it by a relative path`,
     );
   }
 }

@@ -65,7 +65,7 @@ test('types may come from packages, because they are removed; a link is not a fi
   const folder = await makeBundle(t, { 'a.ts': "import type { Handler } from '@quartermaster/plugin-kit';\n" });
   await packBundle({ ...about, folder, keyFile: null });
   await symlink('/etc/passwd', join(folder, 'passwd'));
-  await assert.rejects(packBundle({ ...about, folder, keyFile: null }), /passwd is no plain file/);
+  await assert.rejects(packBundle({ ...about, folder, keyFile: null }), /passwd is not a regular file/);
 });
 
 /** Builds an archive like an attacker would. */
@@ -79,31 +79,39 @@ function forge(entries: Zippable, options: { files?: Record<string, string>; con
 
 const link = { os: 3, attrs: 0o120777 << 16 } as const;
 const hostile: ReadonlyArray<readonly [what: string, bytes: () => Buffer, reason: RegExp]> = [
-  ['no zip at all', () => Buffer.from('hello'), /no zip file/],
-  ['cut off', () => forge({}).subarray(0, -30), /cut off/],
+  ['no zip at all', () => Buffer.from('hello'), /must be a complete ZIP file/],
+  ['cut off', () => forge({}).subarray(0, -30), /must be a complete ZIP file/],
   [
     'a file more than is listed',
     () => forge({ 'bundle/b.ts': strToU8('x') }),
     /b\.ts", which contents\.json does not list/,
   ],
   ['a file that is not there', () => forge({}, { contents: contentsOf(['bundle.yaml', 'b.ts']) }), /b\.ts is missing/],
-  ['another content', () => forge({ 'bundle/bundle.yaml': strToU8('id: weathes\n') }), /bundle\.yaml is not what/],
-  ['a path upwards', () => forge({ 'bundle/../../x': strToU8('x') }), /no plain relative path/],
-  ['a path from the root', () => forge({ '/etc/x': strToU8('x') }), /no plain relative path/],
-  ['a path of Windows', () => forge({ 'bundle\\..\\x': strToU8('x') }), /no plain relative path/],
-  ['a hidden name', () => forge({ 'bundle/.bashrc': strToU8('x') }), /no plain relative path/],
-  ['a folder as an entry', () => forge({ 'bundle/x/': new Uint8Array() }), /no plain relative path/],
-  ['two names for one file', () => forge({ 'bundle/BUNDLE.yaml': strToU8('x') }), /is there twice/],
+  [
+    'another content',
+    () => forge({ 'bundle/bundle.yaml': strToU8('id: weathes\n') }),
+    /bundle\.yaml does not match its size/,
+  ],
+  ['a path upwards', () => forge({ 'bundle/../../x': strToU8('x') }), /not a plain relative path/],
+  ['a path from the root', () => forge({ '/etc/x': strToU8('x') }), /not a plain relative path/],
+  ['a path of Windows', () => forge({ 'bundle\\..\\x': strToU8('x') }), /not a plain relative path/],
+  ['a hidden name', () => forge({ 'bundle/.bashrc': strToU8('x') }), /not a plain relative path/],
+  ['a folder as an entry', () => forge({ 'bundle/x/': new Uint8Array() }), /not a plain relative path/],
+  ['two names for one file', () => forge({ 'bundle/BUNDLE.yaml': strToU8('x') }), /occurs twice/],
   ['a symbolic link', () => forge({ 'bundle/l': [strToU8('/etc/passwd'), link] }), /is a symbolic link/],
   ['too deep', () => forge({ [`bundle/${'a/'.repeat(9)}x`]: strToU8('x') }), /deeper than/],
-  ['too many entries', () => forge(manyEntries()), /too many entries/],
-  ['a bomb', () => bomb(), /unpacks to more than/],
+  ['too many entries', () => forge(manyEntries()), /with at most 2002 entries/],
+  ['a bomb', () => bomb(), /unpacked files must have at most/],
   [
     'other JSON of the same meaning',
     () => forge({}, { contents: Buffer.from(` ${String(contentsOf(['bundle.yaml']))}`) }),
-    /one form/,
+    /not in the form that "bundle pack" writes/,
   ],
-  ['a wrong format', () => forge({}, { contents: Buffer.from('{"format":"x"}\n') }), /its format is not/],
+  [
+    'a wrong format',
+    () => forge({}, { contents: Buffer.from('{"format":"x"}\n') }),
+    /the format in contents\.json must be/,
+  ],
 ];
 
 function contentsOf(paths: readonly string[]): Buffer {
@@ -142,7 +150,10 @@ test('a signature of other contents or by another key is refused, whatever optio
     { ...right, public_key: other.publicKey },
     { ...right, signature: '' },
   ]) {
-    assert.throws(() => openArchive(writeArchive({ contentsBytes, files, signature })), /signature is wrong/);
+    assert.throws(
+      () => openArchive(writeArchive({ contentsBytes, files, signature })),
+      /its signature does not match its content/,
+    );
   }
 });
 

@@ -8,7 +8,7 @@ export class PackagingError extends Error {
 
 /** @param detail a phrase without a full stop */
 export function archiveRefused(detail: string, cause?: unknown): PackagingError {
-  return new PackagingError(`The archive is refused: ${detail}.`, cause);
+  return new PackagingError(`The archive was not installed: ${detail}.`, cause);
 }
 
 export function bundleNotPackable(detail: string): PackagingError {

@@ -57,11 +57,11 @@ test('a record is embedded before it is ready, and a misspelt question finds wha
 
 test('an embedder that fails does not fail the record: its words are found, and its vectors follow later', async (t) => {
   const embedder = createScriptedEmbedder();
-  embedder.fail('the embedding service answered with status 503');
+  embedder.fail('The embedding service answered with status 503');
   const { collectionId, record, find, state } = await openVectors(t, { embedder });
   const created = await record(collectionId, { content: 'Green tea from Uji.' });
   assert.deepEqual([created.status, created.report.embedding.pending], ['ready', 1]);
-  assert.match(created.report.warnings.at(-1), /words only for now: the embedding service answered with status 503/);
+  assert.match(created.report.warnings.at(-1), /words only for now: The embedding service answered with status 503/);
   assert.deepEqual(await state(), ['catching_up', 0]);
   const [byWords] = await find('green tea');
   assert.deepEqual([byWords.content, byWords.explanation.vector], ['Green tea from Uji.', null]);
@@ -102,7 +102,7 @@ test('a chunk that the model refuses is found by its words, and the others by bo
 
 test('an embedder that refuses everything leaves the chunks pending, and they are embedded when it is configured correctly', async (t) => {
   const embedder = createScriptedEmbedder();
-  embedder.fail('the embedding service answered with status 400 (API key not valid.) to every text');
+  embedder.fail('The embedding service answered with status 400 (API key not valid.) to every text');
   const { collectionId, record, state, call, path } = await openVectors(t, { embedder });
   const created = await record(collectionId, { content: 'Green tea from Uji.' });
   assert.deepEqual(created.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
@@ -233,7 +233,7 @@ test('a question is answered by words alone until every chunk has its vector', a
   let isDown = true;
   const embedder = createScriptedEmbedder();
   const embed: Embedder['embed'] = async (texts, signal) => {
-    if (isDown) throw new EmbedderUnavailable('the embedding service answered with status 503');
+    if (isDown) throw new EmbedderUnavailable('The embedding service answered with status 503');
     return embedder.embed(texts, signal);
   };
   const { find, state } = await open({ ...embedder, embed });

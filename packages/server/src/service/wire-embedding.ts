@@ -76,7 +76,9 @@ async function createEmbedder(
 async function readKey({ embeddingKey, embeddingKeyFile }: Config): Promise<Secret | null> {
   if (embeddingKeyFile === null) return embeddingKey;
   if (embeddingKey !== null) {
-    throw new OperatorError('QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set; set one.');
+    throw new OperatorError(
+      'QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set. Set one of them.',
+    );
   }
   const key = (await readFile(embeddingKeyFile, 'utf8')).trim();
   if (key === '') throw new OperatorError('The file that QUARTERMASTER_EMBEDDING_KEY_FILE names is empty.');

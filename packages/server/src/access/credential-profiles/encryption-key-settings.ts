@@ -21,7 +21,7 @@ export function openEncrypter(
 ): Encrypter | null {
   if (sealingKeyFile !== null && sealingKeys.length > 0) {
     throw new OperatorError(
-      'QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set; keep one of them.',
+      'QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set. Set one of them.',
     );
   }
   const keys: EncryptionKey[] = [];
@@ -43,8 +43,9 @@ function parseKeys(source: string, texts: readonly string[]): EncryptionKey[] {
   return texts.map((text, index) => {
     const key = readEncryptionKey(text);
     if (key !== null) return key;
+    const number = index + 1;
     throw new OperatorError(
-      `${source}: key ${index + 1} is not the base64 of 32 bytes; "npm run quartermaster -- profile new-key" prints one.`,
+      `${source}: key number ${number} must be the base64 encoding of 32 bytes. Run "npm run quartermaster -- profile new-key" to create one.`,
     );
   });
 }
@@ -60,6 +61,6 @@ function readKeyFile(source: string, path: string): EncryptionKey[] {
   }
   const lines = text.split('\n').map((line) => line.trim());
   const texts = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  if (texts.length === 0) throw new OperatorError(`${source}: the file holds no key.`);
+  if (texts.length === 0) throw new OperatorError(`${source}: the file contains no key.`);
   return parseKeys(source, texts);
 }

@@ -106,10 +106,10 @@ describe('sealing keys', () => {
     await writeFile(file, `${createEncryptionKey()}\nmy-secret-passphrase\n`);
     assert.throws(
       () => openEncrypter({ sealingKeys: [], sealingKeyFile: file }),
-      /SEALING_KEY_FILE: key 2 is not the base64/,
+      /SEALING_KEY_FILE: key number 2 must be the base64 encoding/,
     );
     await writeFile(file, '# none\n');
-    assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: file }), /holds no key/);
+    assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: file }), /contains no key/);
     const absent = join(folder, 'absent');
     assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: absent }), /cannot be read \(ENOENT\)/);
     const both = { sealingKeys: [new Secret(createEncryptionKey())], sealingKeyFile: file };

@@ -61,7 +61,11 @@ export function profileUnreadable(name: string): Problem {
   );
 }
 
-/** The refresh token of a profile cannot be used. @param reason a clause without a full stop */
-export function refreshFailed(reason: string, cause?: unknown): Problem {
-  return new Problem('SERVICE_UNAVAILABLE', reason, { retryAfter: 1, cause });
+/**
+ * The refresh token of a profile cannot be used.
+ * @param reason a clause and what the caller can do, without the last full stop
+ */
+export function refreshFailed(name: string, reason: string, cause?: unknown): Problem {
+  const message = `The credential profile ${JSON.stringify(name)} cannot be used: ${reason}.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause });
 }

@@ -67,12 +67,16 @@ export function createStoredRefreshToken(
       if (found !== 'busy') return;
       await pause(waitMs);
     }
-    throw refreshFailed('another process has been refreshing this credential profile for too long');
+    throw refreshFailed(
+      profile.name,
+      'another process did not finish refreshing its access token in time. Retry the request',
+    );
   }
 
   async function newest(): Promise<StoredProfile> {
     const found = await repository.find(projectId, profile.name);
-    if (found === undefined || found.id !== id) throw refreshFailed('the credential profile was removed');
+    if (found === undefined || found.id !== id)
+      throw refreshFailed(profile.name, 'it was deleted. Create it again with POST /v1/credential_profiles');
     return found;
   }
 
@@ -100,7 +104,7 @@ export function createStoredRefreshToken(
       } catch (error) {
         if (tries >= maxStoreTries) {
           logger.error({ ...fields, err: error }, 'token refresh in doubt: the new refresh token was not stored');
-          throw refreshFailed('the new refresh token could not be stored', error);
+          throw refreshFailed(profile.name, 'its new refresh token could not be stored. Retry the request', error);
         }
         await pause(retryDelayMs(storeRetries, tries));
       }
@@ -117,7 +121,11 @@ export function createStoredRefreshToken(
         const unstored = deps.unstored.get(id);
         if (unstored !== undefined) await store(unstored);
         const used = deps.open(await newest())[name];
-        if (typeof used !== 'string') throw refreshFailed('the credential profile has no refresh token any more');
+        if (typeof used !== 'string')
+          throw refreshFailed(
+            profile.name,
+            `it no longer has a refresh token. Send its credentials again with POST /v1/credential_profiles/${id}`,
+          );
         const answer = await ask(used);
         if (answer.rotated !== undefined && answer.rotated !== used) {
           await store({ name, used, token: answer.rotated });

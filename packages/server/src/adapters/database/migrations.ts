@@ -81,7 +81,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Database['dialect']):
   if (error === undefined) return;
   const unknown = await findUnknownMigrations(db, Object.keys(migrations)).catch(() => []);
   if (unknown.length > 0) throw newerStore(unknown);
-  throw new Error('The database could not be brought up to date.', { cause: error });
+  throw new Error('The migration of the database failed.', { cause: error });
 }
 
 async function findUnknownMigrations(db: Kysely<Tables>, known: readonly string[]): Promise<string[]> {

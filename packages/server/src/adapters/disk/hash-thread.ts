@@ -43,7 +43,7 @@ export function createHashThread(): HashThread {
       else one?.reject(error);
     });
     started.on('error', fail);
-    started.on('exit', () => fail(new Error('the hashing thread has ended')));
+    started.on('exit', () => fail(new Error('The hashing thread has ended.')));
     started.unref();
     return started;
   }
@@ -58,7 +58,7 @@ export function createHashThread(): HashThread {
         advance: (to) => send({ kind: 'advance', file, fd, to }),
         end: () =>
           new Promise((resolve, reject) => {
-            if (thread !== worker) return reject(new Error('the hashing thread has ended'));
+            if (thread !== worker) return reject(new Error('The hashing thread has ended.'));
             waiting.set(file, { resolve, reject });
             thread.ref();
             send({ kind: 'end', file });

@@ -86,7 +86,7 @@ const factsQuery = `select pg_is_in_recovery() as recovering, ${[
 export async function checkSession(client: pg.ClientBase, durability: Durability): Promise<boolean> {
   const { rows } = await client.query<ServerFacts>(factsQuery);
   const facts = rows[0];
-  if (facts === undefined) throw new Error('the server gave no settings');
+  if (facts === undefined) throw new Error('The PostgreSQL server returned no settings.');
   const finding = findUnsuitable(facts) ?? (durability === 'standby' ? findWithoutStandby(facts) : undefined);
   if (finding !== undefined) throw new UnsuitableServer(finding);
   return facts.marker === '1';

@@ -58,7 +58,8 @@ export async function tryDump(source: PostgresTarget, folder: string, signal: Ab
   const client = await connect(source.url);
   try {
     const { names, unreadable } = await findRelations(client);
-    if (unreadable.length > 0) throw new Error(`The role may not read ${unreadable.join(', ')}; grant it SELECT.`);
+    if (unreadable.length > 0)
+      throw new Error(`The database role cannot read ${unreadable.join(', ')}. Grant it SELECT on these tables.`);
     const certificates = join(folder, certificatesFile);
     const args = ['--schema-only', '--file=/dev/null', ...dumpOf(names)];
     await runProgram('pg_dump', args, { ...source, certificates, signal });

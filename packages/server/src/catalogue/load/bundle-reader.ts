@@ -54,7 +54,7 @@ async function ask(thread: Worker, request: ReadRequest): Promise<ReadAnswer> {
   const answered = new AbortController();
   const { signal } = answered;
   const ended = once(thread, 'exit', { signal }).then(() => {
-    throw new Error('its reader ended');
+    throw new Error('The thread that reads bundles ended.');
   });
   try {
     const answer = once(thread, 'message', { signal });

@@ -17,11 +17,11 @@ const maxProgramSize = 2_000;
  */
 export function compileLinearRegExp(pattern: string): LinearRegExp {
   if (pattern.length > maxPatternLength) throw new Error(`it is longer than ${maxPatternLength} characters`);
-  if (!isEcmaPattern(pattern)) throw new Error('it is no ECMA-262 regular expression');
+  if (!isEcmaPattern(pattern)) throw new Error('it is not an ECMA-262 regular expression');
   // Back references cannot run in linear time, and the translation would read `\k<name>` as letters.
   if (/(?<!\\)(?:\\\\)*\\(?:k<|[1-9])/.test(pattern)) throw new Error('back references are not supported');
   const compiled = translateRegExp(pattern, false);
-  if (compiled.programSize() > maxProgramSize) throw new Error('it is too large once its repetitions are unfolded');
+  if (compiled.programSize() > maxProgramSize) throw new Error('it is too large once its repetitions are expanded');
   return compiled;
 }
 

@@ -75,5 +75,5 @@ test('the limit dry_runs accepts exactly as many dry runs at the same time and r
   await assert.rejects(run(), { code: 'TOO_MANY_REQUESTS' });
   end.abort();
   const ends = (await started).map((one) => (one.status === 'rejected' ? one.reason.message : 'it ended'));
-  assert.deepEqual(ends, ['the dry run was given up', 'the dry run was given up']);
+  assert.deepEqual(ends, ['The dry run was cancelled.', 'The dry run was cancelled.']);
 });

@@ -100,6 +100,6 @@ async function readFile(type: RecordType, fileId: string | undefined, context: S
 
 function purposeFor(type: RecordType): Purpose {
   const purpose = purposeNames.find((name) => purposes[name].recordType === type);
-  if (purpose === undefined) throw new Error(`no purpose for records of type ${type}`);
+  if (purpose === undefined) throw new Error(`Records of type ${type} have no file purpose.`);
   return purpose;
 }

@@ -73,7 +73,9 @@ export function createPieceFinder(pieces: Iterable<string>, accepts: Accepts = (
 
 /** The error when a search exceeds its budget before the end of the text. */
 function refused(): RedactionRefused {
-  return new RedactionRefused('a text resembles them too closely to be searched for them');
+  return new RedactionRefused(
+    'The text contains too many partial matches of the credentials to be searched within the limits.',
+  );
 }
 
 /** Each step shifts the hash by four bits per character, so after four steps an earlier character has no effect. */

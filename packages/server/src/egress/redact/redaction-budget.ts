@@ -32,7 +32,8 @@ export function createCharacterBudget(limit = mostCharacters): CountCharacters {
   return function* (texts) {
     for (const text of texts) {
       remaining -= text.length;
-      if (remaining < 0) throw new RedactionRefused('they have too many notations to be redacted');
+      if (remaining < 0)
+        throw new RedactionRefused('The credentials have too many encoded forms to be redacted within the limits.');
       yield text;
     }
   };

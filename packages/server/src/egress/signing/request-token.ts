@@ -25,7 +25,7 @@ export async function requestToken(need: TokenNeed, send: Send): Promise<Granted
   const options = {
     [oauth.customFetch]: async (url: string, { method, headers, body }: TokenRequest) => {
       result = await send({ method, url, headers, body: String(body) });
-      if (result.kind !== 'response') throw new Error('no answer');
+      if (result.kind !== 'response') throw new Error('The token endpoint did not respond.');
       return toResponse(result);
     },
   };

@@ -69,7 +69,7 @@ export function createAnswerReader(): AnswerReader {
     } catch (error) {
       rest();
       if (signal.aborted) return { kind: 'cancelled' };
-      return { kind: 'failed', message: `the answer could not be read: ${reasonOf(error)}` };
+      return { kind: 'failed', message: `The response of the third party could not be read: ${reasonOf(error)}.` };
     } finally {
       idle = setTimeout(rest, idleMs).unref();
     }

@@ -26,7 +26,7 @@ function makerOf(template: RequestTemplate): MakeContent {
   const { body, body_type: type, styles } = template;
   if (type === 'base64') return bytesContent;
   if (type === 'form' || type === 'multipart') {
-    if (!isJsonObject(body)) throw new Error('request.body: a form is an object');
+    if (!isJsonObject(body)) throw new Error('request.body: a form must be an object');
     return type === 'form' ? (value) => formContent(value, styles?.form) : compileMultipart(template);
   }
   return (value) => {

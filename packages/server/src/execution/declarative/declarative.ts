@@ -40,7 +40,7 @@ export function prepareCall(
   const unknown = placeholdersOf({ ...request, inject: [], styles: {} }).find(
     (name) => parameters !== undefined && !parameters.has(name),
   );
-  if (unknown !== undefined) throw new Error(`request: there is no input parameter ${JSON.stringify(unknown)}`);
+  if (unknown !== undefined) throw new Error(`request: the input schema has no parameter ${JSON.stringify(unknown)}`);
   return {
     render: compileRequest(request),
     response: { ...compileAnswerRules(response), source: response },

@@ -98,7 +98,7 @@ function judgeAnswer(
   if (failed === false) return null;
   return upstreamFailed(
     result,
-    typeof failed === 'string' ? failed.slice(0, 500) : `the upstream answered with status ${result.status}`,
+    typeof failed === 'string' ? failed.slice(0, 500) : `The API answered with status ${result.status}.`,
   );
 }
 
@@ -116,7 +116,7 @@ function mapOutput(expression: Evaluate | null, scope: MappingScope, maxBytes: n
   if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong };
   // An expression may return the same array many times, so its JSON may be much larger than the value in memory.
   if (jsonSize(evaluated.value, maxBytes) > maxBytes) {
-    return { kind: 'failed', message: `the output is larger than ${maxBytes} bytes` };
+    return { kind: 'failed', message: `The output must be at most ${maxBytes} bytes; received more.` };
   }
   // Checked before the value leaves the thread: copying it to the event loop visits every part.
   if (!hasFewParts(evaluated.value, maxOutputParts)) return { kind: 'failed', message: tooManyParts };

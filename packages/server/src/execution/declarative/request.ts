@@ -78,7 +78,9 @@ function compileUrl(
   const match = /^(https?:\/\/[^/?#{}\\@\s]+)(\/[^?#]*)?(\?[^#{}]*)?$/.exec(template);
   const [, origin, path = '/', search = ''] = match ?? [];
   if (origin === undefined || !URL.canParse(origin)) {
-    throw new Error('request.url: expected scheme, host and path, placeholders in the path only, no fragment');
+    throw new Error(
+      'request.url must have a scheme, a host and a path, no fragment, and placeholders in the path only',
+    );
   }
   const parts = parseText(path);
   return (input) => {

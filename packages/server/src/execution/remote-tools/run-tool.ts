@@ -45,8 +45,8 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
       believedUntil.set(key, clock.now() + beliefMs);
       return null;
     }
-    const what = found === undefined ? 'has it no more' : 'describes it otherwise';
-    const message = `the tool ${JSON.stringify(tool.tool)} is not what was imported: its server ${what}; import it again`;
+    const what = found === undefined ? 'no longer lists it' : 'now describes it differently';
+    const message = `The tool ${JSON.stringify(tool.tool)} has changed since its import: the MCP server ${what}. Import the server again.`;
     return { kind: 'upstream_failed', message, upstreamStatus: null, excerpt: null };
   }
 
@@ -88,12 +88,12 @@ function outcomeOf(failure: McpFailure, { takesCredentials }: CallContext): Call
     case 'status': {
       const { status, excerpt } = failure;
       if (status === 401 && takesCredentials) return { kind: 'credentials_rejected', upstreamStatus: status, excerpt };
-      return failed(`the MCP server answered with status ${status}`, { status, excerpt });
+      return failed(`The MCP server answered with status ${status}.`, { status, excerpt });
     }
     case 'error':
-      return failed(failure.message.slice(0, 500) || `the MCP server answered with error ${failure.code}`);
+      return failed(failure.message.slice(0, 500) || `The MCP server answered with error ${failure.code}.`);
     case 'protocol':
-      return failed(`the MCP server cannot be used: ${failure.message}`);
+      return failed(`The MCP server gave an invalid response: ${failure.message}`);
   }
 }
 
@@ -109,12 +109,12 @@ function readResult(result: Readonly<Record<string, unknown>>, { maxOutputBytes 
   const blocks = (Array.isArray(result.content) ? result.content : []).filter(isJsonObject);
   const texts = blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const text = texts.join('\n');
-  if (result.isError === true) return failed(text.slice(0, 500) || 'the tool failed without saying why');
+  if (result.isError === true) return failed(text.slice(0, 500) || 'The tool failed and gave no reason.');
   const { structuredContent } = result;
   const output = isJsonObject(structuredContent)
     ? structuredContent
     : { text, content: blocks.filter(({ type }) => type !== 'text') };
   const size = jsonBytes(output);
   if (size !== null && size <= maxOutputBytes) return { kind: 'returned', output };
-  return { kind: 'failed', message: `the output is larger than ${maxOutputBytes} bytes` };
+  return { kind: 'failed', message: `The output must be at most ${maxOutputBytes} bytes; received more.` };
 }

@@ -51,7 +51,7 @@ async function execute(message: RunMessage): Promise<void> {
   let answer: string;
   let began = now();
   try {
-    if (cancelled.delete(message.run)) throw new Error('It was cancelled before it began.');
+    if (cancelled.delete(message.run)) throw new Error('The run was cancelled before it started.');
     const handler = handlers.get(message.handler) ?? (await load(message.handler));
     const { run: id, plugin, maxRequests } = message;
     current = createRun({ id, plugin, maxRequests, write, isCurrent });

@@ -47,9 +47,9 @@ export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurr
     }
   }
   async function fetch(request: OutboundRequest): Promise<OutboundResponse> {
-    if (isOver()) throw callError('cancelled', 'The run is over.');
+    if (isOver()) throw callError('cancelled', 'The run has ended.');
     const call = ++requests;
-    if (call > maxRequests) throw callError('too_many_requests', `A run may make at most ${maxRequests} requests.`);
+    if (call > maxRequests) throw callError('too_many_requests', `A run may send at most ${maxRequests} requests.`);
     const line = stringify({ type: 'fetch', run: id, call, request });
     if (Buffer.byteLength(line) > bounds.requestBytes) throw callError('request_too_large', 'It is larger than 1 MiB.');
     return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurr
     isCancelled = true;
     abort?.abort();
     const calls = [...inFlight.values(), ...waiting.values()];
-    for (const call of calls) call.reject(callError('cancelled', 'The run is over.'));
+    for (const call of calls) call.reject(callError('cancelled', 'The run has ended.'));
     waiting.clear();
   }
   function answer(number: number, answer: OutboundResponse | CallError): void {

@@ -70,7 +70,7 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
   }
 
   function breakRule(what: string): void {
-    kill({ kind: 'crashed', message: `The plugin's process was ended: it ${what}.` });
+    kill({ kind: 'crashed', message: `The plugin's process was stopped because it ${what}.` });
   }
 
   function receive(message: FromChild): void {

@@ -25,13 +25,13 @@ test('a child that sends more bytes than its allowance is stopped', () => {
   const { inbox, seen } = open();
   const long = Buffer.from(JSON.stringify({ type: 'log', run: 'a', message: 'm'.repeat(32_000) }));
   for (let n = 0; n < 4; n += 1) inbox.receive(frameKinds.message, long);
-  assert.deepEqual(seen, ['log', 'log', 'sent more data than it may']);
+  assert.deepEqual(seen, ['log', 'log', 'sent more data than allowed']);
 });
 
 test('a frame of another kind is not a message, whatever it contains', () => {
   const { inbox, seen } = open();
   inbox.receive(frameKinds.bytes, log);
-  assert.deepEqual(seen, ['sent what is not a message']);
+  assert.deepEqual(seen, ['sent an invalid message']);
 });
 
 test('a run allows its child longer frames, up to the limit of its output', () => {

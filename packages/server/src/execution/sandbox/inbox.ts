@@ -41,15 +41,15 @@ export function createInbox({ onMessage, onRuleBroken }: InboxOptions): Inbox {
     if (!isTrusted) return;
     allowance.messages -= 1;
     allowance.bytes -= frameHeaderBytes + content.length;
-    if (allowance.bytes < 0) breakRule('sent more data than it may');
+    if (allowance.bytes < 0) breakRule('sent more data than allowed');
     else if (allowance.messages < 0) breakRule('sent too many messages');
-    else if (kind !== frameKinds.message) breakRule('sent what is not a message');
+    else if (kind !== frameKinds.message) breakRule('sent an invalid message');
     else parse(content.toString('utf8'));
   }
 
   function parse(text: string): void {
     const message = readFromChild(text);
-    if (message === undefined) breakRule('sent what is not a message');
+    if (message === undefined) breakRule('sent an invalid message');
     else onMessage(message);
   }
 
@@ -63,7 +63,7 @@ export function createInbox({ onMessage, onRuleBroken }: InboxOptions): Inbox {
     receive,
     maxFrameBytes: () => maxFrameBytes,
     refuseFrame: () => {
-      if (isTrusted) breakRule('sent more than the limit of its output');
+      if (isTrusted) breakRule('sent more output than allowed');
     },
     allow,
     allowOnly: (limits) => {

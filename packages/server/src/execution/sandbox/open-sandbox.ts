@@ -71,7 +71,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const { bundleId, bundleFolder, projectId = '', limits, isolation = 'process' } = task;
     const folder = await realpath(bundleFolder);
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
-    if (settings === undefined) throw new Error('This machine cannot give the isolation that is asked for.');
+    if (settings === undefined)
+      throw new Error('This machine does not provide the isolation that the settings require.');
     const child = {
       ...(await settingsFor(folder, settings, () => logger.warn({ bundle_id: bundleId }, unshared))),
       cgroups,
@@ -180,7 +181,7 @@ function forgetUnused(homes: Map<string, Home>, latest: number): Pool[] {
 /** The `file:` URL of a handler. Throws when the file does not exist or its real path is outside the bundle's folder. */
 async function findHandler(folder: string, handlerPath: string): Promise<string> {
   const path = await realpath(resolve(folder, handlerPath));
-  if (!path.startsWith(folder + sep)) throw new Error('A handler lies outside the folder of its bundle.');
+  if (!path.startsWith(folder + sep)) throw new Error('A handler must be inside the folder of its bundle.');
   return pathToFileURL(path).href;
 }
 

@@ -96,9 +96,9 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
 
   async function answer(call: number, request: OutboundRequest): Promise<void> {
     try {
-      if (stopping !== undefined || over) throw callError('cancelled', 'The run is over.');
+      if (stopping !== undefined || over) throw callError('cancelled', 'The run has ended.');
       if (++callsMade > maxRequests || inFlight >= bounds.concurrentRequests) {
-        throw callError('too_many_requests', `A run may make at most ${maxRequests} requests.`);
+        throw callError('too_many_requests', `A run may send at most ${maxRequests} requests.`);
       }
       calls ??= new AbortController();
       inFlight += 1;
@@ -149,7 +149,7 @@ function checkOutput(output: unknown): SandboxOutcome {
   const fault = faultOf(output);
   return fault === undefined
     ? { kind: 'returned', output }
-    : { kind: 'failed', message: `The output is refused: ${fault}.` };
+    : { kind: 'failed', message: `The output is not allowed: ${fault}.` };
 }
 
 function callError(code: string, message: string): Error {

@@ -39,7 +39,7 @@ restrictImports(process.argv[2] ?? 'file:///dev/null/');
 restrictProcess(process);
 for (const name of takenFromGlobal) Reflect.deleteProperty(globalThis, name);
 define('fetch', () => {
-  throw new Error('A handler has no fetch of its own: use context.fetch.');
+  throw new Error('Handlers cannot use the global fetch. Use context.fetch.');
 });
 
 /**

@@ -47,7 +47,7 @@ function createUtf32Decoder(little: boolean): PieceDecoder {
       const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
       const whole = buffer.length - (buffer.length % 4);
       rest = Buffer.from(buffer.subarray(whole));
-      if (!stream && rest.length > 0) throw new TypeError('cut within a character');
+      if (!stream && rest.length > 0) throw new TypeError('The text ends within a character.');
       const parts: string[] = [];
       for (let offset = 0; offset < whole; offset += 4) {
         const point = view.getUint32(offset, little);

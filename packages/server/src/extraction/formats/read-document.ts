@@ -38,6 +38,6 @@ export async function readDocument({ format, bytes, charset, onProgress }: TextS
     case 'text':
       return (await import('./read-text.ts')).readText(bytes, 'utf-8');
     default:
-      throw new Error(`no reader makes a text of ${format}`);
+      throw new Error(`No reader converts ${format} to text.`);
   }
 }

@@ -70,5 +70,5 @@ async function readWorkbook(
   if (format === 'xlsx') return (await import('../formats/xlsx/read-xlsx.ts')).readXlsx(bytes);
   if (format === 'csv')
     return (await import('../formats/csv/read-csv.ts')).readCsv(bytes, { charset: charset ?? undefined, warn });
-  throw new Error(`no reader makes question–answer pairs of ${format}`);
+  throw new Error(`No reader converts ${format} to question-answer pairs.`);
 }

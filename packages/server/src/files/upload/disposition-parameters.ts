@@ -29,7 +29,7 @@ export function readParameters(text: string, from: number): Map<string, string> 
     if (equals === at || text[equals] !== '=') throw malformed('a parameter is not name=value');
     const key = text.slice(at, equals).toLowerCase();
     const { value, end } = text[equals + 1] === '"' ? readQuoted(text, equals + 1) : readPlain(text, equals + 1);
-    if (parameters.has(key)) throw malformed(`the parameter ${key} is there twice`);
+    if (parameters.has(key)) throw malformed(`the parameter ${key} occurs twice`);
     parameters.set(key, value);
     at = skipBlanks(text, end);
   }

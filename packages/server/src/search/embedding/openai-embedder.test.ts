@@ -110,7 +110,7 @@ test('a request fails after five attempts, and a question has one attempt', asyn
   const { calls, embedder } = await open(t, () => ({ status: 500, body: {} }));
   await assert.rejects(
     embedder.embed(['a'], never),
-    new EmbedderUnavailable('the embedding service answered with status 500'),
+    new EmbedderUnavailable('The embedding service answered with status 500'),
   );
   assert.equal(calls.length, 5);
   await assert.rejects(embedder.embedQuestion('a', never), EmbedderUnavailable);
@@ -129,7 +129,7 @@ test('a bad key is reported at once, and the key never appears', async (t) => {
     body: { error: { message: 'Incorrect API key sk-hidden' } },
   }));
   await assert.rejects(embedder.embed(['a'], never), (error: Error) => {
-    assert.equal(error.message, 'the embedding service answered with status 401');
+    assert.equal(error.message, 'The embedding service answered with status 401');
     return error instanceof EmbedderUnavailable;
   });
   assert.equal(calls.length, 1);
@@ -162,12 +162,12 @@ test('a service that refuses every text is misconfigured, and no text counts as 
   await assert.rejects(
     embedder.embed(['a', 'b', 'c', 'd'], never),
     new EmbedderUnavailable(
-      'the embedding service answered with status 400 (API key [redacted] not valid.) to every text',
+      'The embedding service answered with status 400 (API key [redacted] not valid.) to every text',
     ),
   );
   assert.equal(calls.length, 2);
   await assert.rejects(embedder.embed(['a'], never), EmbedderUnavailable);
-  await assert.rejects(embedder.embedQuestion('a', never), /status 400 .* to a question/);
+  await assert.rejects(embedder.embedQuestion('a', never), /status 400 .* to a query/);
 });
 
 test('an invalid response gives no vector', async (t) => {
@@ -188,7 +188,7 @@ test('an invalid response gives no vector', async (t) => {
   ];
   const { embedder } = await open(t, (_, call) => ({ body: answers[call - 1] }));
   for (const answer of answers) {
-    await assert.rejects(embedder.embed(['a'], never), /malformed answer/, JSON.stringify(answer));
+    await assert.rejects(embedder.embed(['a'], never), /sent an invalid response/, JSON.stringify(answer));
   }
 });
 

@@ -77,10 +77,11 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
     embed: (texts, signal) => embed(texts.map(cut), signal),
     async embedQuestion(text, signal) {
       const answer = await ask([cut(text)], signal);
-      if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a question`);
+      if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a query`);
       if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason);
       const [vector] = answer;
-      if (vector === undefined) throw new EmbedderUnavailable('the embedding service gave no vector');
+      if (vector === undefined)
+        throw new EmbedderUnavailable('The embedding service returned no vector for the query.');
       return vector;
     },
     close: () => deps.broker.close(),
@@ -124,21 +125,23 @@ function judge(result: EgressResult, count: number): Answer<Float32Array[]> {
     case 'response':
       return judgeAnswer(result, count);
     case 'timed_out':
-      return later(`the embedding service did not answer within ${result.limitMs} ms`);
+      return later(`The embedding service did not answer within ${result.limitMs} ms`);
     case 'unreachable':
-      return later(`the embedding service cannot be reached: ${result.message}`);
+      return later(`The embedding service cannot be reached: ${result.message}.`);
     case 'refused':
     case 'too_large':
-      throw new EmbedderUnavailable(`the embedding service cannot be used: ${result.message}`);
+      throw new EmbedderUnavailable(`The request to the embedding service failed: ${result.message}.`);
     case 'credentials_rejected':
-      throw new EmbedderUnavailable(`the embedding service refused the key with status ${result.status}`);
+      throw new EmbedderUnavailable(
+        `The embedding service rejected the API key with status ${result.status}. Check QUARTERMASTER_EMBEDDING_KEY.`,
+      );
   }
 }
 
 function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count: number) {
   const { status, headers, body } = answer;
   if (status === 200) return readEmbeddings(body, count);
-  const reason = `the embedding service answered with status ${status}`;
+  const reason = `The embedding service answered with status ${status}`;
   if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}` };
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
     return later(reason, headers['retry-after']);

@@ -25,7 +25,7 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
       return await embedder.embedQuestion(text, signal);
     } catch (error) {
       if (!signal.aborted && !(error instanceof EmbedderUnavailable)) throw error;
-      reason = signal.aborted ? `the embedder gave no vector within ${patienceMs} ms` : String(error);
+      reason = signal.aborted ? `The embedder returned no vector within ${patienceMs} ms` : String(error);
       restUntil = clock.now() + restMs;
       throw new EmbedderUnavailable(reason);
     }

@@ -58,7 +58,9 @@ export async function loadModel({ runtime, model, threads }: StartMessage): Prom
   });
   const unknown = session.inputNames.filter((name) => !Object.hasOwn(inputs, name));
   if (unknown.length > 0) {
-    throw new Error(`the model wants ${unknown.join(', ')}; only ${Object.keys(inputs).join(', ')} can be given`);
+    throw new Error(
+      `The model requires the inputs ${unknown.join(', ')}. Supported inputs: ${Object.keys(inputs).join(', ')}.`,
+    );
   }
   const tokenize = createTokenize(tokenizer, model.maxTokens);
   const prepare = (texts: readonly string[]) => createBatches(texts.map(tokenize));
@@ -95,9 +97,10 @@ function feed(ort: Runtime, session: Session, { ids, length }: TokenBatch): Reco
 function readOutput(session: Session, results: Record<string, Tensor>, batch: TokenBatch): ModelOutput {
   const name = outputs.find((known) => session.outputNames.includes(known)) ?? session.outputNames[0] ?? '';
   const { data, dims } = results[name] ?? { data: null, dims: [] };
-  if (!(data instanceof Float32Array)) throw new Error(`the output ${name} of the model is not of 32-bit floats`);
+  if (!(data instanceof Float32Array)) throw new Error(`The output ${name} of the model must be 32-bit floats.`);
   const fits = dims[0] === batch.ids.length && (dims.length === 2 || (dims.length === 3 && dims[1] === batch.length));
-  if (!fits) throw new Error(`the output ${name} of the model has the shape ${dims.join(' × ')}, which is no vectors`);
+  if (!fits)
+    throw new Error(`The output ${name} of the model has the shape ${dims.join(' × ')}, which does not hold vectors.`);
   return { data, dims };
 }
 

@@ -84,8 +84,8 @@ const ownChecks: Readonly<Record<string, { readonly holds: (value: unknown) => b
     holds: (value) => Number.isInteger(value) && Number(value) >= 8 && Number(value) <= mostTokens,
     wanted: `a whole number from 8 to ${mostTokens}`,
   },
-  query_prefix: { holds: isText, wanted: 'a text' },
-  document_prefix: { holds: isText, wanted: 'a text' },
+  query_prefix: { holds: isText, wanted: 'a string' },
+  document_prefix: { holds: isText, wanted: 'a string' },
 };
 
 function checkOwn(folder: string, value: Json): Own {
@@ -93,10 +93,10 @@ function checkOwn(folder: string, value: Json): Own {
     const check = ownChecks[name];
     const known = Object.keys(ownChecks).join(', ');
     if (check === undefined)
-      throw new OperatorError(`${ownFile} in ${folder}: there is no "${name}"; known are ${known}.`);
+      throw new OperatorError(`${ownFile} in ${folder}: "${name}" is not a known member. Allowed: ${known}.`);
     if (!check.holds(found)) {
       throw new OperatorError(
-        `${ownFile} in ${folder}: "${name}" is ${JSON.stringify(found)}, expected ${check.wanted}.`,
+        `${ownFile} in ${folder}: "${name}" must be ${check.wanted}; received ${JSON.stringify(found)}.`,
       );
     }
   }
@@ -108,7 +108,7 @@ function readPooling(folder: string, config: Json | null): Pooling {
   if (config.pooling_mode_cls_token === true) return 'cls';
   if (config.pooling_mode_lasttoken === true) return 'last';
   throw new OperatorError(
-    `The model folder ${folder} wants a pooling that is neither mean, cls nor last; if one of them will do, say "pooling" in ${ownFile}.`,
+    `The model folder ${folder} uses a pooling method that is not supported. Supported: ${poolings.join(', ')}. If one of them suits the model, set "pooling" in ${ownFile}.`,
   );
 }
 

@@ -54,7 +54,7 @@ async function receive(message: ToChild): Promise<void> {
     void send({ type: 'ready', dimensions: model.dimensions, fingerprint: model.fingerprint });
     return;
   }
-  if (model === undefined) throw new Error('asked before it was ready');
+  if (model === undefined) throw new Error('The model process received a request before its start message.');
   const { id, urgent, texts } = message;
   jobs.push({ id, urgent, batches: model.prepare(texts), vectors: texts.map(() => null) });
   await work(model);

@@ -148,7 +148,7 @@ test('changed files of the model are detected and not used', async (t) => {
   let outcome: Error | undefined;
   // The old process may still answer until its end is noticed. After that the embedder pauses.
   const deadline = AbortSignal.timeout(60_000);
-  while (!/files of the local model changed/.test(outcome?.message ?? '')) {
+  while (!/files of the local model have changed/.test(outcome?.message ?? '')) {
     deadline.throwIfAborted();
     outcome = await embedder.embedQuestion('car', never).then(
       () => undefined,
@@ -164,13 +164,16 @@ test('changed files of the model are detected and not used', async (t) => {
 test('an unusable model is refused at the start with the reason', async (t) => {
   const cases: ReadonlyArray<[RegExp, () => Promise<string>, Partial<OnnxEmbedderOptions>?]> = [
     [/has no model\.onnx/, () => folderWith(t).then((folder) => join(folder, 'missing'))],
-    [/model wants pixel_values/, () => folderWith(t, { moreInputs: ['pixel_values'] })],
+    [/model requires the inputs pixel_values/, () => folderWith(t, { moreInputs: ['pixel_values'] })],
     [/cannot be used: .*(protobuf|Load model)/i, () => folderWith(t, { files: { 'model.onnx': 'no model' } })],
     [/cannot be used: .*JSON/i, () => folderWith(t, { files: { 'tokenizer.json': 'no JSON' } })],
-    [/there is no "poling"/, () => folderWith(t, { files: { 'quartermaster.json': { poling: 'cls' } } })],
-    [/"max_tokens" is 3/, () => folderWith(t, { files: { 'quartermaster.json': { max_tokens: 3 } } })],
+    [/"poling" is not a known member/, () => folderWith(t, { files: { 'quartermaster.json': { poling: 'cls' } } })],
     [
-      /neither mean, cls nor last/,
+      /"max_tokens" must be .*; received 3/,
+      () => folderWith(t, { files: { 'quartermaster.json': { max_tokens: 3 } } }),
+    ],
+    [
+      /uses a pooling method that is not supported/,
       () => folderWith(t, { files: { '1_Pooling/config.json': { pooling_mode_max_tokens: true } } }),
     ],
     [/DIMENSIONS is 8, but the model .* has 4/, () => folderWith(t), { dimensions: 8 }],
@@ -188,6 +191,6 @@ test('without the runtime the error names the command that installs it', async (
   await writeFile(runtime, JSON.stringify({ dependencies: { 'onnxruntime-node': '1.30.0' } }));
   await assert.rejects(
     open(t, folder, { runtime }),
-    /needs onnxruntime-node 1\.30\.0, which is not installed\. In the folder of Quartermaster, type: npm run add-onnx/,
+    /needs onnxruntime-node 1\.30\.0, which is not installed\. In the folder of Quartermaster, run: npm run add-onnx/,
   );
 });

@@ -79,7 +79,7 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
     async embedQuestion(text, signal) {
       const [vector] = await processes.embed({ texts: [queryPrefix + text], urgent: true }, signal);
       if (vector === undefined || vector === null) {
-        throw new EmbedderUnavailable('the local model makes no vector of the question');
+        throw new EmbedderUnavailable('The local model returned no vector for the query.');
       }
       return finish(vector);
     },
@@ -102,9 +102,10 @@ function keepRunning({ first, start, fingerprint, logger }: ProcessOptions) {
 
   /** Returns the running process, or starts one. @throws EmbedderUnavailable. */
   async function find(): Promise<OnnxProcess> {
-    if (closed) throw new EmbedderUnavailable('the embedder was closed');
+    if (closed) throw new EmbedderUnavailable('The embedder is closed.');
     if (!current.isAlive()) {
-      if (performance.now() < restUntil) throw new EmbedderUnavailable('the local model rests after it failed');
+      if (performance.now() < restUntil)
+        throw new EmbedderUnavailable('The local model failed; its circuit is open until the next restart attempt.');
       failures += 1;
       const restMs = retryDelayMs(restarts, failures);
       restUntil = performance.now() + restMs;
@@ -116,7 +117,7 @@ function keepRunning({ first, start, fingerprint, logger }: ProcessOptions) {
       throw new EmbedderUnavailable(error.message);
     });
     if (facts.fingerprint === fingerprint) return process;
-    throw new EmbedderUnavailable('the files of the local model changed; restart the service');
+    throw new EmbedderUnavailable('The files of the local model have changed. Restart the service.');
   }
 
   const once = async (request: EmbedRequest, signal: AbortSignal) => (await find()).embed(request, signal);

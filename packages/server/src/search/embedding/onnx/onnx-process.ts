@@ -68,7 +68,7 @@ export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
     }
     if (message.type === 'vectors') settle(message.id)?.resolve(message.vectors);
     if (message.type === 'failed')
-      settle(message.id)?.reject(new EmbedderUnavailable(`the local model failed: ${message.message}`));
+      settle(message.id)?.reject(new EmbedderUnavailable(`The local model failed: ${message.message}`));
     watch();
   }
   function settle(id: number): Waiting | undefined {
@@ -131,7 +131,7 @@ export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
       }
     },
     async close() {
-      end('the embedder was closed');
+      end('The embedder is closed.');
       await gone;
     },
   };

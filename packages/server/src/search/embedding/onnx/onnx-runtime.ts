@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The runtime is installed next to this file, separately from the service: ADR 0050. */
 export const runtimeManifest = fileURLToPath(new URL('../../../../onnx-runtime/package.json', import.meta.url));
-const advice = 'In the folder of Quartermaster, type: npm run add-onnx';
+const advice = 'In the folder of Quartermaster, run: npm run add-onnx';
 
 /** @throws Error that names the command to install the runtime */
 export async function checkRuntime(manifest: string): Promise<void> {
