@@ -21,7 +21,7 @@ export async function openConsole(t: Ending, options: ServiceRequest = {}): Prom
   await page.getByLabel('Password', { exact: true }).fill(administrator.password);
   await page.getByLabel('Confirm password').fill(administrator.password);
   await page.getByRole('button', { name: 'Create administrator' }).click();
-  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   return { ...opened, service };
 }
 

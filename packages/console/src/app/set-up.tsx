@@ -30,12 +30,14 @@ function SetUpForm({ token }: { token: string }) {
   const [again, setAgain] = useState('');
   const isDifferent = again !== '' && again !== password;
 
+  const explainPassword = (path: unknown) =>
+    path === 'body/password' ? t('setUp.passwordRefused', passwordBounds) : null;
   const { failure, busy, submit } = useSubmit(async () => {
     if (again !== password) return;
     await keepSession(filesApi.data('POST /v1/setup', { body: { token, name, password } }));
     await queries.resetQueries({ queryKey: sessionKey });
-    await navigate({ to: '/settings', replace: true });
-  });
+    await navigate({ to: '/', replace: true });
+  }, explainPassword);
   return (
     <form onSubmit={submit}>
       <Stack gap="md">

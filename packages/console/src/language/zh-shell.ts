@@ -63,6 +63,8 @@ export const shell = {
     '还没有管理员。请打开服务启动时打印的设置链接，数据目录中的 “setup-link” 文件里也有。链接有效期为一小时。运行 “npm run quartermaster -- administrator link” 可创建新链接。',
   'setUp.password': '密码',
   'setUp.passwordHint': '至少 {least} 个字符。建议使用几个互不相关的词语。',
+  'setUp.passwordRefused':
+    '密码太容易被猜到，或长度不符合要求。请使用 {least} 到 {most} 个字符，例如几个互不相关的词语。',
   'setUp.title': '设置控制台',
   'settings.about': '每个项目都有自己的文件、集合和密钥。',
   'settings.account': '账户',

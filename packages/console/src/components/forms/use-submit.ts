@@ -1,9 +1,13 @@
+import { ApiError } from '@quartermaster/client/api';
 import { type FormEvent, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
 import { describeFailure } from '../failure.tsx';
 
-/** State of a form: `submit` calls `action`, `busy` is true until it ends, `failure` is the error of the last attempt. */
-export function useSubmit(action: () => Promise<unknown>) {
+/**
+ * State of a form: `submit` calls `action`, `busy` is true until it ends, `failure` is the error of the last attempt.
+ * @param explainField returns the console's own text for an invalid field, such as `body/password`; null uses the error
+ */
+export function useSubmit(action: () => Promise<unknown>, explainField: (path: unknown) => string | null = () => null) {
   const { explain } = useLanguage();
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -14,7 +18,8 @@ export function useSubmit(action: () => Promise<unknown>) {
     try {
       await action();
     } catch (error) {
-      setFailure(describeFailure(error, explain));
+      const path = error instanceof ApiError ? error.details?.[0]?.path : undefined;
+      setFailure(explainField(path) ?? describeFailure(error, explain));
     }
     setBusy(false);
   };

@@ -34,6 +34,8 @@ function PasswordForm() {
   const queries = useQueryClient();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
+  const explainPassword = (path: unknown) =>
+    path === 'body/new_password' ? t('setUp.passwordRefused', passwordBounds) : null;
   const { failure, busy, submit } = useSubmit(async () => {
     const body = { current_password: current, new_password: next };
     const session = await keepSession(filesApi.data('POST /v1/session/password', { body }));
@@ -42,7 +44,7 @@ function PasswordForm() {
     setCurrent('');
     setNext('');
     say(t('settings.passwordChanged'));
-  });
+  }, explainPassword);
   return (
     <form onSubmit={submit}>
       <Stack gap="sm" maw={420}>
