@@ -33,7 +33,7 @@ export const run: Handler<Input, { url: string; svg: string }> = (input, context
     ...(title === undefined ? [] : [`<title>${escaped(title)}</title>`]),
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     draw(input, context),
-    ...(title === undefined ? [] : [text(title, { x: width / 2, y: 24, size: 16, room: width - 20 })]),
+    ...(title === undefined ? [] : [text(title, { x: width / 2, y: 24, size: 16, maxWidth: width - 20 })]),
     '</svg>',
   ].join('');
   return { url: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`, svg };
@@ -61,7 +61,7 @@ function drawBars(input: Input, context: HandlerContext): string {
   const every = Math.ceil(names.length / Math.max(1, Math.floor((plot.right - plot.left) / 60)));
   const labels = names.flatMap((name, index) =>
     index % every === 0
-      ? [text(String(name), { x: plot.left + band * (index + 0.5), y: plot.bottom + 16, room: band * every })]
+      ? [text(String(name), { x: plot.left + band * (index + 0.5), y: plot.bottom + 16, maxWidth: band * every })]
       : [],
   );
   return [
@@ -152,7 +152,7 @@ function drawPie(input: Input, context: HandlerContext): string {
     const box = isRest
       ? ''
       : `<g fill="${colour(index)}">${rectangle({ x: cx + radius + 20, y: y - 10, w: 11, h: 11 })}</g>`;
-    return box + text(caption, { x: cx + radius + 38, y, anchor: 'start', room: width - cx - radius - 46 });
+    return box + text(caption, { x: cx + radius + 38, y, anchor: 'start', maxWidth: width - cx - radius - 46 });
   });
   return [...slices, ...legend].join('');
 }
@@ -175,7 +175,7 @@ interface Axis {
 function axisOf(values: readonly number[]): Axis {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  // Too near each other to be told apart: room is made around them.
+  // Too near each other to be told apart: the chart spreads them apart.
   const largest = Math.max(Math.abs(low), Math.abs(high));
   const margin = largest > 1e-90 ? largest * 0.1 : 1;
   if (high - low <= Math.max(largest * 1e-9, 1e-100)) [low, high] = [low - margin, high + margin];
@@ -238,10 +238,12 @@ function plotOf(input: Input, y: Axis, x?: Axis): Plot {
     ...(x?.ticks ?? []).flatMap(({ value, label }, index) =>
       index % every === 0 ? [text(label, { x: toX(value), y: bottom + 16, size: 11 })] : [],
     ),
-    ...(x_title === undefined ? [] : [text(x_title, { x: (left + right) / 2, y: height - 12, room: right - left })]),
+    ...(x_title === undefined
+      ? []
+      : [text(x_title, { x: (left + right) / 2, y: height - 12, maxWidth: right - left })]),
     ...(y_title === undefined
       ? []
-      : [text(y_title, { x: 16, y: (top + bottom) / 2, turned: true, room: bottom - top })]),
+      : [text(y_title, { x: 16, y: (top + bottom) / 2, turned: true, maxWidth: bottom - top })]),
   ];
   return { left, right, top, bottom, x: toX, y: toY, frame: frame.join('') };
 }
@@ -256,13 +258,13 @@ interface TextPlace {
   readonly y: number;
   readonly anchor?: 'start' | 'middle' | 'end';
   readonly size?: number;
-  /** What does not fit into so many pixels is cut off. */
-  readonly room?: number;
+  /** The text is cut off at this width, in pixels. */
+  readonly maxWidth?: number;
   readonly turned?: boolean;
 }
 
-function text(content: string, { x, y, anchor = 'middle', size = 12, room, turned = false }: TextPlace): string {
-  const most = room === undefined ? content.length : Math.max(1, Math.floor(room / (size * 0.6)));
+function text(content: string, { x, y, anchor = 'middle', size = 12, maxWidth, turned = false }: TextPlace): string {
+  const most = maxWidth === undefined ? content.length : Math.max(1, Math.floor(maxWidth / (size * 0.6)));
   const whole = [...content];
   const shown = whole.length > most ? `${whole.slice(0, most - 1).join('')}…` : content;
   const at = turned ? `transform="translate(${round(x)} ${round(y)}) rotate(-90)"` : `x="${round(x)}" y="${round(y)}"`;

@@ -32,7 +32,7 @@ export const run: Handler<Input, Output> = async (input, context) => {
   if (input.json !== undefined && !isJson(input.json)) context.reject('json is not the text of JSON');
   const names = (input.headers ?? []).map(({ name }) => name.toLowerCase());
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) context.reject(`the header ${twice} is there twice`);
+  if (twice !== undefined) context.reject(`the header ${twice} occurs twice`);
   const { url, method, query = [] } = input;
   const answer = await context.fetch({ url, method, query: byName(query), binary: true, ...contentOf(input) });
   return { ...headOf(answer), ...bodyOf(answer) };

@@ -45,7 +45,9 @@ export function hasConsolePackages() {
 export function installConsolePackages() {
   const lock = digestLock(consoleFolder);
   if (read(join(consoleFolder, stamp)) === lock) return;
-  console.error('quartermaster: installing the packages that build the console (about 100 MB)');
+  console.error(
+    'quartermaster: installing the packages that build the console (about 100 MB; removed after the build)',
+  );
   rmSync(join(consoleFolder, stamp), { force: true });
   npm(['ci', `--prefix=${consoleFolder}`]);
   writeFileSync(join(consoleFolder, stamp), lock);

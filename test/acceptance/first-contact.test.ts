@@ -61,7 +61,7 @@ test('on a terminal, a start ends with one banner that has the URL to open, afte
 test('a service on all addresses prints URLs that can be opened and warns of plain HTTP', async (t) => {
   const { output } = await startOnTerminal(t, { DATA: await temporaryFolder(t), HOST: '0.0.0.0' });
   const banner = output.split('is ready.')[1] ?? '';
-  assert.match(banner, /files address {4}(http:\/\/\S+ {2})*http:\/\/127\.0\.0\.1:\d+\n/);
+  assert.match(banner, /files address {4}(http:\/\/\S+ {2})*http:\/\/127\.0\.0\.1:\d+ {3}\(API and console\)\n/);
   assert.doesNotMatch(banner, /\/\/0\.0\.0\.0/);
   assert.match(banner, /warning {10}QUARTERMASTER_HOST is not a loopback address .+ cross the network unencrypted\./);
 });

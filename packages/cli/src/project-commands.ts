@@ -31,7 +31,7 @@ export function projectCommands(): Command {
   project
     .command('inputs')
     .argument('<project-id>', 'id or name of the project')
-    .addArgument(new Argument('<what>').choices(['keep', 'drop']))
+    .addArgument(new Argument('<what>', 'keep or drop inputs and messages').choices(['keep', 'drop']))
     .description(
       'keep or drop the inputs and messages of runs in their records (default: drop); credentials are never kept',
     )

@@ -12,14 +12,17 @@ export function runCommands(): Command {
     .option('--limit <number>', 'list at most this many runs, up to 100', '20')
     .option('--json', 'print one JSON object per line')
     .action(async (filters: Filters) => (await import('./run-actions.ts')).listRuns(filters));
-  withPlace(run.command('show <run>').description('print all details of a run as JSON')).action(
-    async (runId: string, where: Where) => (await import('./run-actions.ts')).showRun(runId, where),
-  );
-  withPlace(run.command('cancel <run>').description('cancel a waiting or running run')).action(
-    async (runId: string, where: Where) => (await import('./run-actions.ts')).cancelRun(runId, where),
-  );
   withPlace(
-    run.command('watch <run>').description('follow a run until it ends; exits with 1 unless it succeeded'),
+    run.command('show').description('print all details of a run as JSON').argument('<run>', 'id of the run'),
+  ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).showRun(runId, where));
+  withPlace(
+    run.command('cancel').description('cancel a waiting or running run').argument('<run>', 'id of the run'),
+  ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).cancelRun(runId, where));
+  withPlace(
+    run
+      .command('watch')
+      .description('follow a run until it ends; exits with 1 unless it succeeded')
+      .argument('<run>', 'id of the run'),
   ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).watchRun(runId, where));
   return run;
 }

@@ -32,13 +32,17 @@ export function evaluateText(node: unknown, place: Place): string[] {
     case 'TemplateLiteral':
       return evaluateTemplate(node, inside);
     case 'BinaryExpression':
-      return node.operator === '+'
-        ? combine([[...evaluateText(node.left, inside)], evaluateText(node.right, inside)])
+      return node.operator === '+' && !isNumber(node.left) && !isNumber(node.right)
+        ? combine([evaluateText(node.left, inside), evaluateText(node.right, inside)])
         : [gap];
     case 'ConditionalExpression':
       return unique([...evaluateText(node.consequent, inside), ...evaluateText(node.alternate, inside)]);
     case 'LogicalExpression':
-      return unique([...evaluateText(node.left, inside), ...evaluateText(node.right, inside)]);
+      // A number on the right is the default of a value that the type allows to be absent.
+      return unique([
+        ...evaluateText(node.left, inside),
+        ...(isNumber(node.right) ? [] : evaluateText(node.right, inside)),
+      ]);
     case 'TSAsExpression':
     case 'TSNonNullExpression':
     case 'ParenthesizedExpression':
@@ -50,6 +54,10 @@ export function evaluateText(node: unknown, place: Place): string[] {
     default:
       return [gap];
   }
+}
+
+function isNumber(node: unknown): boolean {
+  return isNode(node) && node.type === 'Literal' && typeof node.value === 'number';
 }
 
 function evaluateTemplate(node: SyntaxNode, place: Place): string[] {

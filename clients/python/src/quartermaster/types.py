@@ -112,7 +112,7 @@ class Collection(TypedDict):
     embedding_size: int
     """Dimensions of a vector; 0 for the built-in model."""
     vectors: Literal["off", "current", "catching_up", "other_model"]
-    """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and questions are answered by words alone until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded."""
+    """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded."""
     num_refused_chunks: int
     """Chunks whose text the embedding model refuses. They have no vector until the collection is re-embedded."""
     status: Literal["creating", "ready", "deleting", "error", "partial"]

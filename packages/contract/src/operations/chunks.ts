@@ -9,7 +9,7 @@ export const chunkOperations = describeOperations('chunks', {
   },
   listChunksOfRecord: {
     summary: 'List the chunks of a record',
-    description: '`total_count` is always null. With `order=asc` the chunks come in the order of the source.',
+    description: '`total_count` is always null. With `order=asc`, the chunks are sorted as in the source.',
     scope: 'collections',
     examples: { inOrder: { query: { order: 'asc' } } },
   },
@@ -22,7 +22,7 @@ export const chunkOperations = describeOperations('chunks', {
   queryChunks: {
     summary: 'Find the chunks that answer a question',
     description:
-      'Answers with at most `top_k` chunks (3 unless given), best first. `filters` limits the search by metadata before chunks are ranked. ' +
+      'Returns at most `top_k` chunks (default: 3), best match first. `filters` limits the search by metadata before chunks are ranked. ' +
       '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +
       '`score` is a number from 0 to 1 that depends on the collection. By words alone it is the share of the question that a chunk covers: 0.1 can be a perfect answer to a long question. ' +
       'Look at scores of your own questions before you set `score_threshold`.\n\n' +

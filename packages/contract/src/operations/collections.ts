@@ -41,7 +41,7 @@ export const collectionOperations = describeOperations('collections', {
   reembedCollection: {
     summary: 'Recompute the vectors of a collection',
     description:
-      'Computes the vector of every chunk in the background, with the embedding model that is configured now. Until all are done, `vectors` is `catching_up` and questions are answered by words alone. ' +
+      'Computes the vector of every chunk in the background, with the embedding model that is configured now. Until all are done, `vectors` is `catching_up` and queries use full-text search only. ' +
       'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
     scope: 'collections',
     examples: { collection: {} },

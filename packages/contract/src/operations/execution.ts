@@ -14,7 +14,7 @@ const weather = {
 const credentials = { OPEN_WEATHER_API_KEY: '$OPEN_WEATHER_API_KEY' };
 
 const idempotency =
-  'With the header `Idempotency-Key`, a repetition with the same key, credentials and input within 24 hours runs nothing and answers with the stored result.';
+  'With the header `Idempotency-Key`, a repetition with the same key, credentials and input within 24 hours runs nothing and returns the stored result.';
 const failures =
   'Invalid input is 422, refused credentials are 401 `CREDENTIALS_VALIDATION_ERROR`, a failure of the third party is 502 `PROVIDER_ERROR`, a time limit 504 `PLUGIN_TIMEOUT`, a full queue 429.';
 
@@ -42,7 +42,7 @@ export const executionOperations = describeOperations('execution', {
   executeDirectly: {
     summary: 'Run a plugin with its input as the body',
     description:
-      "The body is the input, the answer the output, as in the bundle's OpenAPI document. Credentials come in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
+      "The body is the input, the answer the output, as in the bundle's OpenAPI document. Send credentials in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
       `The answer names the run in \`X-Run-Id\`. ${idempotency} ${failures}`,
     scope: 'plugins',
     examples: {

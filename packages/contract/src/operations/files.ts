@@ -4,9 +4,9 @@ export const fileOperations = describeOperations('files', {
   uploadFile: {
     summary: 'Upload a file',
     description:
-      'Stores the file and answers with its `file_id`. The parts `purpose` and `file` may come in any order; the extension of the file name states the format. ' +
+      'Stores the file and returns its `file_id`. Send the parts `purpose` and `file` in any order. The extension of the file name determines the format. ' +
       '`GET /v1/limits` lists the extensions of each purpose and the largest size. ' +
-      'With the header `Idempotency-Key`, a repetition with the same key and content within 24 hours answers with the same `file_id`.',
+      'With the header `Idempotency-Key`, a repetition with the same key and content within 24 hours returns the same `file_id`.',
     scope: 'files',
     examples: {
       document: {
@@ -41,7 +41,7 @@ export const fileOperations = describeOperations('files', {
   getFile: {
     summary: 'Get a file and the records created from it',
     description:
-      'Answers with metadata. `references` names at most 100 records, newest first. Get the bytes at `/content`.',
+      'Returns the metadata of the file. `references` names at most 100 records, newest first. Get the bytes at `/content`.',
     scope: 'files',
     examples: { file: {} },
   },
@@ -55,7 +55,7 @@ export const fileOperations = describeOperations('files', {
   getFileContent: {
     summary: 'Download the content of a file',
     description:
-      'Answers with the bytes and a strong `ETag`. `Range` selects one range (206), `If-None-Match` saves a transfer (304), `If-Range` combines both.',
+      'Returns the content of the file with a strong `ETag`. `Range` selects one range (206), `If-None-Match` saves a transfer (304), `If-Range` combines both.',
     scope: 'files',
     examples: {
       whole: { summary: 'Download the whole file' },

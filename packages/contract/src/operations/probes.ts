@@ -16,11 +16,12 @@ export const serviceOperations = describeOperations('operations', {
   getReadiness: {
     summary: 'Check that requests can be served',
     description:
-      '200, or 503 with each `part` that does not work: `database`, `blobs`, or `process` while the service stops. `?verbose` adds problems with stored files. For load balancers.',
+      'Returns 200, or 503 with each `part` that failed: `database`, `blobs`, or `process` while the service stops. `?verbose` adds problems with stored files. Use it in load balancers.',
     examples: { ready: {}, verbose: { summary: 'List problems with stored files', query: { verbose: '1' } } },
   },
   getVersion: {
     summary: 'Get the version of the service',
+    description: 'Returns the version of the running service, such as `0.1.0`. No key is required.',
     examples: { version: {} },
   },
   getMetrics: {

@@ -4,8 +4,9 @@ const credentials = { name: '$ADMIN_NAME', password: '$ADMIN_PASSWORD' };
 
 export const sessionOperations = describeOperations('session', {
   getSetUp: {
-    summary: 'Get the end of the setup link',
-    description: '200 while there is no administrator, afterwards 404 `OBJECT_NOT_FOUND`.',
+    summary: 'Check whether the administrator must still be created',
+    description:
+      'Returns 200 while there is no administrator, with the time at which the setup link expires. Afterwards it returns 404 `OBJECT_NOT_FOUND`.',
     examples: { setUp: {} },
   },
   setUp: {

@@ -63,6 +63,6 @@ export function noRows(rejected: number): ExtractionError {
 export function capacityExceeded(maxChunks: number): ExtractionError {
   return new ExtractionError(
     'capacity_exceeded',
-    `The collection has room for ${maxChunks} more chunks; this record needs more.`,
+    `The collection can take ${maxChunks} more chunks; this record has more.`,
   );
 }

@@ -72,8 +72,12 @@ export function bodyCutShort(): Problem {
   );
 }
 
-export function partMissing(name: 'file' | 'purpose'): Problem {
-  return fieldMissing(`body/${name}`, name === 'file' ? 'a part with a filename' : `one of ${purposeNames.join(', ')}`);
+export function filePartMissing(): Problem {
+  return fieldMissing('body/file', 'a part with a filename');
+}
+
+export function purposePartMissing(): Problem {
+  return fieldMissing('body/purpose', `one of ${purposeNames.join(', ')}`);
 }
 
 export function fieldRepeated(name: string): Problem {

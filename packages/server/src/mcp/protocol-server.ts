@@ -56,7 +56,7 @@ async function runTool({ callTool, logger }: ProtocolServerDeps, call: ToolCall)
 }
 
 function serviceFailed(): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InternalError, 'The service failed; its log has the reason.');
+  return new ProtocolError(ProtocolErrorCode.InternalError, 'The service failed unexpectedly. Its log has the reason.');
 }
 
 /** The knowledge tools of one caller. */

@@ -60,8 +60,8 @@ export function formatAddresses(started: Started): string {
 
 function addressLines({ filesUrls, pluginsUrls }: Started): string[] {
   return [
-    ...(filesUrls.length === 0 ? [] : [row('files address', filesUrls.join('  '))]),
-    ...(pluginsUrls.length === 0 ? [] : [row('plugins address', pluginsUrls.join('  '))]),
+    ...(filesUrls.length === 0 ? [] : [row('files address', `${filesUrls.join('  ')}   (API and console)`)]),
+    ...(pluginsUrls.length === 0 ? [] : [row('plugins address', `${pluginsUrls.join('  ')}   (API and MCP)`)]),
   ];
 }
 

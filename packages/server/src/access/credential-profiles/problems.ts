@@ -66,6 +66,6 @@ export function profileUnreadable(name: string): Problem {
  * @param reason a clause and what the caller can do, without the last full stop
  */
 export function refreshFailed(name: string, reason: string, cause?: unknown): Problem {
-  const message = `The credential profile ${JSON.stringify(name)} cannot be used: ${reason}.`;
+  const message = `The credential profile ${quoteText(name)} cannot be used: ${reason}.`;
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause });
 }

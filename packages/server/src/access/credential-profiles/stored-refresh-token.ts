@@ -124,7 +124,7 @@ export function createStoredRefreshToken(
         if (typeof used !== 'string')
           throw refreshFailed(
             profile.name,
-            `it no longer has a refresh token. Send its credentials again with POST /v1/credential_profiles/${id}`,
+            `it no longer has a refresh token. Send its credentials again with POST /v1/credential_profiles/${profile.name}`,
           );
         const answer = await ask(used);
         if (answer.rotated !== undefined && answer.rotated !== used) {

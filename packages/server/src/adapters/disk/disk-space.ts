@@ -46,7 +46,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
       low = !low;
       const about = { free_bytes: bytes, reserve_bytes: reserveBytes };
       if (low) logger.warn(about, 'background work paused: the disk is nearly full');
-      else logger.info(about, 'background work resumed: the disk has room');
+      else logger.info(about, 'background work resumed: the disk has free space');
     }
     return bytes;
   }

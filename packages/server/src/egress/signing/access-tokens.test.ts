@@ -258,8 +258,8 @@ describe('an access token', () => {
     const { upstream, send } = await open(t, { tokens: grant({ refresh_token: 'refresh-1-0123456789' }) });
     for (const [error, reason] of [
       [
-        new Problem('SERVICE_UNAVAILABLE', 'the new refresh token could not be stored'),
-        'the new refresh token could not be stored',
+        new Problem('SERVICE_UNAVAILABLE', 'its new refresh token could not be stored. Retry the request'),
+        'its new refresh token could not be stored. Retry the request',
       ],
       [new Error('relation "credential_profile" does not exist'), 'the stored refresh token could not be used'],
     ] as const) {

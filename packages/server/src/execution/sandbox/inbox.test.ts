@@ -42,5 +42,5 @@ test('a run allows its child longer frames, up to the limit of its output', () =
   assert.equal(inbox.maxFrameBytes(), maxOutputBytes + 4096);
   inbox.refuseFrame();
   inbox.refuseFrame();
-  assert.deepEqual(seen, ['sent more than the limit of its output']);
+  assert.deepEqual(seen, ['sent more output than allowed']);
 });

@@ -227,7 +227,7 @@ test('a process that has read for one project never reads for another', async ()
     assert.ok(first !== undefined && second !== undefined);
     assert.deepEqual(await readFor('a'), [first, second], 'the process of the project is used again');
     const [reused, third] = await readFor('c');
-    assert.equal(reused, first, 'the process that was idle longest made room');
+    assert.equal(reused, first, 'the process that was idle longest was stopped');
     assert.ok(third !== undefined && third !== second);
     assert.deepEqual(await readFor('c'), [first, third]);
   } finally {

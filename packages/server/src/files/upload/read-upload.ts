@@ -4,7 +4,7 @@ import { quoteText } from '../../kernel/quote-text.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import type { PartDisposition } from '../content-disposition.ts';
 import { type FileName, readFileName } from '../file-name.ts';
-import { fieldRepeated, fileTooLarge, partMissing, purposeUnknown } from '../problems.ts';
+import { fieldRepeated, filePartMissing, fileTooLarge, purposePartMissing, purposeUnknown } from '../problems.ts';
 import { createMultipartParser } from './multipart.ts';
 
 /** Receives the bytes of the file. */
@@ -107,8 +107,8 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
     },
     end() {
       parser.end();
-      if (rawName === undefined) throw partMissing('file');
-      if (purpose === undefined) throw partMissing('purpose');
+      if (rawName === undefined) throw filePartMissing();
+      if (purpose === undefined) throw purposePartMissing();
       return { purpose, fileName: readFileName(rawName, purpose) };
     },
   };

@@ -28,7 +28,7 @@ export interface TextProbe {
 
 const nameBytes = 512;
 
-/** `buffer` has room for 512 bytes. `fonts` are those of the page. */
+/** `buffer` holds 512 bytes. `fonts` are those of the page. */
 export function createTextProbe(
   { pdfium, memory }: OpenPdf,
   { text, buffer, fonts }: { text: number; buffer: number; fonts: Map<number, Font> },
