@@ -1,6 +1,7 @@
 import { bundlesRequirements } from './requirements/bundles.ts';
 import { clientRequirements } from './requirements/client.ts';
 import { consoleRequirements } from './requirements/console.ts';
+import { dialectsRequirements } from './requirements/dialects.ts';
 import { egressRequirements } from './requirements/egress.ts';
 import { executionRequirements } from './requirements/execution.ts';
 import { filesRequirements } from './requirements/files.ts';
@@ -31,6 +32,7 @@ export const requirements: readonly (readonly [id: string, requirement: Requirem
   egressRequirements,
   secretsRequirements,
   mcpRequirements,
+  dialectsRequirements,
   operationsRequirements,
   sessionsRequirements,
   consoleRequirements,

@@ -26,6 +26,8 @@ interface PublicOperation {
 
 /** Operations that only the console calls: without a session they need the setup link or a password. */
 const ofTheConsole: ReadonlySet<string> = new Set(['getSetUp', 'setUp', 'signIn']);
+/** Operations in the form of another program, which calls them itself. */
+const ofOtherPrograms: ReadonlySet<string> = new Set(['retrieveForDify', 'loadForOpenWebUi']);
 /** Requests with the method POST that change nothing when they are repeated. */
 const repeatablePosts: ReadonlySet<string> = new Set(['queryChunks', 'cancelRecord', 'cancelRun']);
 
@@ -40,7 +42,7 @@ export function listPublicOperations(address: string, document: PythonDocument):
 
 function isPublic({ operationId, security = [] }: Operation): boolean {
   const needsSession = security.length > 0 && security.every((one) => 'session' in one);
-  return !needsSession && !ofTheConsole.has(operationId);
+  return !needsSession && !ofTheConsole.has(operationId) && !ofOtherPrograms.has(operationId);
 }
 
 /** Returns the named schemas that the operations use, directly or through other schemas. */

@@ -92,6 +92,8 @@ const internal: Readonly<Record<string, string>> = {
   readPluginsAddress: 'the default of `pluginsUrl`',
   callPluginsAddress: 'the default of `pluginsUrl`',
   deleteAtPluginsAddress: 'the default of `pluginsUrl`',
+  retrieveForDify: 'Dify calls it',
+  loadForOpenWebUi: 'Open WebUI calls it',
 };
 
 interface Operation {

@@ -3,6 +3,7 @@ export * from './base-url.ts';
 export * from './codes.ts';
 export * from './collections.ts';
 export * from './credential-profiles.ts';
+export * from './dialects.ts';
 export * from './envelope.ts';
 export * from './files.ts';
 export * from './limits.ts';

@@ -520,6 +520,57 @@ export type ApiKeyRotate = {
   overlap_seconds?: number;
 };
 
+export type DifyRetrieval = {
+  /** Id of a collection. */
+  knowledge_id: string;
+  query: string;
+  retrieval_setting?: {
+    top_k?: number | null;
+    score_threshold?: number | null;
+  } | null;
+  metadata_condition?: {
+    logical_operator?: 'and' | 'or' | null;
+    conditions?: Array<DifyCondition> | null;
+  } | null;
+};
+
+export type DifyCondition = {
+  /** Name of an entry of the metadata. With several names, one of them must meet the condition. */
+  name: string | Array<string>;
+  comparison_operator: 'is' | 'is not' | 'in' | 'not in' | '=' | '≠' | '>' | '<' | '≥' | '≤' | 'before' | 'after';
+  value?: string | number | Array<string | number> | null;
+};
+
+export type DifyRecords = {
+  records: Array<{
+    content: string;
+    score: number;
+    /** Title of the record, else the name of its file or its URL. */
+    title: string;
+    /** The metadata of the chunk, and `document_id`, `chunk_id`, `path`, `page` and `heading`. */
+    metadata: { [name: string]: unknown };
+  }>;
+};
+
+export type LoadedDocuments = Array<LoadedDocument>;
+
+export type LoadedDocument = {
+  page_content: string;
+  metadata: {
+    /** Name of the file. */
+    source: string;
+    /** `Content-Type` of the request. */
+    mime_type?: string;
+    /** Title of the document. */
+    title?: string;
+    /** Page, from 0. */
+    page?: number;
+    /** Page, from 1. */
+    page_label?: string;
+    sheet?: string;
+  };
+};
+
 /** The error envelope. */
 export type ErrorAnswer = {
   status: 'error';
@@ -1337,5 +1388,27 @@ export interface FilesApi {
       };
     };
     responses: {};
+  };
+  /** Find chunks in the form of the External Knowledge API of Dify */
+  'POST /dify/retrieval': {
+    request: {
+      body: DifyRetrieval;
+    };
+    responses: {
+      200: DifyRecords;
+    };
+  };
+  /** Read a document in the form of the external document loader of Open WebUI */
+  'PUT /openwebui/process': {
+    request: {
+      headers?: {
+        /** Name of the file, percent-encoded. */
+        'x-filename'?: string | undefined;
+      };
+      body: unknown;
+    };
+    responses: {
+      200: LoadedDocuments;
+    };
   };
 }

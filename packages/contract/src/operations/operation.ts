@@ -25,6 +25,8 @@ export interface Example {
   readonly body?: unknown;
   /** Sent as `multipart/form-data`. `file` is the text of the file. */
   readonly form?: { readonly purpose: string; readonly fileName: string; readonly file: string };
+  /** Sent as it is. `headers` name its type. */
+  readonly content?: string;
   /** Whether to store the cookies of the response in `cookies.txt`. */
   readonly keepsCookies?: true;
 }

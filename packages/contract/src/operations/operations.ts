@@ -3,6 +3,7 @@ export * from './catalogue.ts';
 export * from './chunks.ts';
 export * from './collections.ts';
 export * from './credential-profiles.ts';
+export * from './dialects.ts';
 export * from './execution.ts';
 export * from './files.ts';
 export * from './operation.ts';

@@ -23,10 +23,13 @@ export function contentEncodingNotRead(found: string): Problem {
   );
 }
 
-/** @param limit bytes */
-export function fileTooLarge(limit: number): Problem {
-  return new Problem('FILE_TOO_LARGE', `body/file must be at most ${limit} bytes; received a larger file.`, {
-    details: [{ path: 'body/file', max_bytes: limit }],
+/**
+ * @param limit bytes
+ * @param path of the file in the request
+ */
+export function fileTooLarge(limit: number, path = 'body/file'): Problem {
+  return new Problem('FILE_TOO_LARGE', `${path} must be at most ${limit} bytes; received a larger file.`, {
+    details: [{ path, max_bytes: limit }],
   });
 }
 

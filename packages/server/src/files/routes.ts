@@ -28,7 +28,7 @@ import { listFiles } from './list-files.ts';
 import type { ReportDamage } from './maintenance/report-damage.ts';
 import { bodyCutShort } from './problems.ts';
 import type { Admission, Admissions } from './upload/admission.ts';
-import { answerThenDrain, isBodyStillComing } from './upload/drain-body.ts';
+import { closeUnlessRead } from './upload/drain-body.ts';
 import { toWire, type Uploads } from './upload/upload.ts';
 
 export interface FileRoutesDeps {
@@ -133,14 +133,6 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
 
 function readLength(header: string | undefined): number | undefined {
   return header === undefined ? undefined : Number(header);
-}
-
-/** Closes the connection when the response precedes the end of the body, after the client could read the response. */
-async function closeUnlessRead(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  if (typeof payload !== 'string' || !(await isBodyStillComing(request.raw))) return payload;
-  reply.header('Connection', 'close');
-  reply.header('Content-Length', Buffer.byteLength(payload));
-  return answerThenDrain(payload, request.raw);
 }
 
 function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {

@@ -4,21 +4,51 @@ import { quoteText } from '../kernel/quote-text.ts';
 import { noteProblem } from './log-refusals.ts';
 import { validationProblem } from './validation.ts';
 
-/** Writes every error response of both addresses. Source: docs/contract.md "Both addresses". */
-export function writeError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = toProblem(error, request);
+const jsonType = 'application/json; charset=utf-8';
+
+/** An error response in the form of one API. */
+export interface ErrorResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: unknown;
+}
+
+/**
+ * Writes every error response of both addresses, except on routes with {@link createErrorWriter}. Source:
+ * docs/contract.md "Both addresses".
+ */
+export const writeError = createErrorWriter((problem, request) => {
+  const asProblemJson = wantsProblemJson(request.headers.accept);
+  return {
+    status: problem.status,
+    contentType: asProblemJson ? 'application/problem+json' : jsonType,
+    body: asProblemJson ? problemBody(problem, request.id) : errorBody(problem, request.id),
+  };
+});
+
+/** Creates the error handler of routes whose errors have the form of another API. */
+export function createErrorWriter(answerOf: (problem: Problem, request: FastifyRequest) => ErrorResponse) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const problem = toProblem(error, request);
+    logProblem(problem, error, request);
+    const { status, contentType, body } = answerOf(problem, request);
+    reply
+      .code(status)
+      .headers(problem.headers)
+      .header('Content-Type', contentType)
+      .header('Cache-Control', 'no-store')
+      .serializer((answer: unknown) => JSON.stringify(answer))
+      .send(body);
+  };
+}
+
+export type CreateErrorWriter = typeof createErrorWriter;
+
+function logProblem(problem: Problem, error: unknown, request: FastifyRequest): void {
   noteProblem(request, problem);
   if (problem.isFault || (problem.status >= 500 && problem.status !== 502 && problem.status !== 503)) {
     request.log.error({ err: error, request_id: request.id, code: problem.code }, 'request failed');
   }
-  const asProblemJson = wantsProblemJson(request.headers.accept);
-  reply
-    .code(problem.status)
-    .headers(problem.headers)
-    .header('Content-Type', asProblemJson ? 'application/problem+json' : 'application/json; charset=utf-8')
-    .header('Cache-Control', 'no-store')
-    .serializer((body: unknown) => JSON.stringify(body))
-    .send(asProblemJson ? problemBody(problem, request.id) : errorBody(problem, request.id));
 }
 
 /** Builds the error envelope. */

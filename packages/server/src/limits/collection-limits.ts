@@ -1,6 +1,7 @@
 import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quartermaster/contract';
 import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
+import { loadLimits } from '../dialects/open-webui/load-document.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
 import { answerTokens } from '../mcp/knowledge/answer-size.ts';
@@ -137,6 +138,18 @@ export const collectionLimits = {
     unit: 'characters',
     value: () => filterLimits.textCharacters,
     above: invalid,
+  },
+  loaded_document_characters: {
+    bounds: 'of the text of a document that is read for Open WebUI',
+    unit: 'characters',
+    value: () => loadLimits.characters,
+    above: refused('FILE_TOO_LARGE'),
+  },
+  loaded_document_blocks: {
+    bounds: 'that are paragraphs or rows of a document that is read for Open WebUI',
+    unit: 'items',
+    value: () => loadLimits.blocks,
+    above: refused('FILE_TOO_LARGE'),
   },
   separator_count: {
     bounds: 'that are separators of a text splitter',

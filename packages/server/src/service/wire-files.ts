@@ -4,8 +4,11 @@ import { createCollectionRepositories } from '../adapters/repositories/records/c
 import { collectionRoutes } from '../collections/routes.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { consoleRoutes, referenceRoutes } from '../console/routes.ts';
+import { createLoaderMetrics } from '../dialects/open-webui/loader-metrics.ts';
+import { dialectRoutes } from '../dialects/routes.ts';
 import { createBroker } from '../egress/create-broker.ts';
 import { fetchPage } from '../egress/fetch-page.ts';
+import type { Extractor } from '../extraction/extraction.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { findReaderIsolation } from '../extraction/worker/reader-isolation.ts';
 import { createFileAccess } from '../files/create-file-access.ts';
@@ -13,7 +16,9 @@ import type { FileAccess } from '../files/file-access.ts';
 import { createQuota } from '../files/quota.ts';
 import { fileRoutes } from '../files/routes.ts';
 import { createAdmissions } from '../files/upload/admission.ts';
+import { createTemporaryFiles, type TemporaryFiles } from '../files/upload/temporary-file.ts';
 import { createUploads } from '../files/upload/upload.ts';
+import { createErrorWriter } from '../http/error-writer.ts';
 import type { Guard } from '../http/guard.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
@@ -72,8 +77,10 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
     conditions: stored.conditions,
     guardMetrics: guard.requires('metrics'),
   });
-  addFileRoutes(context, app, { ...stored, guard });
+  const temporaryFiles = addFileRoutes(context, app, { ...stored, guard });
   collectionRoutes(app, { guard, ...collections });
+  const loaderMetrics = createLoaderMetrics(context.registry);
+  dialectRoutes(app, { guard, createErrorWriter, ...collections, temporaryFiles, loaderMetrics, logger });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
   const consoleFiles = createConsoleFiles();
@@ -99,16 +106,14 @@ function addFileRoutes(
   { config, clock, newId, logger, database, idempotency }: ServiceContext,
   app: ListenAddress['app'],
   parts: FileParts,
-): void {
+): TemporaryFiles {
   const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
+  const assertAvailable = database.assertAvailable;
+  const admissions = createAdmissions({ idempotency, assertAvailable, maxFileBytes, maxUploadsInFlight });
+  const pace = { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate };
   fileRoutes(app, {
     ...parts,
-    admissions: createAdmissions({
-      idempotency,
-      assertAvailable: database.assertAvailable,
-      maxFileBytes,
-      maxUploadsInFlight,
-    }),
+    admissions,
     uploads: createUploads({
       ...parts,
       quota: createQuota(parts.files, { maxProjectBytes, maxFiles }),
@@ -116,11 +121,12 @@ function addFileRoutes(
       newId,
       logger,
       maxFileBytes,
-      pace: { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate },
+      pace,
     }),
     limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
     allLimits: limitsToWire(config, ['requests', 'store', 'collections', 'plugins', 'bundles']),
   });
+  return createTemporaryFiles({ admissions, blobs: parts.blobs, newId, maxFileBytes, pace });
 }
 
 /**
@@ -131,7 +137,10 @@ async function countTokens(text: string): Promise<number> {
   return (await import('../extraction/chunking/tokens.ts')).countTokens(text);
 }
 
-async function openCollections(context: ServiceContext, files: FileAccess): Promise<CollectionServices> {
+async function openCollections(
+  context: ServiceContext,
+  files: FileAccess,
+): Promise<CollectionServices & { readonly extractor: Extractor }> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
   // Started early so that errors appear in the log of the start. After a failure the next document tries again.
@@ -177,5 +186,5 @@ async function openCollections(context: ServiceContext, files: FileAccess): Prom
     alone: database.dialect === 'sqlite',
   });
   resources.defer(() => services.close());
-  return services;
+  return { ...services, extractor };
 }

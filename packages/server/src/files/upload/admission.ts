@@ -28,6 +28,11 @@ export interface UploadHead {
 export interface Admissions {
   /** Refuses every request that can be refused before a byte of the body is read. */
   admit(head: UploadHead): Promise<Admission>;
+  /**
+   * Takes a place among the running uploads of the project. Returns the function that releases it.
+   * @throws TOO_MANY_REQUESTS
+   */
+  reserve(projectId: string): () => void;
   inFlight(projectId: string): number;
 }
 
@@ -46,7 +51,7 @@ export const mostAroundFile =
 export function createAdmissions(deps: AdmissionsDeps): Admissions {
   const running = new Map<string, number>();
 
-  function take(projectId: string): () => void {
+  function reserve(projectId: string): () => void {
     const count = running.get(projectId) ?? 0;
     if (count >= deps.maxUploadsInFlight) throw tooManyUploads(deps.maxUploadsInFlight);
     running.set(projectId, count + 1);
@@ -74,7 +79,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
       }
       if ((head.contentLength ?? 0) > deps.maxFileBytes + mostAroundFile) throw fileTooLarge(deps.maxFileBytes);
       deps.assertAvailable();
-      const giveBack = take(head.projectId);
+      const giveBack = reserve(head.projectId);
       try {
         const claim = await claimKey(head);
         return {
@@ -94,6 +99,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
         throw error;
       }
     },
+    reserve,
     inFlight: (projectId) => running.get(projectId) ?? 0,
   };
 }

@@ -2,6 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 
+/**
+ * An `onSend` hook. It closes the connection when the response precedes the end of the body, after the client could
+ * read the response.
+ */
+export async function closeUnlessRead(
+  request: { readonly raw: IncomingMessage },
+  reply: { header(name: string, value: string | number): unknown },
+  payload: unknown,
+): Promise<unknown> {
+  if (typeof payload !== 'string' || !(await isBodyStillComing(request.raw))) return payload;
+  reply.header('Connection', 'close');
+  reply.header('Content-Length', Buffer.byteLength(payload));
+  return answerThenDrain(payload, request.raw);
+}
+
 /** Limits on reading a refused body. Reading on lets the client receive the response instead of a broken connection. */
 export interface DrainLimits {
   readonly bytes: number;

@@ -17,8 +17,10 @@ export function writeCodeSample(placed: Placed, example: Example, address: 'FILE
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(example.body))}`]),
     ...formOf(example),
+    ...(example.content === undefined ? [] : ['--data-binary @-']),
   ];
-  const input = example.form === undefined ? '' : `printf '${example.form.file}' | `;
+  const piped = example.form?.file ?? example.content;
+  const input = piped === undefined ? '' : `printf '${piped.replaceAll('\n', '\\n')}' | `;
   const command = `${input}${['curl', quote(url)].join(' ')}${options.map((option) => ` \\\n  ${option}`).join('')}`;
   return [...meaningsOf(command), command].join('\n');
 }
@@ -44,8 +46,8 @@ function isVariable(name: string): name is ExampleVariable {
 }
 
 /** Returns the method that curl uses by default. */
-function methodOf({ body, form }: Example): string {
-  return body === undefined && form === undefined ? 'GET' : 'POST';
+function methodOf({ body, form, content }: Example): string {
+  return [body, form, content].every((sent) => sent === undefined) ? 'GET' : 'POST';
 }
 
 function fillPath(path: string, example: Example): string {

@@ -24,7 +24,9 @@ export function errorComponents(): NonNullable<OpenApiDocument['components'][str
   return { ...Object.fromEntries(named), Error: { description, content } };
 }
 
+/** Returns nothing for an operation that describes its errors itself. */
 export function errorReferences(placed: Placed): Record<string, { $ref: string }> {
+  if (placed.operation.responses.default !== undefined) return {};
   const possible = Object.entries(responses).filter(([, { isPossible }]) => isPossible(placed));
   const entries = possible.map(([name, { status }]) => [String(status), { $ref: `#/components/responses/${name}` }]);
   return { ...Object.fromEntries(entries), default: { $ref: '#/components/responses/Error' } };

@@ -76,12 +76,19 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
 /** Rows of docs/reference/limits.md that limit a whole body, whatever its schema allows. */
 const limitsOfBodies = {
   json: ['json_body_bytes', 'json_depth', 'json_members'],
+  file: ['file_bytes'],
   multipart: ['upload_parts', 'upload_part_headers', 'upload_part_header_bytes', 'upload_field_bytes', 'file_bytes'],
+};
+
+const kindsOfBodies: Readonly<Record<string, keyof typeof limitsOfBodies>> = {
+  'multipart/form-data': 'multipart',
+  'application/octet-stream': 'file',
 };
 
 function withBodyLimits<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
   if (schema?.body === undefined) return schema;
-  const limits = schema.consumes?.includes('multipart/form-data') === true ? 'multipart' : 'json';
+  const [type = 'application/json'] = schema.consumes ?? [];
+  const limits = kindsOfBodies[type] ?? 'json';
   return { ...schema, body: { ...(schema.body as object), 'x-limits': limitsOfBodies[limits] } };
 }
 

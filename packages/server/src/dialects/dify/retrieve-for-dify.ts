@@ -1,0 +1,67 @@
+import type { ChunkQuery, DifyRecords, DifyRetrieval, ScoredChunk } from '@quartermaster/contract';
+import type { NamedRecord } from '../../collections/records/record-repository.ts';
+import { toFilter } from './to-filter.ts';
+
+/** The ports that the dialect translates to. */
+export interface DifyKnowledge {
+  readonly chunks: {
+    query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
+  };
+  readonly records: {
+    name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
+  };
+}
+
+/** The number of results that Dify uses when it sends none. */
+const defaultResults = 4;
+/** The threshold that Dify proposes. The best chunk is never below it. */
+const proposedThreshold = 0.5;
+
+/**
+ * Answers a question of Dify with the chunks of one collection.
+ * @throws the errors of the query of chunks
+ */
+export async function retrieveForDify(
+  { chunks, records }: DifyKnowledge,
+  projectId: string,
+  { knowledge_id: collectionId, query, retrieval_setting: setting, metadata_condition: condition }: DifyRetrieval,
+): Promise<DifyRecords> {
+  const filters = toFilter(condition);
+  const matches = await chunks.query(projectId, collectionId, {
+    query_text: query,
+    top_k: setting?.top_k ?? defaultResults,
+    ...(filters === undefined ? {} : { filters }),
+  });
+  const found = scaleScores(matches).filter(({ score }) => score >= (setting?.score_threshold ?? 0));
+  const recordIds = new Set(found.flatMap(({ record_id: id }) => id ?? []));
+  const names = await records.name(projectId, [...recordIds]);
+  return { records: found.map((chunk) => toDifyRecord(chunk, names.get(chunk.record_id ?? ''))) };
+}
+
+/**
+ * Scales scores so that the best chunk has 0.5 to 1. A share of the words of a question is often below 0.5 for the right
+ * chunk, and the threshold that Dify proposes would exclude it. The order stays.
+ */
+function scaleScores(chunks: readonly ScoredChunk[]): ScoredChunk[] {
+  const best = Math.max(...chunks.map(({ score }) => score));
+  const factor = best > 0 ? (proposedThreshold + best * (1 - proposedThreshold)) / best : 0;
+  return chunks.map((chunk) => ({ ...chunk, score: Math.min(1, chunk.score * factor) }));
+}
+
+function toDifyRecord(chunk: ScoredChunk, record: NamedRecord | undefined): DifyRecords['records'][number] {
+  const path = record?.fileName ?? record?.url;
+  const { page, heading_path: headings } = chunk.locator ?? {};
+  return {
+    content: chunk.content,
+    score: chunk.score,
+    title: record?.title || path || '',
+    metadata: {
+      ...chunk.metadata,
+      ...(chunk.record_id === null ? {} : { document_id: chunk.record_id }),
+      chunk_id: chunk.chunk_id,
+      ...(path == null ? {} : { path }),
+      ...(page === undefined ? {} : { page }),
+      ...(headings === undefined ? {} : { heading: headings.join(' › ') }),
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { DifyError, DifyRecords, DifyRetrieval } from '@quartermaster/contract';
+import { dialectOperations } from '@quartermaster/contract/operations';
+import type { App } from '../../http/app.ts';
+import type { CreateErrorWriter } from '../../http/error-writer.ts';
+import type { Guard } from '../../http/guard.ts';
+import { type DifyKnowledge, retrieveForDify } from './retrieve-for-dify.ts';
+import { toDifyError } from './to-dify-error.ts';
+
+export interface DifyRoutesDeps extends DifyKnowledge {
+  readonly guard: Guard;
+  readonly createErrorWriter: CreateErrorWriter;
+}
+
+/** The External Knowledge API of Dify. Dify appends `/retrieval` to the endpoint `…/dify`. Source: ADR 0096. */
+export function difyRoutes(scope: App, { guard, createErrorWriter, ...knowledge }: DifyRoutesDeps): void {
+  scope.setErrorHandler(createErrorWriter((problem, request) => toDifyError(problem, request.id)));
+  scope.post(
+    '/dify/retrieval',
+    {
+      onRequest: guard.requires('collections'),
+      schema: {
+        ...dialectOperations.retrieveForDify,
+        body: DifyRetrieval,
+        response: { 200: DifyRecords, default: DifyError },
+      },
+    },
+    (request) => retrieveForDify(knowledge, guard.callerOf(request).projectId, request.body),
+  );
+}

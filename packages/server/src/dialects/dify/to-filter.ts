@@ -1,0 +1,65 @@
+import type {
+  DifyCondition,
+  DifyOperator,
+  DifyRetrieval,
+  MetadataCondition,
+  MetadataFilter,
+} from '@quartermaster/contract';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
+
+/**
+ * Translates the conditions of Dify to a metadata filter. Returns undefined without conditions.
+ * @throws REQUEST_VALIDATION_ERROR for a value that does not fit its operator
+ */
+export function toFilter(condition: DifyRetrieval['metadata_condition']): MetadataFilter | undefined {
+  const conditions = condition?.conditions ?? [];
+  if (conditions.length === 0) return undefined;
+  const filters = conditions.map(({ name, ...comparison }, index) => {
+    const read = readComparison(comparison, `body/metadata_condition/conditions/${index}/value`);
+    if (!Array.isArray(name)) return { key: name, ...read };
+    return { type: 'or' as const, filters: name.map((key) => ({ key, ...read })) };
+  });
+  return { type: condition?.logical_operator ?? 'and', filters };
+}
+
+type Comparison<Condition = MetadataCondition> = Condition extends unknown ? Omit<Condition, 'key'> : never;
+
+const membership = { in: 'in', 'not in': 'nin' } as const;
+const equality = { is: 'eq', 'is not': 'ne', '=': 'eq', '≠': 'ne' } as const;
+const order = { '>': 'gt', '<': 'lt', '≥': 'gte', '≤': 'lte', after: 'gt', before: 'lt' } as const;
+const textual: ReadonlySet<DifyOperator> = new Set(['is', 'is not']);
+
+function readComparison(
+  { comparison_operator: operator, value }: Omit<DifyCondition, 'name'>,
+  path: string,
+): Comparison {
+  if (isIn(membership, operator)) return { type: membership[operator], value: readList(value, path) };
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw fieldInvalid(path, describe(value), `a string or a number for the operator "${operator}"`);
+  }
+  const operand = textual.has(operator) ? value : readNumber(value);
+  if (isIn(equality, operator)) return { type: equality[operator], value: operand };
+  return { type: order[operator], value: operand };
+}
+
+function isIn<Name extends string>(table: Readonly<Record<Name, unknown>>, name: string): name is Name {
+  return Object.hasOwn(table, name);
+}
+
+/** Returns the number that a text contains, otherwise the text. Dify may send numbers and times as texts. */
+function readNumber(value: string | number): string | number {
+  return typeof value === 'string' && /^-?\d{1,20}(?:\.\d{1,20})?$/.test(value) ? Number(value) : value;
+}
+
+/** Dify may send a list as one text with commas. */
+function readList(value: DifyCondition['value'], path: string): Array<string | number> {
+  const list = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : [value ?? []].flat();
+  const values = list.filter((each) => each !== '');
+  if (values.length === 0) throw fieldInvalid(path, describe(value), 'a list with at least one value');
+  return values;
+}
+
+function describe(value: DifyCondition['value']): string {
+  if (value === undefined || value === null) return 'nothing';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}

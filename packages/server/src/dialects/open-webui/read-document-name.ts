@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Extension } from '@quartermaster/contract';
+import { Problem } from '../../kernel/problem.ts';
+import { quoteText } from '../../kernel/quote-text.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
+
+/** What the headers say about a document. */
+export interface DocumentName {
+  /** Without `X-Filename`: empty. */
+  readonly name: string;
+  readonly extension: Extension;
+  readonly mimeType: string | undefined;
+}
+
+/** The maximum length of `X-Filename` in characters, percent-encoded. */
+export const longestName = 2048;
+
+const ooxml = 'application/vnd.openxmlformats-officedocument';
+/** The formats that the readers know, by extension and by media type. */
+const extensions: Readonly<Record<string, Extension>> = {
+  ...{ txt: 'txt', pdf: 'pdf', docx: 'docx', md: 'md', html: 'html', htm: 'html', csv: 'csv', xlsx: 'xlsx' },
+  ...{ 'text/plain': 'txt', 'text/markdown': 'md', 'text/html': 'html', 'text/csv': 'csv', 'application/pdf': 'pdf' },
+  [`${ooxml}.wordprocessingml.document`]: 'docx',
+  [`${ooxml}.spreadsheetml.sheet`]: 'xlsx',
+  'application/json': 'txt',
+};
+
+/**
+ * Reads name and format of a document. The extension of the name decides, then the media type. Any other `text/…`, such
+ * as source code, is plain text.
+ * @throws REQUEST_VALIDATION_ERROR for a malformed name, UNSUPPORTED_MEDIA_TYPE for a format without a reader
+ */
+export function readDocumentName(headers: IncomingHttpHeaders): DocumentName {
+  const name = decodeName(headers['x-filename']);
+  const mimeType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const dot = name.lastIndexOf('.');
+  const written = dot === -1 ? '' : name.slice(dot + 1).toLowerCase();
+  const extension = find(written) ?? find(mimeType ?? '') ?? (mimeType?.startsWith('text/') ? 'txt' : undefined);
+  if (extension === undefined) throw formatNotRead(written, mimeType);
+  return { name, extension, mimeType };
+}
+
+function find(name: string): Extension | undefined {
+  return Object.hasOwn(extensions, name) ? extensions[name] : undefined;
+}
+
+function decodeName(header: string | string[] | undefined): string {
+  const encoded = [header ?? ''].flat().join();
+  if (encoded.length > longestName) {
+    throw fieldInvalid('headers/x-filename', 'a longer name', `at most ${longestName} characters`);
+  }
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw fieldInvalid('headers/x-filename', 'a malformed escape', 'a percent-encoded name in UTF-8');
+  }
+}
+
+function formatNotRead(extension: string, mimeType: string | undefined): Problem {
+  const found = `the extension ${quoteText(extension)} and the type ${quoteText(mimeType ?? '')}`;
+  return new Problem(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `No reader for this document: received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx or a text type.`,
+  );
+}

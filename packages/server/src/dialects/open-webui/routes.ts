@@ -1,0 +1,57 @@
+import { LoadedDocuments, LoaderError } from '@quartermaster/contract';
+import { dialectOperations } from '@quartermaster/contract/operations';
+import { Type } from 'typebox';
+import type { TemporaryFiles } from '../../files/upload/temporary-file.ts';
+import type { App } from '../../http/app.ts';
+import type { CreateErrorWriter } from '../../http/error-writer.ts';
+import type { Guard } from '../../http/guard.ts';
+import { type DocumentLoaderDeps, loadDocument } from './load-document.ts';
+import { longestName, readDocumentName } from './read-document-name.ts';
+import { toLoaderError } from './to-loader-error.ts';
+
+export interface OpenWebUiRoutesDeps extends DocumentLoaderDeps {
+  readonly guard: Guard;
+  readonly createErrorWriter: CreateErrorWriter;
+  readonly temporaryFiles: TemporaryFiles;
+}
+
+/** Used only for the documentation, because the body is streamed to the disk. */
+const DocumentBody = Type.String({ format: 'binary', 'x-limits': ['file_bytes'], description: 'The file.' });
+const DocumentHeaders = Type.Object({
+  'x-filename': Type.Optional(
+    Type.String({ maxLength: longestName, description: 'Name of the file, percent-encoded.' }),
+  ),
+});
+
+/** The external document loader of Open WebUI. It appends `/process` to the URL `…/openwebui`. Source: ADR 0096. */
+export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
+  const { guard, createErrorWriter, temporaryFiles, ...loader } = deps;
+  scope.setErrorHandler(createErrorWriter((problem, request) => toLoaderError(problem, request.id)));
+  // The body has the type of the document, JSON included, and reaches the handler unparsed.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  scope.put(
+    '/openwebui/process',
+    {
+      onRequest: guard.requires('files'),
+      onSend: temporaryFiles.closeUnlessRead,
+      validatorCompiler: () => () => true,
+      schema: {
+        ...dialectOperations.loadForOpenWebUi,
+        consumes: ['application/octet-stream'],
+        headers: DocumentHeaders,
+        body: DocumentBody,
+        response: { 200: LoadedDocuments, default: LoaderError },
+      },
+    },
+    async (request, reply) => {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const { projectId } = guard.callerOf(request);
+      const name = readDocumentName(request.headers);
+      return temporaryFiles.receive({ projectId, headers: request.headers }, request.raw, (file) =>
+        loadDocument(loader, { ...name, ...file, projectId, requestId: request.id }, gone.signal),
+      );
+    },
+  );
+}
