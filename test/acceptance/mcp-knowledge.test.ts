@@ -4,22 +4,22 @@ import { createClient } from '@quartermaster/client/api';
 import { countTokens } from '../../packages/server/src/extraction/chunking/tokens.ts';
 import { limitedService } from '../support/limits.ts';
 import { mcpClients } from '../support/mcp-clients.ts';
-import { type Answer, addDocument, askMcp, callTool, type Library } from '../support/mcp-knowledge.ts';
+import {
+  type Answer,
+  addChunk,
+  addDocument,
+  askMcp,
+  callTool,
+  createKey,
+  type Library,
+} from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
-import { type StartedService, startService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 const tools = ['search', 'fetch', 'list_collections'];
 const document = { title: 'House rules', content: 'The library opens at nine. Otters may borrow ten books.' };
 /** The title stands above the text of a record. */
 const text = `${document.title}\n\n${document.content}`;
-
-/** Creates a key with the command line. */
-async function createKey(service: StartedService, project: string, scopes: string): Promise<string> {
-  const { output, errors } = await runCommand(service, 'key', 'create', project, '--name', scopes, '--scopes', scopes);
-  const [key] = /qmk_\S+/.exec(output) ?? [];
-  assert.ok(key !== undefined, errors);
-  return key;
-}
 
 const shared = limitedService();
 let stored: Promise<Library> | undefined;
@@ -210,12 +210,16 @@ test('[mcp] a call of a knowledge tool has a log line and is counted', async (t)
   await callTool(url, service.key, 'search', { query: 'otters' });
   await callTool(url, service.key, 'fetch', { id: 'nothing' });
   await callTool(url, service.key, 'fetch', {});
+  await askMcp(url, service.key, 'resources/list');
+  await askMcp(url, service.key, 'resources/read', { uri: 'nothing' });
   const metrics = await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } });
   const counted = await metrics.text();
   for (const [tool, outcome] of [
     ['search', 'succeeded'],
     ['fetch', 'object_not_found'],
     ['fetch', 'request_validation_error'],
+    ['resources/list', 'succeeded'],
+    ['resources/read', 'object_not_found'],
   ]) {
     assert.ok(counted.includes(`quartermaster_knowledge_calls_total{tool="${tool}",outcome="${outcome}"} 1`), counted);
   }
@@ -224,9 +228,9 @@ test('[mcp] a call of a knowledge tool has a log line and is counted', async (t)
     .log()
     .split('\n')
     .filter((line) => line.includes('knowledge tool called'));
-  assert.equal(lines.length, 3);
-  const { tool, project, key, outcome } = JSON.parse(lines[0] ?? '');
-  assert.deepEqual([tool, outcome], ['search', 'succeeded']);
+  assert.equal(lines.length, 5);
+  const { event, tool, project, key, outcome } = JSON.parse(lines[0] ?? '');
+  assert.deepEqual([event, tool, outcome], ['knowledge_called', 'search', 'succeeded']);
   assert.match(`${project} ${key}`, /^proj\w{20} apik\w{20}$/);
   assert.equal(service.log().includes('otters'), false, 'the question is not logged');
 });
@@ -248,8 +252,14 @@ test('[mcp] one budget holds for several collections, and cursors give every pas
   const texts: string[] = [];
   let cursor: string | undefined;
   do {
-    const { structuredContent: answer } = await callTool(url, service.key, 'search', { ...input, cursor });
-    const tokens = countTokens(JSON.stringify(answer));
+    const { structuredContent: answer, content } = await callTool(`${url}?links=1`, service.key, 'search', {
+      ...input,
+      cursor,
+    });
+    const tokens = content.reduce(
+      (sum: number, { text, ...link }: Answer) => sum + countTokens(text ?? JSON.stringify(link)),
+      0,
+    );
     assert.ok(tokens <= 3_000, `${tokens} tokens`);
     if (texts.length === 0) {
       const places = answer.results.map((result: Answer) => result.collection_id);
@@ -312,16 +322,6 @@ test('[mcp] fetch gives a long document in parts that join to the whole', async 
 
 const input = (name: string, value: unknown) => ({ query: 'otters', [name]: value });
 /** Creates a chunk directly. Returns its id. */
-async function addChunk({ filesUrl, key }: StartedService, collectionId: string, chunk: object): Promise<Answer> {
-  const response = await fetch(`${filesUrl}/v1/collections/${collectionId}/chunks`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(chunk),
-  });
-  assert.equal(response.status, 200);
-  return ((await response.json()) as Answer).data;
-}
-
 async function checkLimit(name: string, inputOf: (value: number) => object): Promise<void> {
   const { value } = shared.limit(name);
   const url = `${shared.service.filesUrl}/mcp`;

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { runCommand } from './run-command.ts';
 import type { StartedService } from './service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the answers of many methods
@@ -39,4 +41,27 @@ export async function addDocument(
   const { record_id: recordId } = await client.records.create(collectionId, record);
   await client.records.settled(collectionId, recordId);
   return { collectionId, recordId };
+}
+
+/** Creates a key with the command line. */
+export async function createKey(service: StartedService, project: string, scopes: string): Promise<string> {
+  const { output, errors } = await runCommand(service, 'key', 'create', project, '--name', scopes, '--scopes', scopes);
+  const [key] = /qmk_\S+/.exec(output) ?? [];
+  assert.ok(key !== undefined, errors);
+  return key;
+}
+
+/** Creates a chunk without a record. */
+export async function addChunk(
+  { filesUrl, key }: StartedService,
+  collectionId: string,
+  chunk: object,
+): Promise<Answer> {
+  const response = await fetch(`${filesUrl}/v1/collections/${collectionId}/chunks`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(chunk),
+  });
+  assert.equal(response.status, 200);
+  return ((await response.json()) as Answer).data;
 }

@@ -5,6 +5,7 @@ import { loadLimits } from '../dialects/open-webui/load-document.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
 import { answerTokens } from '../mcp/knowledge/answer-size.ts';
+import { resourceLimits } from '../mcp/knowledge/list-resources.ts';
 import { questionLimits } from '../mcp/knowledge/tool-arguments.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -90,6 +91,12 @@ export const collectionLimits = {
     unit: 'items',
     value: () => answerTokens.most,
     above: callFails,
+  },
+  knowledge_resources: {
+    bounds: 'that are resources of one page of `resources/list` over MCP',
+    unit: 'items',
+    value: () => resourceLimits.page,
+    above: 'The next page has the rest.',
   },
   title_characters: {
     bounds: 'of the title of a record',

@@ -34,6 +34,13 @@ export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId'> {
   readonly scopes: ReadonlySet<Scope>;
   /** The collection of the endpoint. Undefined for an endpoint of every collection. */
   readonly collectionId?: string | undefined;
+  /** Which form of the knowledge tools the URL asks for. */
+  readonly view?: KnowledgeView;
+}
+
+export interface KnowledgeView {
+  readonly wantsLinks: boolean;
+  readonly isChatGpt: boolean;
 }
 
 /** The subscriptions to changes at one URL. They outlive the endpoint that accepted them. */
@@ -98,9 +105,9 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   }
 
   return {
-    async answer(asked, message, { projectId: clientId, keyId, scopes, collectionId }) {
+    async answer(asked, message, { projectId: clientId, keyId, scopes, collectionId, view }) {
       const request = toWebRequest(asked);
-      const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { keyId, collectionId } };
+      const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { keyId, collectionId, view } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, () => toolbox.listed());
       if (!(await isLegacyRequest(request, message))) return await finish(await newest.fetch(request, options));
@@ -118,10 +125,12 @@ function mayUsePlugins(authInfo: AuthInfo | undefined): boolean {
 
 /** Returns null without a key and for a key without the scope `collections`. */
 function readKnowledgeKey(authInfo: AuthInfo | undefined): KnowledgeKey | null {
-  const { keyId, collectionId } = (authInfo?.extra ?? {}) as Partial<McpCaller>; // written by `answer`
+  const { keyId, collectionId, view = plainView } = (authInfo?.extra ?? {}) as Partial<McpCaller>; // written by `answer`
   if (authInfo === undefined || keyId === undefined || !authInfo.scopes.includes('collections')) return null;
-  return { projectId: authInfo.clientId, keyId, collectionId };
+  return { projectId: authInfo.clientId, keyId, collectionId, ...view };
 }
+
+const plainView: KnowledgeView = { wantsLinks: false, isChatGpt: false };
 
 /**
  * Returns the members of a `Request` that the SDK reads when the body is already parsed. A real `Request` would follow the signal

@@ -17,4 +17,6 @@ export const metaKeys = {
   outputViolations: 'quartermaster/output-violations',
   /** Result of a knowledge tool: the names of arguments that it does not have. */
   ignoredArguments: 'quartermaster/ignored-arguments',
+  /** Content of a resource: the page of the console that shows it. */
+  consoleUrl: 'quartermaster/console-url',
 } as const;

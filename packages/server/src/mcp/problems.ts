@@ -15,6 +15,11 @@ export function passageNotFound(id: string): Problem {
   return objectNotFound('passage or document', id);
 }
 
+/** The cursor is not one of a previous page of `resources/list`. */
+export function pageNotFound(cursor: string): Problem {
+  return objectNotFound('page of resources', cursor);
+}
+
 /** The cursor is not one of a previous answer to the same question. */
 export function cursorUnknown(): Problem {
   return fieldInvalid('arguments/cursor', 'another text', 'the `next_cursor` of an answer to the same question');

@@ -9,6 +9,7 @@ import type { RunCaller } from '../execution/run-observer.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
 import { allTools } from './insert-tools.ts';
+import { handleResources, resourceHints } from './knowledge/handle-resources.ts';
 import type { Knowledge, KnowledgeKey } from './knowledge/knowledge.ts';
 import type { Toolbox } from './toolbox.ts';
 
@@ -38,7 +39,7 @@ const knowledgeInstructions =
 /** The list changes when bundles are installed. Clients that do not subscribe to changes may cache it for five minutes. */
 const listHint = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
-const cacheHints = { 'tools/list': listHint, 'server/discover': listHint };
+const cacheHints = { 'tools/list': listHint, 'server/discover': listHint, ...resourceHints };
 /** The SDK validates answers to elicitation, which this server does not use. The SDK's default would load AJV. */
 const jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'nothing is asked for' }),
@@ -76,12 +77,14 @@ function offeredTo({ knowledge, knowledgeKey: key }: ProtocolServerOptions): Off
  */
 export function createProtocolServer(toolbox: Toolbox, deps: ProtocolServerOptions): Server {
   const identity = { name: 'quartermaster', title: 'Quartermaster', version: deps.version };
-  const capabilities = { tools: deps.tellsChanges ? { listChanged: true } : {} };
   const offered = offeredTo(deps);
+  const tools = deps.tellsChanges ? { listChanged: true } : {};
+  const capabilities = offered === null ? { tools } : { tools, resources: {} };
   const server = new Server(identity, {
     ...{ capabilities, cacheHints, jsonSchemaValidator },
     instructions: offered === null ? instructions : knowledgeInstructions,
   });
+  if (offered !== null) handleResources(server, { ...offered, logger: deps.logger });
   server.setRequestHandler('tools/list', ({ params }) => {
     if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor.');
     const known = offered?.knowledge.toolsOf(offered.key) ?? [];

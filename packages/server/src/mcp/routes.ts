@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { Scope } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { type Static, Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Caller } from '../kernel/caller.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -58,18 +59,20 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       return reply.code(400).send(rpcError(-32600, `Invalid Request: a batch has more than ${maxBatch} messages`));
     }
     const { projectId = '-', keyId, scopes = withoutKey } = known ?? {};
-    const caller = { projectId, keyId, scopes, collectionId };
+    const { links, profile } = request.query as McpQuery; // validated against the schema
+    const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
+    const caller = { projectId, keyId, scopes, collectionId, view };
     return send(reply, await endpoint.answer(toMcpRequest(request, reply), request.body, caller));
   }
 
   // A scope of its own: its error handler is nobody else's.
   app.register(async (scope) => {
-    scope.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
+    scope.setErrorHandler((error: { statusCode?: number; validation?: unknown }, _request, reply) => {
       const complaint = complaintAboutBody(error);
       if (complaint === null) throw error;
       return reply.code(400).send(rpcError(-32700, `Parse error: ${complaint}`));
     });
-    scope.post('/mcp', { onRequest: [guardHosts, guard.check] }, async (request, reply) =>
+    scope.post('/mcp', { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
       answer({ request, reply }, (endpoints) => endpoints.getEndpoint(undefined)),
     );
     scope.post<{ Params: { bundle_id: string } }>(
@@ -79,7 +82,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     );
     scope.post<{ Params: { collection_id: string } }>(
       '/mcp/collections/:collection_id',
-      { onRequest: [guardHosts, guard.checkCollections] },
+      { onRequest: [guardHosts, guard.checkCollections], schema },
       async (request, reply) => {
         const { collection_id: collectionId } = request.params;
         return await answer({ request, reply, collectionId }, (all, caller) =>
@@ -89,6 +92,16 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     );
   });
 }
+
+const McpQuery = Type.Object({
+  /** Adds a `resource_link` for each document that `search` finds. */
+  links: Type.Optional(Type.Literal('1')),
+  /** Gives `search` and `fetch` only the arguments that ChatGPT allows. */
+  profile: Type.Optional(Type.Literal('chatgpt')),
+});
+type McpQuery = Static<typeof McpQuery>;
+
+const schema = { querystring: McpQuery };
 
 interface McpExchange {
   readonly request: FastifyRequest;
@@ -104,7 +117,8 @@ function rpcError(code: number, message: string) {
 }
 
 /** A body that could not be read as JSON; null when the error is about something else. */
-function complaintAboutBody(error: { statusCode?: number }): string | null {
+function complaintAboutBody(error: { statusCode?: number; validation?: unknown }): string | null {
+  if (error.validation !== undefined) return null;
   if (error instanceof Problem) return error.status === 400 || error.status === 422 ? error.message : null;
   return error.statusCode === 400 ? 'the body is not valid JSON' : null;
 }

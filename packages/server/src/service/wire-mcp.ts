@@ -41,7 +41,7 @@ export function shareMcp(
 ): SharedMcp {
   const calls = new Counter({
     name: 'quartermaster_knowledge_calls_total',
-    help: 'Calls of the MCP tools that read collections, by tool and outcome: succeeded, or the error code in lower case.',
+    help: 'Calls of MCP tools and methods for resources that read collections, by tool or method and outcome: succeeded, or the error code in lower case.',
     labelNames: ['tool', 'outcome'],
     registers: [registry],
   });

@@ -6,6 +6,7 @@ import { answerTokens, boundTextTokens, boundTokens, cutText, envelopeTokens } f
 import { consolePage, writeAddress } from './chunk-address.ts';
 import type { KnowledgeStore, NamedRecord } from './knowledge-store.ts';
 import { citationOf, titleOf } from './passage-names.ts';
+import { linkTo } from './resource-links.ts';
 import { questionLimits, type SearchArguments } from './tool-arguments.ts';
 
 /** One passage: a chunk, as the tool `search` returns it. */
@@ -37,6 +38,8 @@ export interface SearchAnswer {
 export interface KnowledgeCaller {
   readonly projectId: string;
   readonly collectionId?: string | undefined;
+  /** Whether results have a `resource_link` for each document. Default: false. */
+  readonly wantsLinks?: boolean | undefined;
 }
 
 const concurrency = 4;
@@ -95,7 +98,7 @@ interface AnswerPage {
 /** Takes whole passages in their order while they fit. A first passage that is too long is cut. */
 async function fillAnswer(
   store: KnowledgeStore,
-  { projectId }: KnowledgeCaller,
+  { projectId, wantsLinks = false }: KnowledgeCaller,
   { page, maxTokens }: AnswerPage,
 ): Promise<SearchResult[]> {
   const recordIds = new Set(page.flatMap(({ record_id: id }) => (id === null ? [] : [id])));
@@ -104,7 +107,7 @@ async function fillAnswer(
   let left = maxTokens - envelopeTokens;
   for (const chunk of page) {
     const described = describe(chunk, { names, projectId, consoleUrl: store.consoleUrl() });
-    const around = boundTokens(described);
+    const around = boundTokens(described) + (wantsLinks ? boundTokens(linkTo(described)) : 0);
     const needed = around + boundTextTokens(chunk.content, chunk.num_tokens);
     if (needed <= left) {
       results.push({ ...described, text: chunk.content });

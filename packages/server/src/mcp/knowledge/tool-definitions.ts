@@ -73,7 +73,7 @@ const listCollections: Tool = {
 export const knowledgeTools: readonly Tool[] = [search, fetch, listCollections];
 
 /** Those of one collection. */
-export const collectionTools: readonly Tool[] = [
+const collectionTools: readonly Tool[] = [
   {
     ...search,
     inputSchema: {
@@ -84,6 +84,32 @@ export const collectionTools: readonly Tool[] = [
   fetch,
   listCollections,
 ];
+
+/**
+ * Those for ChatGPT, which uses a server as a source of company knowledge only if `search` has the argument `query` alone and
+ * `fetch` the argument `id` alone.
+ */
+const chatGptTools: readonly Tool[] = [
+  { ...search, inputSchema: onlyRequired(search.inputSchema) },
+  { ...fetch, inputSchema: onlyRequired(fetch.inputSchema) },
+  listCollections,
+];
+
+export interface DefinitionsOptions {
+  readonly collectionId?: string | undefined;
+  readonly isChatGpt: boolean;
+}
+
+/** The definitions for an endpoint. */
+export function definitionsFor({ collectionId, isChatGpt }: DefinitionsOptions): readonly Tool[] {
+  if (isChatGpt) return chatGptTools;
+  return collectionId === undefined ? knowledgeTools : collectionTools;
+}
+
+function onlyRequired({ properties = {}, required = [], ...schema }: Tool['inputSchema']): Tool['inputSchema'] {
+  const kept = Object.entries(properties).filter(([name]) => required.includes(name));
+  return { ...schema, properties: Object.fromEntries(kept), required };
+}
 
 /** A schema without the hidden members of TypeBox. */
 function plain(schema: object): Tool['inputSchema'] {
