@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type ApiDocument, describeApiTypes } from './reference/api-types.ts';
 import { describeBundles } from './reference/bundles-page.ts';
+import { describeCommands } from './reference/commands-page.ts';
 import { describeDecisions } from './reference/decisions-page.ts';
 import { describeErrorCodes } from './reference/error-code-types.ts';
 import { describeErrors } from './reference/errors-page.ts';
@@ -16,6 +17,7 @@ import { describeSettings } from './reference/settings-page.ts';
 const documents = await describeOpenApi();
 const pages: Record<string, string> = {
   'docs/decisions/README.md': describeDecisions(),
+  'docs/reference/commands.md': describeCommands(),
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/limits.md': describeLimits(),

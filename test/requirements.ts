@@ -1,5 +1,6 @@
 import { bundlesRequirements } from './requirements/bundles.ts';
 import { clientRequirements } from './requirements/client.ts';
+import { commandsRequirements } from './requirements/commands.ts';
 import { consoleRequirements } from './requirements/console.ts';
 import { dialectsRequirements } from './requirements/dialects.ts';
 import { egressRequirements } from './requirements/egress.ts';
@@ -37,4 +38,5 @@ export const requirements: readonly (readonly [id: string, requirement: Requirem
   sessionsRequirements,
   consoleRequirements,
   clientRequirements,
+  commandsRequirements,
 ].flatMap((family) => Object.entries(family));

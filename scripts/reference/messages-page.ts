@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-import { createProgram } from '../../packages/cli/src/program.ts';
 import { errorCodes } from '../../packages/contract/src/contract.ts';
 import { collectMessages, type Message, type MessageKind, readSources } from './messages/collect-messages.ts';
 
@@ -46,11 +44,7 @@ ${of('error').map(errorRow).join('\n')}
 
 ## Command line
 
-| Command | Description |
-|---|---|
-${describeCommand(createProgram(), '').join('\n')}
-
-Output besides tables and JSON:
+[Commands](commands.md) describes every command. Output besides tables and JSON:
 
 ${of('output').map(settingRow).join('\n')}
 
@@ -85,16 +79,6 @@ function errorRow({ text, module }: Message): string {
 
 function logRow({ text, code, event, module }: Message): string {
   return `| ${cell(text)} | ${code} | ${event === '' ? '' : `\`${event}\``} | ${module} |`;
-}
-
-function describeCommand(command: Command, before: string): string[] {
-  const name = `${before} ${command.name()}`.trim();
-  const parts = [...command.registeredArguments, ...command.options].map((part) => {
-    const written = 'flags' in part ? part.flags : `<${part.name()}>`;
-    return `| \`${name}\` \`${written}\` | ${cell(part.description)} |`;
-  });
-  const subcommands = command.commands.flatMap((one) => describeCommand(one, name));
-  return [`| \`${name}\` | ${cell(command.description())} |`, ...parts, ...subcommands];
 }
 
 function cell(text: string): string {

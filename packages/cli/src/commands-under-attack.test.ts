@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { createClient } from '@quartermaster/client/api';
-import { pluginsAddress, readKeyFile } from './service-address.ts';
+import { Quartermaster } from '@quartermaster/client';
+import { checkUrl, readKeyFile } from './connection/connection.ts';
+import { CommandError, exitCodes } from './exit-codes.ts';
 
 const main = join(import.meta.dirname, 'main.ts');
 
@@ -47,19 +48,21 @@ async function answering(t: TestContext, data: unknown): Promise<string> {
 test('a command does not repeat a secret that it cannot use', async (t) => {
   for (const content of ['qmk_first\nqmk_second\n', 'qmk_\u00e9t\u00e9', 'qmk_\u{1f600}', ' \n']) {
     const file = await temporaryFile(t, content);
-    await assert.rejects(readKeyFile(file), new Error(`--key-file: ${file} must hold one API key, alone on its line.`));
-    if (content.trim() === '') continue;
-    const client = createClient({ filesUrl: 'http://127.0.0.1:9', pluginsUrl: 'http://127.0.0.1:9', apiKey: content });
     await assert.rejects(
-      client.runs.list(),
+      readKeyFile(file),
+      new CommandError(exitCodes.usage, `--key-file: ${file} must hold one API key, alone on its line.`),
+    );
+    if (content.trim() === '') continue;
+    assert.throws(
+      () => new Quartermaster({ baseUrl: 'http://127.0.0.1:9', apiKey: content }),
       new TypeError('apiKey must be an API key without spaces and line breaks.'),
     );
   }
   assert.equal(await readKeyFile(await temporaryFile(t, 'qmk_one\n')), 'qmk_one');
   for (const wrong of ['http://me:hunter2@127.0.0.1:9', 'http://127.0.0.1:9/?hunter2', 'ftp://hunter2', 'hunter2 ']) {
-    assert.throws(() => pluginsAddress(wrong), /^Error: --url must be (?!.*hunter2)/);
+    assert.throws(() => checkUrl('--url', wrong), /^CommandError: --url must be (?!.*hunter2)/);
   }
-  assert.equal(pluginsAddress('https://example.com/base/'), 'https://example.com/base');
+  assert.equal(checkUrl('--url', 'https://example.com/base/'), 'https://example.com/base');
 });
 
 test('control characters in foreign text do not reach the terminal, and JSON output is unchanged', async (t) => {

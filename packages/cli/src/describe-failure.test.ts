@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ApiError, createClient } from '@quartermaster/client/api';
+import { ApiError, Quartermaster } from '@quartermaster/client';
 import { describeFailure } from './describe-failure.ts';
+import { exitCodeMeanings, exitCodes } from './exit-codes.ts';
 
 test('a command that no service answers names the address that it tried', async () => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -15,23 +16,46 @@ test('a command that no service answers names the address that it tried', async 
   server.close();
   await once(server, 'close');
   const url = `http://127.0.0.1:${address.port}`;
-  const error = await createClient({ filesUrl: url, pluginsUrl: url })
-    .runs.list()
+  const error = await new Quartermaster({ baseUrl: url, maxRetries: 0 }).files
+    .list()
     .catch((failure: unknown) => failure);
-  const message = describeFailure(error);
+  const { message, exitCode } = describeFailure(error);
   assert.match(
     message,
-    /^No Quartermaster service answers \(.*127\.0\.0\.1:\d+\)\. Start it, or set its address with --url\.$/,
+    /^No Quartermaster service answers\. The connection to http:\/\/127\.0\.0\.1:\d+ failed: .*\. Start it, or set its address with --url\.$/,
   );
-  assert.equal(
-    describeFailure(new ApiError(404, { code: 'OBJECT_NOT_FOUND', message: 'No.' })),
-    'OBJECT_NOT_FOUND: No.',
-  );
-  assert.equal(describeFailure(new Error('--since must be a time.')), '--since must be a time.');
+  assert.equal(exitCode, exitCodes.unavailable);
+});
+
+test('each status of the service has an exit code, and every exit code is documented', () => {
+  const codes = [
+    [401, 77],
+    [403, 77],
+    [404, 66],
+    [409, 65],
+    [413, 65],
+    [422, 65],
+    [429, 75],
+    [500, 70],
+    [502, 69],
+    [503, 69],
+    [507, 69],
+  ] as const;
+  for (const [status, expected] of codes) {
+    const failure = describeFailure(new ApiError(status, { code: 'OBJECT_NOT_FOUND', message: 'No.' }));
+    assert.deepEqual([status, failure.exitCode, failure.message], [status, expected, 'OBJECT_NOT_FOUND: No.']);
+  }
+  const repeated = new ApiError(409, { code: 'DUPLICATE_OBJECT', message: 'No.' }, { retryAfterMs: 1 });
+  assert.equal(describeFailure(repeated).exitCode, exitCodes.tryAgain);
+  assert.deepEqual(describeFailure(new Error('No.')), { message: 'No.', exitCode: exitCodes.failed });
+  for (const code of Object.values(exitCodes)) assert.ok(exitCodeMeanings[code] !== undefined, `${code}`);
 });
 
 test('an error about a missing file names the file and the remedy', async () => {
   const missing = join(import.meta.dirname, 'missing', 'key');
   const error = await readFile(missing).catch((failure: unknown) => failure);
-  assert.equal(describeFailure(error), `${missing} does not exist. Check the path.`);
+  assert.deepEqual(describeFailure(error), {
+    message: `${missing} does not exist. Check the path.`,
+    exitCode: exitCodes.notFound,
+  });
 });

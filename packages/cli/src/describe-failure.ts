@@ -1,22 +1,70 @@
-import { ApiError } from '@quartermaster/client/api';
+import { ApiError, ConnectionError, TimeoutError } from '@quartermaster/client';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** Describes the error of a command: the error of the service, or that no service answers. */
-export function describeFailure(error: unknown): string {
-  if (error instanceof ApiError) return `${error.code}: ${error.message}`;
-  if (!(error instanceof Error)) return String(error);
-  // `fetch` reports every failed connection with this message; the cause contains the reason.
-  if (error instanceof TypeError && error.message === 'fetch failed' && error.cause instanceof Error) {
-    const reason = error.cause.message || Reflect.get(error.cause, 'code');
-    return `No Quartermaster service answers (${reason}). Start it, or set its address with --url.`;
-  }
-  const { code, path } = error as NodeJS.ErrnoException; // set for errors of the system
-  const describe = code === undefined ? undefined : systemErrors[code];
-  return describe === undefined || path === undefined ? error.message : describe(path);
+/** The failure of a command as its user sees it. */
+export interface Failure {
+  readonly message: string;
+  readonly exitCode: ExitCode;
+  /** The code of the error of the service. */
+  readonly code?: string;
+  /** The id under which the service logged the request. */
+  readonly requestId?: string;
 }
 
-const systemErrors: Readonly<Record<string, (path: string) => string>> = {
-  ENOENT: (path) => `${path} does not exist. Check the path.`,
-  EACCES: (path) => `${path} cannot be opened: permission denied. Check its mode and its owner.`,
-  EISDIR: (path) => `${path} is a folder. Name a file.`,
-  ENOTDIR: (path) => `${path} is not a folder. Name a folder.`,
+/** Describes the error of a command: the error of the service, or that no service answers. */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof CommandError) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof ApiError) return describeApiError(error);
+  if (error instanceof TimeoutError) return { message: error.message, exitCode: exitCodes.tryAgain };
+  if (error instanceof ConnectionError) {
+    return {
+      message: `No Quartermaster service answers. ${error.message} Start it, or set its address with --url.`,
+      exitCode: exitCodes.unavailable,
+    };
+  }
+  return describeSystemError(error);
+}
+
+function describeApiError({ code, message, status, requestId, retryAfterMs }: ApiError): Failure {
+  const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ' Run "quartermaster login" to store another key.' : '';
+  return {
+    message: `${code}: ${message}${remedy}`,
+    exitCode: exitCodeOf(status, retryAfterMs !== null),
+    code,
+    ...(requestId === null ? {} : { requestId }),
+  };
+}
+
+const statusCodes: Readonly<Record<number, ExitCode>> = {
+  401: exitCodes.notPermitted,
+  403: exitCodes.notPermitted,
+  404: exitCodes.notFound,
+  408: exitCodes.tryAgain,
+  429: exitCodes.tryAgain,
+  500: exitCodes.internal,
+};
+
+function exitCodeOf(status: number, isTemporary: boolean): ExitCode {
+  if (isTemporary && status === 409) return exitCodes.tryAgain;
+  return statusCodes[status] ?? (status > 500 ? exitCodes.unavailable : exitCodes.invalidData);
+}
+
+function describeSystemError(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), exitCode: exitCodes.failed };
+  const { code = '', path } = error as NodeJS.ErrnoException; // set for errors of the system
+  const known = systemErrors[code];
+  if (known === undefined || path === undefined) return { message: error.message, exitCode: exitCodes.failed };
+  const [exitCode, describe] = known;
+  return { message: describe(path), exitCode };
+}
+
+const systemErrors: Readonly<Record<string, readonly [ExitCode, (path: string) => string]>> = {
+  ENOENT: [exitCodes.notFound, (path) => `${path} does not exist. Check the path.`],
+  EACCES: [
+    exitCodes.notPermitted,
+    (path) => `${path} cannot be opened: permission denied. Check its mode and its owner.`,
+  ],
+  EEXIST: [exitCodes.cannotCreate, (path) => `${path} exists already. Delete it, or name another path.`],
+  EISDIR: [exitCodes.notFound, (path) => `${path} is a folder. Name a file.`],
+  ENOTDIR: [exitCodes.notFound, (path) => `${path} is not a folder. Name a folder.`],
 };

@@ -12,8 +12,8 @@ export function mcpCommand(): Command {
   return new Command('mcp')
     .argument('[bundle]', 'id of the bundle whose tools to serve (default: all bundles)')
     .description('serve MCP on standard input and output for clients without HTTP; requires a running service')
-    .option('--url <url>', 'plugins address of the service (default: from the settings)')
-    .option('--key-file <path>', 'file with an API key')
+    .option('--url <url>', 'plugins address of the service (default: the login, or from the settings)')
+    .option('--key-file <path>', 'file with an API key (default: that of the login)')
     .option(
       '--credential <name>',
       'send the credential with this name, from the environment variable with the same name',
@@ -22,10 +22,14 @@ export function mcpCommand(): Command {
     )
     .action(async (bundle: string | undefined, options: Options) => {
       const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+      const { findConnection } = await import('./connection/connection.ts');
       const { runBridge } = await import('./mcp-bridge.ts');
+      const { filesUrl, pluginsUrl, apiKey } = await findConnection(options, 'plugins');
+      const path = bundle === undefined ? '/mcp' : `/mcp/${encodeURIComponent(bundle)}`;
+      const authorization = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };
       await runBridge({
-        url: await endpointOf(options.url, bundle),
-        headers: { ...(await keyHeader(options.keyFile)), ...credentialHeaders(options.credential) },
+        url: new URL(`${pluginsUrl ?? filesUrl}${path}`),
+        headers: { ...authorization, ...credentialHeaders(options.credential) },
         transport: new StdioServerTransport(),
       });
     });
@@ -33,18 +37,6 @@ export function mcpCommand(): Command {
 
 function append(name: string, names: readonly string[]): string[] {
   return [...names, name];
-}
-
-async function endpointOf(url: string | undefined, bundle: string | undefined): Promise<URL> {
-  const { pluginsAddress } = await import('./service-address.ts');
-  const path = bundle === undefined ? '/mcp' : `/mcp/${encodeURIComponent(bundle)}`;
-  return new URL(pluginsAddress(url) + path);
-}
-
-async function keyHeader(file: string | undefined): Promise<Record<string, string>> {
-  const { readKeyFile } = await import('./service-address.ts');
-  const key = await readKeyFile(file);
-  return key === undefined ? {} : { Authorization: `Bearer ${key}` };
 }
 
 /** Encodes all credentials in one header, so that a credential may contain any text. */

@@ -29,7 +29,29 @@ export function complain(text: string): void {
 
 /** Prints JSON and escapes the control characters that JSON itself does not escape. */
 export function printJson(value: unknown, indent?: number): void {
-  console.log(JSON.stringify(value, null, indent).split('\n').map(printable).join('\n'));
+  console.log(toPrintableJson(value, indent));
+}
+
+/** Prints JSON on standard error, escaped like {@link printJson}. */
+export function printErrorJson(value: unknown): void {
+  console.error(toPrintableJson(value));
+}
+
+function toPrintableJson(value: unknown, indent?: number): string {
+  return (JSON.stringify(value, null, indent) ?? 'null').split('\n').map(printable).join('\n');
+}
+
+/** Prints the members of an object as lines of names and values. Times of the API are printed as ISO 8601. */
+export function printFields(fields: object): void {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  for (const [name, value] of entries) say(`${name.padEnd(width)}  ${toCell(name, value)}`);
+}
+
+function toCell(name: string, value: unknown): string {
+  if (value === null) return '-';
+  if (typeof value === 'number' && name.endsWith('_timestamp')) return time(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** Escapes characters that control a terminal or change the text direction. */

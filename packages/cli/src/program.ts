@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
+import { exitCodes } from './exit-codes.ts';
 import { keyCommands } from './key-commands.ts';
+import { loginCommands } from './login/login-commands.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { profileCommands } from './profile-commands.ts';
 import { projectCommands } from './project-commands.ts';
@@ -25,6 +27,7 @@ export function createProgram(): Command {
       const { runUntilSignal } = await import('@quartermaster/server');
       await runUntilSignal();
     });
+  for (const command of loginCommands()) program.addCommand(command);
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
   program.addCommand(profileCommands());
@@ -36,5 +39,12 @@ export function createProgram(): Command {
   program.addCommand(bundleCommands());
   program.addCommand(runCommands());
   program.addCommand(mcpCommand());
+  setUsageExitCode(program);
   return program;
+}
+
+/** Ends the process with the code of usage errors where commander would end it with 1. */
+function setUsageExitCode(command: Command): void {
+  command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage));
+  for (const child of command.commands) setUsageExitCode(child);
 }

@@ -1,34 +1,46 @@
 import { Command } from 'commander';
-import type { Filters, Where } from './run-actions.ts';
+import { withConnection } from './connection/connection-options.ts';
+import type { ExecuteOptions } from './execute-plugin.ts';
+import type { Filters, Output } from './run-actions.ts';
 
-/** Lists, shows, cancels and follows the runs of plugins over the API of a running service. */
+/** Runs plugins, and lists, shows, cancels and follows their runs over the API of a running service. */
 export function runCommands(): Command {
-  const run = new Command('run').description('list, show, cancel and follow plugin runs of a running service');
-  withPlace(run.command('list').description('list runs, newest first'))
+  const run = new Command('run').description('run a plugin; list, show, cancel and follow runs');
+  addExecute(run);
+  withConnection(run.command('list').description('list runs, newest first'), 'plugins')
     .option('--bundle <id>', 'list only runs of this bundle')
     .option('--plugin <id>', 'list only runs of this plugin')
     .option('--outcome <name>', 'list only runs with this outcome; "none" lists runs that have not ended')
     .option('--since <time>', 'list only runs created at or after this time, such as 2026-11-21T08:00Z')
     .option('--limit <number>', 'list at most this many runs, up to 100', '20')
-    .option('--json', 'print one JSON object per line')
     .action(async (filters: Filters) => (await import('./run-actions.ts')).listRuns(filters));
-  withPlace(
-    run.command('show').description('print all details of a run as JSON').argument('<run>', 'id of the run'),
-  ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).showRun(runId, where));
-  withPlace(
-    run.command('cancel').description('cancel a waiting or running run').argument('<run>', 'id of the run'),
-  ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).cancelRun(runId, where));
-  withPlace(
-    run
-      .command('watch')
-      .description('follow a run until it ends; exits with 1 unless it succeeded')
-      .argument('<run>', 'id of the run'),
-  ).action(async (runId: string, where: Where) => (await import('./run-actions.ts')).watchRun(runId, where));
+  withConnection(run.command('show').description('print all details of a run as JSON'), 'plugins')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, options: Output) => (await import('./run-actions.ts')).showRun(runId, options));
+  withConnection(run.command('cancel').description('cancel a waiting or running run'), 'plugins')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, options: Output) => (await import('./run-actions.ts')).cancelRun(runId, options));
+  withConnection(
+    run.command('watch').description('follow a run until it ends; exits with 1 unless it succeeded'),
+    'plugins',
+  )
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, options: Output) => (await import('./run-actions.ts')).watchRun(runId, options));
   return run;
 }
 
-function withPlace(command: Command): Command {
-  return command
-    .option('--url <url>', 'plugins address of the service (default: from the settings)')
-    .option('--key-file <path>', 'file with an API key');
+function addExecute(run: Command): void {
+  const execute = run
+    .command('execute', { isDefault: true })
+    .argument('<plugin>', 'bundle and plugin, such as calculator/evaluate')
+    .description('run a plugin and print its output as JSON; "run <plugin>" does the same');
+  withConnection(execute, 'plugins')
+    .option('--input <json>', 'inputs as a JSON object')
+    .option('--input-file <path>', 'file with the inputs as a JSON object; - reads standard input')
+    .option('--credentials <path>', 'file with the credentials of the bundle as a JSON object; - reads standard input')
+    .option('--profile <name>', 'use this credential profile of the project')
+    .option('--background', 'start the run, print its id and do not wait')
+    .action(async (plugin: string, options: ExecuteOptions) =>
+      (await import('./execute-plugin.ts')).executePlugin(plugin, options),
+    );
 }

@@ -1,5 +1,5 @@
 import { outliveReaders } from './outlive-readers.ts';
-import { complain } from './print.ts';
+import { complain, printErrorJson } from './print.ts';
 import { createProgram } from './program.ts';
 
 outliveReaders(process.argv[2] === 'start');
@@ -8,6 +8,8 @@ try {
   await createProgram().parseAsync(process.argv);
 } catch (error) {
   const { describeFailure } = await import('./describe-failure.ts');
-  complain(`quartermaster: ${describeFailure(error)}`);
-  process.exitCode = 1;
+  const { message, exitCode, code, requestId } = describeFailure(error);
+  if (process.argv.includes('--json')) printErrorJson({ error: { code, message, request_id: requestId } });
+  else complain(`quartermaster: ${message}`);
+  process.exitCode = exitCode;
 }

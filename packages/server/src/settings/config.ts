@@ -132,9 +132,13 @@ export function parseConfig(environment: Environment): Config {
   return Object.freeze(config);
 }
 
+/** Variables of the command line, which may be set where the service starts. */
+const namesOfCommandLine: readonly string[] = ['URL', 'PLUGINS_URL', 'API_KEY'];
+
 function unknownNames(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
+    .filter((name) => !namesOfCommandLine.includes(name.slice(prefix.length)))
     .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
     .map((name) => `${name} is not a setting. docs/reference/settings.md lists all settings.`);
 }

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from './connection/connection.ts';
+import { CommandError, exitCodes } from './exit-codes.ts';
+import { readBounded } from './login/read-secret.ts';
+import { printJson, say } from './print.ts';
+import { readCredentials } from './read-credentials.ts';
+import type { Output } from './run-actions.ts';
+
+export interface ExecuteOptions extends Output {
+  readonly input?: string;
+  readonly inputFile?: string;
+  readonly credentials?: string;
+  readonly profile?: string;
+  readonly background?: true;
+}
+
+/** Runs a plugin and prints its output; with `--json` the whole result. */
+export async function executePlugin(plugin: string, options: ExecuteOptions): Promise<void> {
+  if (!/^[^/]+\/[^/]+$/.test(plugin))
+    throw new CommandError(
+      exitCodes.usage,
+      `There is no command "run ${plugin}". To run a plugin, name its bundle and its id, such as calculator/evaluate.`,
+    );
+  const [input, credentials] = [await readInput(options), await readCallCredentials(options)];
+  const { plugins } = await connect(options, 'plugins');
+  if (options.background === true) {
+    const { run_id, status } = await plugins.start(plugin, input, { credentials });
+    if (options.json === true) printJson({ run_id, status });
+    else say(run_id);
+    return;
+  }
+  // The service ends a run at its own time limit.
+  const result = await plugins.run(plugin, input, { credentials, timeout: 0 });
+  if (options.json === true) printJson(result);
+  else printJson(result.data, 2);
+}
+
+async function readCallCredentials({ credentials, profile, inputFile }: ExecuteOptions) {
+  if (credentials !== undefined && profile !== undefined)
+    throw new CommandError(exitCodes.usage, 'Use --credentials or --profile, not both.');
+  if (credentials === '-' && inputFile === '-')
+    throw new CommandError(exitCodes.usage, 'Only one of --input-file and --credentials can read standard input.');
+  return profile === undefined ? await readCredentials(credentials) : { $profile: profile };
+}
+
+async function readInput({ input, inputFile }: ExecuteOptions): Promise<Record<string, unknown>> {
+  if (input !== undefined && inputFile !== undefined)
+    throw new CommandError(exitCodes.usage, 'Use --input or --input-file, not both.');
+  if (inputFile === undefined) return readObject(input ?? '{}', '--input');
+  const text = inputFile === '-' ? await readBounded(process.stdin) : await readFile(inputFile, 'utf8');
+  return readObject(text, '--input-file');
+}
+
+/** Parses a JSON object that a user wrote. The error does not quote it, because it may hold a secret. */
+export function readObject(text: string, option: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new CommandError(exitCodes.invalidData, `${option} must be JSON.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new CommandError(exitCodes.invalidData, `${option} must be a JSON object.`);
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,58 @@
+import { Quartermaster } from '@quartermaster/client';
+import { processEnvironment } from '@quartermaster/server/environment';
+import { checkKey, checkUrl, localAddresses, readKeyFile } from '../connection/connection.ts';
+import { deleteLogin, loginFile, writeLogin } from '../connection/stored-login.ts';
+import { complain, printJson, say } from '../print.ts';
+import { findScopes } from './find-scopes.ts';
+import { readSecret } from './read-secret.ts';
+
+export interface LoginOptions {
+  readonly pluginsUrl?: string;
+  readonly keyFile?: string;
+  readonly json?: true;
+}
+
+/** Checks the address and the key, then stores both. The key is sent only after a Quartermaster service has answered. */
+export async function logIn(given: string | undefined, options: LoginOptions): Promise<void> {
+  const environment = processEnvironment();
+  const url = given === undefined ? localAddresses(environment).filesUrl : checkUrl('The URL', given);
+  const pluginsUrl = options.pluginsUrl === undefined ? undefined : checkUrl('--plugins-url', options.pluginsUrl);
+  const { version } = await new Quartermaster({ baseUrl: url }).service.version();
+  if (pluginsUrl !== undefined) await new Quartermaster({ baseUrl: url, pluginsUrl }).plugins.service.version();
+  for (const one of [url, pluginsUrl ?? url]) if (isExposed(one)) complain(exposureWarning(one));
+  const apiKey =
+    options.keyFile === undefined
+      ? checkKey(await readSecret(`API key for ${url}: `), 'The API key must be one line without spaces.')
+      : await readKeyFile(options.keyFile);
+  const scopes = await findScopes(new Quartermaster({ baseUrl: url, pluginsUrl, apiKey }));
+  const file = await writeLogin(environment, { url, pluginsUrl, apiKey });
+  if (options.json === true) {
+    printJson({ url, plugins_url: pluginsUrl ?? null, version, scopes, file });
+    return;
+  }
+  say(`Logged in to ${url} (Quartermaster ${version}). Scopes of the key: ${scopes.join(', ') || 'none'}.`);
+  say(`The address and the key are stored in ${file}.`);
+}
+
+export async function logOut({ json }: { json?: true }): Promise<void> {
+  const environment = processEnvironment();
+  const file = loginFile(environment);
+  const deleted = await deleteLogin(environment);
+  if (json === true) printJson({ file, deleted });
+  else
+    say(
+      deleted
+        ? `Deleted ${file}. The key itself can still be used; revoke it if nobody needs it.`
+        : 'There is no stored login.',
+    );
+}
+
+/** Whether others on the network can read the key. */
+export function isExposed(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+export function exposureWarning(url: string): string {
+  return `Warning: ${url} is not encrypted, so the network can read the API key and all content. Use an https URL.`;
+}
