@@ -54,8 +54,8 @@ export type DefinitionFormat = (typeof definitionFormats)[number];
 export const DefinitionLoss = Type.Object({
   kind: Type.Enum(['rewritten', 'described', 'dropped', 'unsupported'], {
     description:
-      '`rewritten`: said in another way. `described`: said in words only. `dropped`: not said. `unsupported`: the plugin ' +
-      'cannot be given in this form as it should be.',
+      '`rewritten`: expressed in another way. `described`: moved into a description. `dropped`: left out. `unsupported`: this ' +
+      'format cannot fully express the plugin.',
   }),
   path: Type.String({ description: 'JSON pointer into the plugin record, its references followed.' }),
   message: Type.String(),

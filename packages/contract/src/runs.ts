@@ -80,7 +80,7 @@ export const Run = Type.Object({
   egress_left_out: Type.Integer({ description: 'Calls beyond those listed.' }),
   input_params: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Kept only for projects that ask for it; credentials are taken out.',
+      description: 'Stored only for projects that keep inputs; credentials are redacted.',
     }),
   ),
   result: nullable(ExecuteResult),

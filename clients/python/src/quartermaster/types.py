@@ -523,7 +523,7 @@ class PluginDefinition(TypedDict):
 
 class DefinitionLoss(TypedDict):
     kind: Literal["rewritten", "described", "dropped", "unsupported"]
-    """`rewritten`: said in another way. `described`: said in words only. `dropped`: not said. `unsupported`: the plugin cannot be given in this form as it should be."""
+    """`rewritten`: expressed in another way. `described`: moved into a description. `dropped`: left out. `unsupported`: this format cannot fully express the plugin."""
     path: str
     """JSON pointer into the plugin record, its references followed."""
     message: str

@@ -73,7 +73,7 @@ function accessOf({ bearer, header = {} }: McpArguments): McpAccess {
     throw new InvalidArgumentError(
       `The name of a credential must be a letter and up to 63 letters, digits and "_"; received ${JSON.stringify(bad[0])}.`,
     );
-  const description = 'What the MCP server asks of its callers.';
+  const description = 'Credential that the MCP server requires.';
   return {
     inject: wanted.map(([, injection]) => injection),
     properties: Object.fromEntries(

@@ -159,7 +159,7 @@ test('each security scheme becomes credentials and the place where they are sent
     assert.deepEqual(required, Object.keys(properties));
   }
   const mutual = importOne(documentOf({ security: [{ mutual: [] }] }, { components: { securitySchemes: schemes } }));
-  assert.match(mutual.report.notes.join(), /"mutual" cannot be sent/);
+  assert.match(mutual.report.notes.join(), /cannot send credentials of the security scheme "mutual"/);
 });
 
 test('credentials that are optional, or needed by some operations only, are neither required nor sent by the others', () => {

@@ -20,7 +20,7 @@ export function addBody(value: unknown, parts: RequestParts, context: Context): 
   if (isForm(mediaType)) return addFields(wanted, parts, { ...context, type: 'form' });
   if (isMultipart(mediaType)) return addFields(wanted, parts, { ...context, type: 'multipart' });
   if (isText(mediaType)) return addText(wanted, parts, context);
-  if (mediaType.startsWith('multipart/')) return `its body is ${mediaType}, which a request as data cannot send`;
+  if (mediaType.startsWith('multipart/')) return `declarative plugins cannot send a ${mediaType} body`;
   return addBytes(wanted, parts, context);
 }
 

@@ -47,7 +47,7 @@ export function createCredentials(document: OpenApiDocument): Credentials {
     if (!isJson(found)) return undefined;
     const scheme = readScheme(found, name);
     if (scheme === undefined)
-      notes.add(`The security scheme ${JSON.stringify(name)} cannot be sent by a request as data.`);
+      notes.add(`A declarative plugin cannot send credentials of the security scheme ${JSON.stringify(name)}.`);
     return scheme;
   }
 

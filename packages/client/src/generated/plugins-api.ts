@@ -42,7 +42,7 @@ export type PluginDefinition = {
 };
 
 export type DefinitionLoss = {
-  /** `rewritten`: said in another way. `described`: said in words only. `dropped`: not said. `unsupported`: the plugin cannot be given in this form as it should be. */
+  /** `rewritten`: expressed in another way. `described`: moved into a description. `dropped`: left out. `unsupported`: this format cannot fully express the plugin. */
   kind: 'rewritten' | 'described' | 'dropped' | 'unsupported';
   /** JSON pointer into the plugin record, its references followed. */
   path: string;

@@ -148,7 +148,7 @@ export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Pl
   if (outcome.kind !== 'succeeded') {
     const excerpt =
       'excerpt' in outcome && outcome.excerpt !== null
-        ? `; it said ${JSON.stringify(outcome.excerpt.slice(0, 300))}`
+        ? `; it responded with ${JSON.stringify(outcome.excerpt.slice(0, 300))}`
         : '';
     return { wrong: `it ended as ${outcome.kind}${'message' in outcome ? `: ${outcome.message}` : ''}${excerpt}` };
   }

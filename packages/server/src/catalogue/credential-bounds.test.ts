@@ -103,13 +103,13 @@ test('log lines, progress and output of a handler are withheld when they cannot 
   assert.deepEqual([status, body.data.data.said], [200, 'done']);
   const lines = log.filter((line) => line.includes('"msg":"plugin"')).map((line) => JSON.parse(line));
   assert.deepEqual(
-    lines.map(({ said, fields }) => ({ said, fields })),
-    [{ said: '[redacted]', fields: undefined }],
+    lines.map(({ message, fields }) => ({ message, fields })),
+    [{ message: '[redacted]', fields: undefined }],
   );
   assert.ok(!log.join('').includes('é'));
   const [run] = ended;
   assert.ok(run);
   const outcome = { kind: 'cancelled' } as const;
   const execution = { runId: run.runId, durationMs: 1, outcome, isRepeatable: true };
-  assert.equal(endedRun(run, execution, { words: true, input: true }).end?.input, null);
+  assert.equal(endedRun(run, execution, { errorMessages: true, input: true }).end?.input, null);
 });

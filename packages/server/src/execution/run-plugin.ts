@@ -130,6 +130,6 @@ function logForPlugin(
   const isSmall = (jsonBytes(fields) ?? maxLogBytes + 1) <= maxLogBytes;
   const redactedText = redactedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
   const loggedFields = isSmall ? redactedOr(undefined, () => redactor.deep(fields)) : undefined;
-  const line = { run_id: runId, bundle: bundle.id, said: redactedText };
+  const line = { run_id: runId, bundle: bundle.id, message: redactedText };
   logger.info(loggedFields === undefined ? line : { ...line, fields: loggedFields }, 'plugin');
 }

@@ -56,7 +56,7 @@ export function openBackfill(deps: BackfillDeps): Backfill {
       if (job !== undefined) return { ...job, kind: 'confirm' };
       phase = 'embedding';
     }
-    if ((await space?.hasRoom()) === false) return undefined;
+    if ((await space?.hasFreeSpace()) === false) return undefined;
     const job = await vectors.claimBackfill({ model, ...lease });
     return job && { ...job, kind: 'embed' };
   }

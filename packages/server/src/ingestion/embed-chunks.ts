@@ -41,7 +41,7 @@ export async function embedMissing(
     if (last === undefined) return { kind: 'done' };
     const embedded = await tryToEmbed(embedder, chunks, signal);
     if ('message' in embedded) return { kind: 'unavailable', message: embedded.message };
-    await space?.untilRoom(signal);
+    await space?.untilFreeSpace(signal);
     const saving = await vectors.save(of.collectionId, embedder.model, embedded.vectors);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') {

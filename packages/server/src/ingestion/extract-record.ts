@@ -37,7 +37,7 @@ export interface Work {
   readonly signal: AbortSignal;
   readonly onProgress: (stage: RecordStage, percent: number) => void;
   /** Waits while the disk is nearly full. Called before a batch is written. Default: the disk is never full. */
-  readonly untilRoom?: () => Promise<void>;
+  readonly untilFreeSpace?: () => Promise<void>;
 }
 
 export interface Extraction {
@@ -104,7 +104,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
 /** The maximum number of rows written in one transaction. */
 const rowsAtOnce = 200;
 
-function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilRoom }: Work) {
+function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilFreeSpace }: Work) {
   const counts = { numChunks: 0, skipped: 0 };
 
   async function writeBatch(batch: readonly ExtractedChunk[]): Promise<void> {
@@ -116,7 +116,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
       .filter((chunk) => !taken.has(rowKeyOf(chunk)))
       .map((chunk) => ({ ...chunk, id: newId('chunk'), createdAt }));
     const skipped = batch.filter((chunk) => taken.has(rowKeyOf(chunk)));
-    await untilRoom?.();
+    await untilFreeSpace?.();
     signal.throwIfAborted();
     if (!(await jobs.addChunks(job, chunks))) throw new LeaseLost();
     metrics?.chunksWritten(chunks.length);
@@ -127,7 +127,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
 
   async function writeRows(rows: readonly ReportedRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      await untilRoom?.();
+      await untilFreeSpace?.();
       signal.throwIfAborted();
       const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
       if (!(await jobs.addRows(job, slice))) throw new LeaseLost();

@@ -70,7 +70,7 @@ export function openRecordWorker(deps: RecordWorkerDeps): Worker {
   return openWorker<ClaimedRecord>({
     name: 'records',
     concurrency: deps.concurrency + 1,
-    mayClaim: async () => (await space?.hasRoom()) ?? true,
+    mayClaim: async () => (await space?.hasFreeSpace()) ?? true,
     claim: createClaim(deps),
     handle: (job, control) => ingest(deps, job, control),
     onClaimed: ({ id }) => onChanged(id),
@@ -126,7 +126,7 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, beat
     async perform() {
       if (timeLeft === 0) throw new DeadlinePassed();
       if (job.attempt > deps.maxAttempts) throw new Error('The record failed: no attempts are left.');
-      await processRecord(deps, job, { signal, onProgress, untilRoom: deadline.untilRoom });
+      await processRecord(deps, job, { signal, onProgress, untilFreeSpace: deadline.untilFreeSpace });
     },
     settle: (reason) => settle(deps, job, { reason, workedMs: workedMs() }),
     renew: (leaseUntil) => deps.jobs.renew(job, { ...progress, leaseUntil, workedMs: workedMs() }),

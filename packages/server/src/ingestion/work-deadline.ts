@@ -10,7 +10,7 @@ export interface DeadlineOptions {
 
 export interface WorkDeadline {
   /** Waits while the disk is nearly full. That time does not count. */
-  untilRoom(): Promise<void>;
+  untilFreeSpace(): Promise<void>;
   /** Milliseconds of work since the start, without the time spent waiting for disk space. */
   workedMs(): number;
   stop(): void;
@@ -36,7 +36,7 @@ export function startDeadline({
     const since = performance.now();
     waitingSince = since;
     try {
-      await space.untilRoom(signal);
+      await space.untilFreeSpace(signal);
     } finally {
       waitedMs += performance.now() - since;
       waitingSince = null;
@@ -46,8 +46,8 @@ export function startDeadline({
   }
 
   return {
-    async untilRoom() {
-      if (await space.hasRoom()) return;
+    async untilFreeSpace() {
+      if (await space.hasFreeSpace()) return;
       waiting ??= waitForSpace();
       await waiting;
     },

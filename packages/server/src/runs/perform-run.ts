@@ -83,7 +83,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
 
   function ended({ prepared, stored }: AsyncRun, execution: Execution): StoredEnd {
     // The record includes the error message, because the message is the answer of the run and is stored nowhere else.
-    const end = toRunEnd(prepared.run, execution, { words: true, input: deps.keepsInputs(stored.projectId) });
+    const end = toRunEnd(prepared.run, execution, { errorMessages: true, input: deps.keepsInputs(stored.projectId) });
     if (execution.outcome.kind !== 'succeeded') return { end, result: null };
     return { end, result: { result: resultOf(execution), expiresAt: clock.now() + deps.keepResultMs } };
   }

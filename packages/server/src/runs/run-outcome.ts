@@ -8,9 +8,9 @@ import { Problem } from '../kernel/problem.ts';
 import type { RunEnd, RunLease, StoredRun } from './run-repository.ts';
 
 /** The texts that a record may include. */
-export interface Keeping {
+export interface RunRecordOptions {
   /** Whether to include error messages, in which a plugin or a third party may repeat the input. */
-  readonly words: boolean;
+  readonly errorMessages: boolean;
   /** Whether to include the input. */
   readonly input: boolean;
 }
@@ -19,11 +19,11 @@ export interface Keeping {
 const maxInputBytes = 16 * 1024;
 
 /** The redacted record of a run that has ended, without its output and credentials. */
-export function endedRun(run: ObservedRun, execution: Execution, options: Keeping): StoredRun {
+export function endedRun(run: ObservedRun, execution: Execution, options: RunRecordOptions): StoredRun {
   return { ...underWay(run), end: toRunEnd(run, execution, options) };
 }
 
-export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, options: Keeping): RunEnd {
+export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, options: RunRecordOptions): RunEnd {
   const { trace } = run;
   const { queue, start, validate, plugin, upstream } = phasesOf(trace);
   return {
@@ -35,7 +35,7 @@ export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, o
     violations: outcome.kind === 'succeeded' ? outcome.violations.length : 0,
     egress: trace.calls.map(({ ms, ...call }): RunCall => ({ ...call, ms: milliseconds(ms) })),
     egressLeftOut: trace.callsLeftOut,
-    error: outcome.kind === 'succeeded' ? null : describeError(outcome, run.runId, options.words),
+    error: outcome.kind === 'succeeded' ? null : describeError(outcome, run.runId, options.errorMessages),
     input: options.input ? redactedInput(run) : null,
   };
 }
@@ -43,9 +43,9 @@ export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, o
 function describeError(
   outcome: Exclude<Outcome, { kind: 'succeeded' }>,
   runId: string,
-  words: boolean,
+  includesMessage: boolean,
 ): RunEnd['error'] {
-  if (!words) return { code: outcomeCodes[outcome.kind], message: null };
+  if (!includesMessage) return { code: outcomeCodes[outcome.kind], message: null };
   const { code, message, details } = outcomeProblem(outcome, runId);
   return { code, message, ...(details === undefined ? {} : { details: [...details] }) };
 }

@@ -79,7 +79,7 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
       const keeps = deps.keepsInputs(run.caller.projectId);
       // Added to the buffer before it is removed here, so that a reader finds it in one of the two.
       if (run.caller.keepsOwnRecord !== true) {
-        buffer.add(pack(endedRun(run, execution, { words: keeps, input: keeps })));
+        buffer.add(pack(endedRun(run, execution, { errorMessages: keeps, input: keeps })));
       }
       live.delete(run);
       progress.delete(run.runId);

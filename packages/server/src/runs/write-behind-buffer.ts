@@ -87,7 +87,7 @@ export function createWriteBehindBuffer({
 
   /** Whether records may be stored. A stopping service stores its pending records; the reserved disk space covers them. */
   async function mayStore(): Promise<boolean> {
-    waitsForSpace = !closing && (await space?.hasRoom()) === false;
+    waitsForSpace = !closing && (await space?.hasFreeSpace()) === false;
     if (waitsForSpace) warn('records of runs wait for disk space', { runs: buffer.length });
     return !waitsForSpace;
   }

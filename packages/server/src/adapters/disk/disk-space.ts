@@ -76,9 +76,9 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
     logger,
   );
   return {
-    hasRoom: hasSpace,
+    hasFreeSpace: hasSpace,
     isLow: () => low,
-    async untilRoom(signal) {
+    async untilFreeSpace(signal) {
       signal.throwIfAborted();
       while (!(await hasSpace())) await pause(lookMs, undefined, { signal });
     },

@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 import { BlobUnreadable } from '../../files/blob-store.ts';
-import { isOutOfRoom } from '../../kernel/disk/is-out-of-room.ts';
+import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 
 /** Maps a system error to an error for the caller. Any other error is a defect and stays unchanged. */
 export function diskFailure(error: unknown): unknown {
-  if (isOutOfRoom(error)) {
+  if (isDiskFull(error)) {
     return new Problem(
       'INSUFFICIENT_STORAGE',
       'The disk is full. Nothing was stored. Free disk space, then retry the upload.',

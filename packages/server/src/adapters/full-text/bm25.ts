@@ -29,21 +29,25 @@ export interface Statistics {
   readonly words: number;
 }
 
-export interface WeighedWord {
+export interface WeightedWord {
   readonly word: string;
   /** This word's share of the highest possible score, in score units. */
   readonly weight: number;
 }
 
 /** A chunk's score is Σ weight · tf / (tf + base + perWord · length) over the query words that it contains. */
-export interface Weighing {
-  readonly words: readonly WeighedWord[];
+export interface WeightedQuery {
+  readonly words: readonly WeightedWord[];
   readonly base: number;
   readonly perWord: number;
 }
 
 /** Computes the weights. `found` holds the number of chunks that contain each word; a missing word occurs in none. */
-export function weigh(words: readonly string[], found: ReadonlyMap<string, number>, statistics: Statistics): Weighing {
+export function weigh(
+  words: readonly string[],
+  found: ReadonlyMap<string, number>,
+  statistics: Statistics,
+): WeightedQuery {
   const { chunks } = statistics;
   const countOf = (word: string) => found.get(word) ?? 0;
   const idfOf = (word: string) => Math.log(1 + (chunks - countOf(word) + 0.5) / (countOf(word) + 0.5));

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../database/tables.ts';
-import { mostLength, normaliseWords, toMatch, type Weighing, weigh } from './bm25.ts';
+import { mostLength, normaliseWords, toMatch, type WeightedQuery, weigh } from './bm25.ts';
 import { createCommonWords } from './common-words.ts';
 import type { FullText, TextMatch } from './full-text.ts';
 import { findStatistics } from './full-text-statistics.ts';
@@ -25,10 +25,10 @@ export function createPostgresSearch(): PostgresSearch {
       if (statistics === undefined) return [];
       const known = commonWords.of(collectionId, statistics);
       const found = await countChunks(db, collectionId, { words: distinct, known });
-      const weighing = weigh(distinct, found, statistics);
-      if (weighing.words.length === 0) return [];
+      const query = weigh(distinct, found, statistics);
+      if (query.words.length === 0) return [];
       return takeVisible(db, { limit, filter, dialect: 'postgres' }, (count) =>
-        rank(db, collectionId, { weighing, count }),
+        rank(db, collectionId, { query, count }),
       );
     },
     forget: commonWords.forget,
@@ -56,15 +56,15 @@ async function countChunks(db: Kysely<Tables>, collectionId: string, { words, kn
 }
 
 interface RankOptions {
-  readonly weighing: Weighing;
+  readonly query: WeightedQuery;
   readonly count: number;
 }
 
 /** The operations are in the same order as for SQLite, so that both databases compute identical scores. */
-async function rank(db: Kysely<Tables>, collectionId: string, { weighing, count }: RankOptions): Promise<TextMatch[]> {
-  const { base, perWord } = weighing;
-  const words = weighing.words.map(({ word }) => word);
-  const weights = weighing.words.map(({ weight }) => weight);
+async function rank(db: Kysely<Tables>, collectionId: string, { query, count }: RankOptions): Promise<TextMatch[]> {
+  const { base, perWord } = query;
+  const words = query.words.map(({ word }) => word);
+  const weights = query.words.map(({ weight }) => weight);
   const { rows } = await sql<{ seq: number; score: number }>`
     select id / ${lengthsOfId}::bigint as seq, sum(trunc(
         (weight * times) / (times + ${base}::float8 + ${perWord}::float8 * (id % ${lengthsOfId}::bigint))

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import type { Tables } from '../database/tables.ts';
 import { runMany } from '../sqlite/sqlite-insert-many.ts';
-import { normaliseWords, toMatch, type WeighedWord, type Weighing, weigh } from './bm25.ts';
+import { normaliseWords, toMatch, type WeightedQuery, type WeightedWord, weigh } from './bm25.ts';
 import { type CommonWords, createCommonWords } from './common-words.ts';
 import type { FullText } from './full-text.ts';
 import { countIn } from './full-text-statistics.ts';
@@ -137,15 +137,15 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   }
   const terms = await findTerms(db, place, unknown);
   for (const { word, chunks } of terms) found.set(word, (found.get(word) ?? 0) + chunks);
-  const weighing = weigh(distinct, found, statistics);
-  if (weighing.words.length === 0) return [];
-  const used = new Set(weighing.words.map(({ word }) => word));
+  const query = weigh(distinct, found, statistics);
+  if (query.words.length === 0) return [];
+  const used = new Set(query.words.map(({ word }) => word));
   for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
   // When all words of a query are common, they are matched nevertheless.
   const requested = new Set(unknown);
   const others = distinct.filter((word) => used.has(word) && !requested.has(word));
   const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, place, others))];
-  return takeVisible(db, take, (count) => rank(db, place, { weighing, terms: all, count }));
+  return takeVisible(db, take, (count) => rank(db, place, { query, terms: all, count }));
 }
 
 /* CROSS JOIN makes SQLite iterate over the list first and look up each of its values. */
@@ -164,25 +164,25 @@ async function findTerms(db: Kysely<Tables>, place: FullTextPlace, words: readon
 }
 
 interface RankOptions {
-  readonly weighing: Weighing;
+  readonly query: WeightedQuery;
   readonly terms: readonly Term[];
   readonly count: number;
 }
 
-async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { weighing, terms, count }: RankOptions) {
-  const weights = new Map(weighing.words.map(({ word, weight }: WeighedWord) => [word, weight]));
+async function rank(db: Kysely<Tables>, { index }: FullTextPlace, { query, terms, count }: RankOptions) {
+  const weights = new Map(query.words.map(({ word, weight }: WeightedWord) => [word, weight]));
   const requested = terms
     .filter(({ word }) => weights.has(word))
     .map(({ word, term }) => {
       const repeats = Number(term.slice(term.indexOf(frequencySeparator) + 1));
-      return [`"${term}"`, (weights.get(word) ?? 0) * repeats, repeats + weighing.base];
+      return [`"${term}"`, (weights.get(word) ?? 0) * repeats, repeats + query.base];
     });
   const { rows } = await sql<{ seq: number; score: number }>`
     with asked as materialized (
       select value ->> 0 as term, value ->> 1 as above, value ->> 2 as below from json_each(${JSON.stringify(requested)})
     ), ranked as (
       select indexed.rowid as id,
-        sum(cast(above / (below + ${weighing.perWord} * (indexed.rowid % ${lengths})) as integer)) as score
+        sum(cast(above / (below + ${query.perWord} * (indexed.rowid % ${lengths})) as integer)) as score
       from asked cross join ${index} as indexed on indexed.${index} match asked.term
       group by indexed.rowid order by score desc, id limit ${count}
     )

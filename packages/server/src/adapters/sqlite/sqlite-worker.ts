@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { isOutOfRoom } from '../../kernel/disk/is-out-of-room.ts';
+import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import type {
   PlacedRequest,
   StatementAnswer,
@@ -143,7 +143,7 @@ function lacksSpace(path: string): boolean {
     writeFileSync(probe, Buffer.alloc(probeSize), { mode: 0o600 });
     return false;
   } catch (error) {
-    return isOutOfRoom(error);
+    return isDiskFull(error);
   } finally {
     rmSync(probe, { force: true });
   }

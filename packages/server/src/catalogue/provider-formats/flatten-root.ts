@@ -13,8 +13,8 @@ export function flattenRoot(schema: JsonSchema, root: readonly string[], losses:
     if (!Array.isArray(branches)) continue;
     const { [keyword]: _, ...rest } = flat;
     flat = keyword === 'allOf' ? joinAll(rest, branches) : joinAny(rest, keyword, branches);
-    const how = keyword === 'allOf' ? 'its parts are joined into one object' : 'the alternatives are told in words';
-    losses.add('described', [...root, keyword], `"${keyword}" is not taken at the root; ${how}.`);
+    const how = keyword === 'allOf' ? 'its parts are merged into one object' : 'the description lists the alternatives';
+    losses.add('described', [...root, keyword], `This format does not support "${keyword}" at the root; ${how}.`);
   }
   return { ...flat, type: 'object', properties: isJsonObject(flat.properties) ? flat.properties : {} };
 }

@@ -32,7 +32,11 @@ export const gemini: FunctionFormat = ({ plugin }) => {
   }
   if (parameters !== undefined) return { definition: { ...head, parameters }, losses: losses.list };
   const looser = createLosses();
-  looser.add('unsupported', ['input_schema'], 'Given as "parametersJsonSchema": "parameters" cannot say all of it.');
+  looser.add(
+    'unsupported',
+    ['input_schema'],
+    'Returned as "parametersJsonSchema", because "parameters" cannot express the whole schema.',
+  );
   const parametersJsonSchema = looseParameters(plugin.input_schema, looser);
   return { definition: { ...head, parametersJsonSchema }, losses: looser.list };
 };
@@ -93,7 +97,7 @@ function oneType(schema: JsonSchema, path: readonly string[], losses: Losses): J
   const [only] = types;
   if (types.length < 2) return only === undefined ? nullFree : { ...nullFree, type: only };
   const { type: _type, description, nullable, ...rest } = nullFree;
-  losses.add('rewritten', [...path, 'type'], 'Several types became "anyOf".');
+  losses.add('rewritten', [...path, 'type'], 'A list of types was replaced by "anyOf".');
   const beside = { ...(description === undefined ? {} : { description }), ...(nullable === true ? { nullable } : {}) };
   return { ...beside, anyOf: types.map((type) => ({ ...ofType(rest, type), type })) };
 }
@@ -114,7 +118,7 @@ function ofType(schema: JsonSchema, type: string): JsonSchema {
 function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {
   const { oneOf, ...rest } = schema;
   if (!Array.isArray(oneOf) || schema.anyOf !== undefined) return schema;
-  losses.add('rewritten', [...path, 'oneOf'], '"oneOf" became "anyOf".');
+  losses.add('rewritten', [...path, 'oneOf'], '"oneOf" was replaced by "anyOf".');
   return { ...rest, anyOf: oneOf };
 }
 
@@ -147,6 +151,10 @@ function firstOf(schema: JsonSchema, path: readonly string[], losses: Losses): J
   const { anyOf, ...rest } = schema;
   const first = Array.isArray(anyOf) ? anyOf.find(isJsonObject) : undefined;
   if (first === undefined) return undefined;
-  losses.add('dropped', [...path, 'anyOf'], 'Items have one form there: only the first of the alternatives is given.');
+  losses.add(
+    'dropped',
+    [...path, 'anyOf'],
+    'Items cannot have alternatives in this format; only the first one is kept.',
+  );
   return geminiRules.shape({ ...first, ...rest }, path, losses);
 }

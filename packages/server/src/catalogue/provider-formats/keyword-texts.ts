@@ -11,9 +11,9 @@ const texts: Readonly<Record<string, (value: unknown) => string>> = {
   maxLength: (value) => `At most ${count(value, 'character')}.`,
   minItems: (value) => `At least ${count(value, 'item')}.`,
   maxItems: (value) => `At most ${count(value, 'item')}.`,
-  minProperties: (value) => `At least ${count(value, 'member')}.`,
-  maxProperties: (value) => `At most ${count(value, 'member')}.`,
-  uniqueItems: (value) => (value === true ? 'No item twice.' : ''),
+  minProperties: (value) => `At least ${count(value, 'property', 'properties')}.`,
+  maxProperties: (value) => `At most ${count(value, 'property', 'properties')}.`,
+  uniqueItems: (value) => (value === true ? 'Items must be unique.' : ''),
   pattern: (value) => `Matches the regular expression ${String(value)}.`,
   format: (value) => `Format: ${String(value)}.`,
   const: (value) => `Always ${json(value)}.`,
@@ -21,9 +21,9 @@ const texts: Readonly<Record<string, (value: unknown) => string>> = {
   default: (value) => `Default: ${json(value)}.`,
   examples: (value) => (Array.isArray(value) ? `For example ${value.map(json).join(' or ')}.` : ''),
   deprecated: (value) => (value === true ? 'Deprecated.' : ''),
-  readOnly: (value) => (value === true ? 'Only ever answered.' : ''),
-  writeOnly: (value) => (value === true ? 'Never answered.' : ''),
-  additionalProperties: (value) => (value === false ? 'No other members.' : ''),
+  readOnly: (value) => (value === true ? 'Read-only.' : ''),
+  writeOnly: (value) => (value === true ? 'Write-only.' : ''),
+  additionalProperties: (value) => (value === false ? 'No other properties.' : ''),
 };
 
 const maxTextLength = 500;
@@ -54,8 +54,8 @@ function endSentence(text: string): string {
   return /[.!?:…。！？]\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`;
 }
 
-function count(value: unknown, noun: string): string {
-  return `${json(value)} ${noun}${value === 1 ? '' : 's'}`;
+function count(value: unknown, noun: string, plural = `${noun}s`): string {
+  return `${json(value)} ${value === 1 ? noun : plural}`;
 }
 
 function json(value: unknown): string {

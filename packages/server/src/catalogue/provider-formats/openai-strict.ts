@@ -24,14 +24,15 @@ export const openaiStrict: FunctionFormat = ({ plugin }) => {
   const losses = createLosses();
   const head = openaiHead(plugin, losses);
   const parameters = strictParameters(plugin.input_schema, losses);
-  const excess = parameters === undefined ? 'a required part of it cannot be said strictly' : findExcess(parameters);
+  const excess =
+    parameters === undefined ? 'strict mode cannot express a required part of the schema' : findExcess(parameters);
   if (parameters === undefined || excess !== undefined) return withoutStrictness({ plugin, reachesOut: false }, excess);
   return { definition: { type: 'function', function: { ...head, strict: true, parameters } }, losses: losses.list };
 };
 
 function withoutStrictness({ plugin }: Parameters<FunctionFormat>[0], reason = ''): Defined {
   const losses = createLosses();
-  losses.add('unsupported', ['input_schema'], `Given without "strict": ${reason}.`);
+  losses.add('unsupported', ['input_schema'], `Returned with "strict": false, because ${reason}.`);
   const head = openaiHead(plugin, losses);
   const parameters = looseParameters(plugin.input_schema, losses);
   return { definition: { type: 'function', function: { ...head, strict: false, parameters } }, losses: losses.list };
@@ -75,7 +76,7 @@ function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): J
   const { oneOf, ...rest } = schema;
   if (!Array.isArray(oneOf)) return schema;
   if (schema.anyOf !== undefined) return undefined;
-  losses.add('rewritten', [...path, 'oneOf'], '"oneOf" became "anyOf".');
+  losses.add('rewritten', [...path, 'oneOf'], '"oneOf" was replaced by "anyOf".');
   return { ...rest, anyOf: oneOf };
 }
 
@@ -90,7 +91,8 @@ function closed(schema: JsonSchema, path: readonly string[], losses: Losses): Js
     (additionalProperties !== undefined && additionalProperties !== false) || isJsonObject(patternProperties);
   const names = membersOf(schema.properties);
   if (names.length === 0 && path.length > 1 && additionalProperties !== false) return undefined;
-  if (isOpen) losses.add('dropped', [...path, 'additionalProperties'], 'Only the named properties can be given.');
+  if (isOpen)
+    losses.add('dropped', [...path, 'additionalProperties'], 'Strict mode allows only the listed properties.');
   return { ...rest, properties: isJsonObject(rest.properties) ? rest.properties : {}, additionalProperties: false };
 }
 
@@ -100,7 +102,11 @@ function allRequired(schema: JsonSchema, path: readonly string[], losses: Losses
   const optional = members.filter(([name]) => !required.has(name)).map(([name]) => name);
   if (optional.length > 0) {
     const names = optional.map((name) => JSON.stringify(name)).join(', ');
-    losses.add('rewritten', [...path, 'required'], `Required, and null when left out: ${names}.`);
+    losses.add(
+      'rewritten',
+      [...path, 'required'],
+      `Optional properties are required in strict mode and may be null: ${names}.`,
+    );
   }
   const properties = members.map(
     // Rewritten members are schemas.

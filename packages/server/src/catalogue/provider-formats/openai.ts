@@ -31,7 +31,7 @@ export const openai: FunctionFormat = ({ plugin }: Described): Defined => {
 export function openaiHead(plugin: Described['plugin'], losses: Losses) {
   const { description } = plugin;
   if (description.length > maxDescription) {
-    losses.add('dropped', ['description'], `Only the first ${maxDescription} characters are taken.`);
+    losses.add('dropped', ['description'], `The description is cut after ${maxDescription} characters.`);
   }
   const text = description.length > maxDescription ? `${description.slice(0, maxDescription - 1)}…` : description;
   return { name: toolName(plugin.bundle_id, plugin.plugin_id), description: text };

@@ -44,11 +44,11 @@ export function rewriteSchema(
 
 function move(keyword: string, value: unknown, { at, losses }: { at: readonly string[]; losses: Losses }): string {
   if (keyword === 'title' || keyword.startsWith('x-')) {
-    losses.add('dropped', [...at, keyword], `"${keyword}" is not taken.`);
+    losses.add('dropped', [...at, keyword], `This format does not support "${keyword}", so it is left out.`);
     return '';
   }
   const text = textOfKeyword(keyword, value);
-  losses.add('described', [...at, keyword], `"${keyword}" is not taken; the description says it in words.`);
+  losses.add('described', [...at, keyword], `This format does not support "${keyword}", so the description states it.`);
   return text;
 }
 
@@ -98,7 +98,8 @@ function rewriteProperties(schema: JsonSchema, at: readonly string[], context: C
     const rewritten = rewriteSchema(child, path, context);
     if (rewritten !== undefined) result[name] = rewritten;
     else if (required.has(name)) return undefined;
-    else context.losses.add('dropped', path, 'It cannot be said in this format; being optional, it is left out.');
+    else
+      context.losses.add('dropped', path, 'This format cannot express its schema. It is optional, so it is left out.');
   }
   return result;
 }
@@ -112,7 +113,11 @@ function rewriteList(list: readonly unknown[], at: readonly string[], context: C
   if (!isChoice || children.length === 0) return undefined;
   for (const [index, child] of rewritten.entries()) {
     if (child !== undefined) continue;
-    context.losses.add('dropped', [...at, String(index)], 'This alternative cannot be said in this format.');
+    context.losses.add(
+      'dropped',
+      [...at, String(index)],
+      'This format cannot express the alternative, so it is left out.',
+    );
   }
   return children;
 }

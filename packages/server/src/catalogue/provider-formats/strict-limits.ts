@@ -20,7 +20,7 @@ export function findExcess(schema: JsonSchema): string | undefined {
   const over = (Object.keys(limits) as Array<keyof Counts>).find((kind) => counts[kind] > limits[kind]);
   if (over === undefined) return undefined;
   const words = { properties: 'properties', depth: 'levels', names: 'characters of names', enumValues: 'enum values' };
-  return `it has ${counts[over]} ${words[over]}, and ${limits[over]} are taken`;
+  return `strict mode allows at most ${limits[over]} ${words[over]}; the schema has ${counts[over]}`;
 }
 
 function count(schema: JsonSchema, depth: number, counts: Counts): void {

@@ -35,7 +35,11 @@ function flatMap(schema: JsonSchema, at: readonly string[], losses: Losses): Rec
   const inlined = inlineReferences(schema);
   for (const keyword of Object.keys(inlined)) {
     if (rootKeywords.has(keyword)) continue;
-    losses.add('dropped', [...at, keyword], `A flat map has no place for "${keyword}".`);
+    losses.add(
+      'dropped',
+      [...at, keyword],
+      `A flat map of parameters does not support "${keyword}", so it is left out.`,
+    );
   }
   const required = new Set(textsIn(inlined.required));
   const flat: Record<string, unknown> = {};
@@ -59,16 +63,20 @@ function flatParameter({ name, property, required }: Parameter, path: readonly s
   const schema = isJsonObject(property) ? property : {};
   const found = flatType(schema);
   if (found === undefined && !required && path[0] === 'input_schema') {
-    losses.add('dropped', path, 'A flat map has no such type; being optional, it is left out.');
+    losses.add(
+      'dropped',
+      path,
+      'A flat map of parameters does not support its type. It is optional, so it is left out.',
+    );
     return undefined;
   }
   if (found === undefined) {
     const isInput = path[0] === 'input_schema';
-    const message = isInput ? 'its clients cannot run this plugin' : 'the value is an object or a list all the same';
+    const message = isInput ? 'clients of this format cannot run the plugin' : 'the value is still an object or a list';
     losses.add(
       isInput ? 'unsupported' : 'rewritten',
       path,
-      `A flat map has no such type, so it says "string"; ${message}.`,
+      `A flat map of parameters does not support its type, so "string" is stated; ${message}.`,
     );
   }
   const sentences = Object.entries(schema).flatMap(([keyword, value]) => moved({ keyword, value }, path, losses));
@@ -115,6 +123,10 @@ function moved(
       name === 'description' ? [String(one)] : moved({ keyword: name, value: one }, [...path, 'items'], losses),
     );
   }
-  losses.add('described', [...path, keyword], `A flat map has no "${keyword}"; the description says it in words.`);
+  losses.add(
+    'described',
+    [...path, keyword],
+    `A flat map of parameters does not support "${keyword}", so the description states it.`,
+  );
   return [textOfKeyword(keyword, value)];
 }

@@ -1,16 +1,16 @@
 /** The free disk space of the data folder, for background work: records, vectors, run data. */
 export interface DiskSpace {
-  /** Whether background work may write now. */
-  hasRoom(): Promise<boolean>;
-  /** Resolves when background work may write. Rejects when the signal is aborted. */
-  untilRoom(signal: AbortSignal): Promise<void>;
+  /** Whether the disk has enough free space for background work to write. */
+  hasFreeSpace(): Promise<boolean>;
+  /** Resolves when the disk has enough free space for background work to write. Rejects when the signal is aborted. */
+  untilFreeSpace(signal: AbortSignal): Promise<void>;
   /** Whether the disk was nearly full at the last check, at most a second ago. */
   isLow(): boolean;
 }
 
 /** For stores whose database is on another machine. */
 export const unlimitedSpace: DiskSpace = {
-  hasRoom: async () => true,
-  untilRoom: async () => undefined,
+  hasFreeSpace: async () => true,
+  untilFreeSpace: async () => undefined,
   isLow: () => false,
 };

@@ -14,7 +14,7 @@ import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
 import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { insertChunks, toChunk } from './chunk-rows.ts';
-import { hasRoom, lockCollection } from './lock-collection.ts';
+import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
 
@@ -101,7 +101,7 @@ function addDirect(
     const collection = await lockCollection(transaction, collectionId);
     if (collection === undefined) return 'gone';
     const target = { collectionId, capacity: collection.capacity };
-    if (!(await hasRoom(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
+    if (!(await fitsCapacity(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     await insertChunks(transaction, database, { place, chunks: [chunk] });
     await wantVectors(transaction, collectionId);

@@ -40,7 +40,7 @@ interface Addition {
  * Returns whether the visible chunks stay within the capacity. The index counts all chunks, including those that are
  * not visible. While that number is within the capacity, no chunks need to be counted.
  */
-export async function hasRoom(
+export async function fitsCapacity(
   transaction: Transaction<Tables>,
   { collectionId, capacity }: { readonly collectionId: string; readonly capacity: number },
   { unwritten, added, without, gone = 0 }: Addition,

@@ -20,7 +20,7 @@ const pairsAtOnce = 20_000;
 export const noKeys = -1;
 
 /** Returns whether a batch of keys should be inserted now. `keyedTo` is null for pairs without keys. */
-export function areManyWaiting(keyedTo: number | null, chunks: readonly NewChunk[]): boolean {
+export function isKeyBatchDue(keyedTo: number | null, chunks: readonly NewChunk[]): boolean {
   const last = chunks.at(-1)?.ordinal;
   return last !== undefined && keyedTo !== null && last - keyedTo >= pairsAtOnce;
 }
@@ -39,14 +39,14 @@ export function pairKeyOf(collectionId: string, rowKey: string) {
 }
 
 /** The unfinished generation of a record, and the ordinal up to which its keys are inserted. */
-export interface Keying {
+export interface KeyInsertion {
   readonly job: RecordJob;
   /** Null when the chunks have no keys. */
   readonly keyedTo: number | null;
 }
 
 /** Inserts the remaining keys. The caller holds the lock on the record's row. */
-export async function enterKeys(transaction: Transaction<Tables>, { job, keyedTo }: Keying): Promise<void> {
+export async function insertKeys(transaction: Transaction<Tables>, { job, keyedTo }: KeyInsertion): Promise<void> {
   if (keyedTo === null) return;
   const of = { record: job.id, generation: job.generation + 1 };
   const { last } = await transaction

@@ -13,9 +13,9 @@ import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertChunks } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
-import { countChunks, hasRoom, lockCollection } from './lock-collection.ts';
+import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
-import { areManyWaiting, enterKeys, noKeys, removeKeys } from './pair-keys.ts';
+import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import { wantVectors } from './vector-repository.ts';
 
@@ -88,10 +88,10 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
 
 async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
   const row = await writeChunks(database, job, chunks);
-  if (row === undefined || !areManyWaiting(row.keyed_to, chunks)) return row !== undefined;
+  if (row === undefined || !isKeyBatchDue(row.keyed_to, chunks)) return row !== undefined;
   return database.write.transaction().execute(async (transaction) => {
     const held = await hold(transaction, job);
-    if (held !== undefined) await enterKeys(transaction, { job, keyedTo: held.keyed_to });
+    if (held !== undefined) await insertKeys(transaction, { job, keyedTo: held.keyed_to });
     return held !== undefined;
   });
 }
@@ -144,7 +144,7 @@ async function publish(
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
   if (row === undefined || collection === undefined) return { kind: 'lost' };
-  await enterKeys(transaction, { job, keyedTo: row.keyed_to });
+  await insertKeys(transaction, { job, keyedTo: row.keyed_to });
   if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
     // The document that was read is outdated. The next attempt compares with the pairs of other records again.
     await updateHeld(transaction, job, { made: null });
@@ -154,7 +154,7 @@ async function publish(
   const target = { collectionId: row.collection_id, capacity: collection.capacity };
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
-  if (!(await hasRoom(transaction, target, addition))) return { kind: 'full' };
+  if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
   await replaceRivals(transaction, job, { counts, now: ingested.now });
   if (ingested.lacksVectors === true) await wantVectors(transaction, row.collection_id);
   const replaced = row.generation > 0;

@@ -95,7 +95,7 @@ function toBlock(reader: Reader, properties: XmlElement | undefined, text: strin
 /** Reads a table. A table of one cell is a frame, so its content is read as ordinary blocks. */
 export function readTable(reader: Reader, table: XmlElement): Block[] {
   if (reader.depth >= deepestStory) {
-    reader.warnings.add('Boxes or tables nested very deep were left out.');
+    reader.warnings.add('Boxes or tables were left out because they are nested too deeply.');
     return [];
   }
   reader.depth += 1;

@@ -153,7 +153,7 @@ function readDiagram(reader: Reader, line: Line, element: XmlElement): void {
 function hang(reader: Reader, line: Line, read: () => readonly Block[]): void {
   if (!isShown(line)) return;
   if (reader.depth >= deepestStory) {
-    reader.warnings.add('Boxes or tables nested very deep were left out.');
+    reader.warnings.add('Boxes or tables were left out because they are nested too deeply.');
     return;
   }
   reader.depth += 1;
