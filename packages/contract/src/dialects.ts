@@ -6,9 +6,10 @@ import { textLimits } from './store-bounds.ts';
 
 /** Requests and responses in the form of other programs. Source: docs/contract.md "Dialects". */
 
-/** The operators of Dify for which metadata filters have an equivalent. */
+/** The operators of Dify. */
 export const difyOperators = [
-  ...(['is', 'is not', 'in', 'not in'] as const),
+  ...(['contains', 'not contains', 'start with', 'end with'] as const),
+  ...(['is', 'is not', 'in', 'not in', 'empty', 'not empty'] as const),
   ...(['=', '≠', '>', '<', '≥', '≤', 'before', 'after'] as const),
 ] as const;
 export type DifyOperator = (typeof difyOperators)[number];

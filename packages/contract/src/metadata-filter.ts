@@ -25,9 +25,24 @@ export const MembershipCondition = Type.Object({
   key: Key,
   value: Type.Array(Type.Union([text, Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: filterLimits.values }),
 });
+export const TextCondition = Type.Object({
+  type: Type.Enum(['contains', 'not_contains', 'starts_with', 'ends_with']),
+  key: Key,
+  value: Type.String({
+    minLength: 1,
+    maxLength: filterLimits.textCharacters,
+    description: 'Compared with texts only. Upper and lower case differ.',
+  }),
+});
+export const PresenceCondition = Type.Object({
+  type: Type.Enum(['empty', 'not_empty'], { description: '`empty`: the entry is missing, null or an empty text.' }),
+  key: Key,
+});
+export type TextCondition = Static<typeof TextCondition>;
+export type PresenceCondition = Static<typeof PresenceCondition>;
 const group = Type.Enum(['and', 'or']);
 const bounds = { minItems: 1, maxItems: filterLimits.conditions };
-const Condition = [EqualityCondition, OrderCondition, MembershipCondition] as const;
+const Condition = [EqualityCondition, OrderCondition, MembershipCondition, TextCondition, PresenceCondition] as const;
 export const InnerFilterGroup = Type.Object({ type: group, filters: Type.Array(Type.Union([...Condition]), bounds) });
 export const FilterGroup = Type.Object({
   type: group,
@@ -36,11 +51,11 @@ export const FilterGroup = Type.Object({
 
 /**
  * Selects chunks by their metadata, or by that of their record when the chunk lacks the entry. A number also matches a text with
- * that number. `ne` and `nin` also match chunks without the entry. Groups may be nested two levels deep.
+ * that number. `ne`, `nin` and `not_contains` also match chunks without the entry. Groups may be nested two levels deep.
  */
 export const MetadataFilter = Type.Union([...Condition, FilterGroup], {
   description:
-    'Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne` and `nin` also meet chunks without the entry.',
+    'Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne`, `nin` and `not_contains` also meet chunks without the entry.',
 });
 export type MetadataFilter = Static<typeof MetadataFilter>;
 export type MetadataCondition = Static<(typeof Condition)[number]>;

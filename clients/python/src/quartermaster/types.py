@@ -353,14 +353,29 @@ class MembershipCondition(TypedDict):
     value: list[str | float | bool]
 
 
+class TextCondition(TypedDict):
+    type: Literal["contains", "not_contains", "starts_with", "ends_with"]
+    key: str
+    """Name of an entry of the metadata."""
+    value: str
+    """Compared with texts only. Upper and lower case differ."""
+
+
+class PresenceCondition(TypedDict):
+    type: Literal["empty", "not_empty"]
+    """`empty`: the entry is missing, null or an empty text."""
+    key: str
+    """Name of an entry of the metadata."""
+
+
 class FilterGroup(TypedDict):
     type: Literal["and", "or"]
-    filters: list[EqualityCondition | OrderCondition | MembershipCondition | InnerFilterGroup]
+    filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | InnerFilterGroup]
 
 
 class InnerFilterGroup(TypedDict):
     type: Literal["and", "or"]
-    filters: list[EqualityCondition | OrderCondition | MembershipCondition]
+    filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition]
 
 
 class _ScoredChunkRequired(TypedDict):
@@ -701,8 +716,8 @@ TextSplitter = Union["TokenSplitter", "SeparatorSplitter"]
 """How text is cut into chunks. Left out: by the structure of the document, at most 400 tokens in a chunk."""
 
 
-MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "FilterGroup"]
-"""Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne` and `nin` also meet chunks without the entry."""
+MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "TextCondition", "PresenceCondition", "FilterGroup"]
+"""Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne`, `nin` and `not_contains` also meet chunks without the entry."""
 
 
 ErrorCode = Literal[

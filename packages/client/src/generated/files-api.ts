@@ -307,8 +307,8 @@ export type ChunkQuery = {
   rerank_model_id?: string;
 };
 
-/** Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne` and `nin` also meet chunks without the entry. */
-export type MetadataFilter = EqualityCondition | OrderCondition | MembershipCondition | FilterGroup;
+/** Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne`, `nin` and `not_contains` also meet chunks without the entry. */
+export type MetadataFilter = EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | FilterGroup;
 
 export type EqualityCondition = {
   type: 'eq' | 'ne';
@@ -332,14 +332,29 @@ export type MembershipCondition = {
   value: Array<string | number | boolean>;
 };
 
+export type TextCondition = {
+  type: 'contains' | 'not_contains' | 'starts_with' | 'ends_with';
+  /** Name of an entry of the metadata. */
+  key: string;
+  /** Compared with texts only. Upper and lower case differ. */
+  value: string;
+};
+
+export type PresenceCondition = {
+  /** `empty`: the entry is missing, null or an empty text. */
+  type: 'empty' | 'not_empty';
+  /** Name of an entry of the metadata. */
+  key: string;
+};
+
 export type FilterGroup = {
   type: 'and' | 'or';
-  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | InnerFilterGroup>;
+  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | InnerFilterGroup>;
 };
 
 export type InnerFilterGroup = {
   type: 'and' | 'or';
-  filters: Array<EqualityCondition | OrderCondition | MembershipCondition>;
+  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition>;
 };
 
 export type ScoredChunk = {
@@ -537,7 +552,7 @@ export type DifyRetrieval = {
 export type DifyCondition = {
   /** Name of an entry of the metadata. With several names, one of them must meet the condition. */
   name: string | Array<string>;
-  comparison_operator: 'is' | 'is not' | 'in' | 'not in' | '=' | '≠' | '>' | '<' | '≥' | '≤' | 'before' | 'after';
+  comparison_operator: 'contains' | 'not contains' | 'start with' | 'end with' | 'is' | 'is not' | 'in' | 'not in' | 'empty' | 'not empty' | '=' | '≠' | '>' | '<' | '≥' | '≤' | 'before' | 'after';
   value?: string | number | Array<string | number> | null;
 };
 

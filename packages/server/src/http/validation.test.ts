@@ -16,7 +16,12 @@ function complaintAbout(body: unknown): string {
 }
 
 const is = (n: number) => ({ type: 'eq', key: 'a', value: n });
-const comparisons = '"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"';
+const comparisons = [
+  ...['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin'],
+  ...['contains', 'not_contains', 'starts_with', 'ends_with', 'empty', 'not_empty'],
+]
+  .map((type) => `"${type}"`)
+  .join(', ');
 
 const cases: ReadonlyArray<readonly [what: string, body: object, complaint: string]> = [
   ['no form at all', { filters: 'x' }, 'filters must be an object; received a string ("x").'],

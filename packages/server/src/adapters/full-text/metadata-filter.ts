@@ -1,9 +1,10 @@
-import type { MetadataCondition, MetadataFilter } from '@quartermaster/contract';
+import type { MetadataCondition, MetadataFilter, PresenceCondition, TextCondition } from '@quartermaster/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 
 type Dialect = Database['dialect'];
 type Value = string | number | boolean;
+type ComparisonCondition = Exclude<MetadataCondition, TextCondition | PresenceCondition>;
 
 /**
  * Translates the condition to SQL over the rows `chunk` and `record`. Keys and values are parameters and never part of
@@ -17,17 +18,59 @@ export function metadataFilter(dialect: Dialect, filter: MetadataFilter): RawBui
   return condition(dialect, filter);
 }
 
-function condition(dialect: Dialect, { type, key, value }: MetadataCondition): RawBuilder<SqlBool> {
+function condition(dialect: Dialect, condition: MetadataCondition): RawBuilder<SqlBool> {
+  const { type, key } = condition;
+  const found = sql<SqlBool>`exists (select 1 from (${findEntry(dialect, key)}) as entry where ${matches(dialect, condition)})`;
+  return negated.has(type) ? sql<SqlBool>`not ${found}` : found;
+}
+
+const negated: ReadonlySet<MetadataCondition['type']> = new Set(['ne', 'nin', 'not_contains', 'empty']);
+
+/** Compares the row `entry` with the condition, without its negation. */
+function matches(dialect: Dialect, condition: MetadataCondition): RawBuilder<SqlBool> {
+  switch (condition.type) {
+    case 'empty':
+    case 'not_empty':
+      return sql`entry.type <> 'null' and coalesce(entry.atom, '-') <> ''`;
+    case 'contains':
+    case 'not_contains':
+    case 'starts_with':
+    case 'ends_with': {
+      const { entry, value } = forms[dialect].string;
+      return sql`${entry} is not null and ${parts[dialect][condition.type](value(condition.value))}`;
+    }
+    default:
+      return equalsOrOrders(dialect, condition);
+  }
+}
+
+type TextType = TextCondition['type'];
+type Part = (value: RawBuilder<unknown>) => RawBuilder<SqlBool>;
+
+const parts: Record<Dialect, Record<TextType, Part>> = {
+  sqlite: {
+    contains: (value) => sql`instr(entry.atom, ${value}) > 0`,
+    not_contains: (value) => sql`instr(entry.atom, ${value}) > 0`,
+    starts_with: (value) => sql`substr(entry.atom, 1, length(${value})) = ${value}`,
+    ends_with: (value) => sql`substr(entry.atom, -length(${value})) = ${value}`,
+  },
+  postgres: {
+    contains: (value) => sql`strpos(entry.atom, ${value}) > 0`,
+    not_contains: (value) => sql`strpos(entry.atom, ${value}) > 0`,
+    starts_with: (value) => sql`starts_with(entry.atom, ${value})`,
+    ends_with: (value) => sql`right(entry.atom, length(${value})) = ${value}`,
+  },
+};
+
+function equalsOrOrders(dialect: Dialect, { type, value }: ComparisonCondition): RawBuilder<SqlBool> {
   const values: readonly Value[] = Array.isArray(value) ? value : [value];
-  const isNegated = type === 'ne' || type === 'nin';
   const any = kinds.flatMap((kind) => {
     const of = values.filter((each) => typeof each === kind);
     const { entry, value } = forms[dialect][kind];
     // One comparison covers all values of a type, because a query may contain thousands.
     return of.length === 0 ? [] : [sql<SqlBool>`(${entry} ${operators[type]} (${sql.join(of.map(value))}))`];
   });
-  const found = sql<SqlBool>`exists (select 1 from (${findEntry(dialect, key)}) as entry where ${sql.join(any, sql` or `)})`;
-  return isNegated ? sql<SqlBool>`not ${found}` : found;
+  return sql`${sql.join(any, sql` or `)}`;
 }
 
 const operators = {

@@ -27,15 +27,27 @@ type Comparison<Condition = MetadataCondition> = Condition extends unknown ? Omi
 const membership = { in: 'in', 'not in': 'nin' } as const;
 const equality = { is: 'eq', 'is not': 'ne', '=': 'eq', '≠': 'ne' } as const;
 const order = { '>': 'gt', '<': 'lt', '≥': 'gte', '≤': 'lte', after: 'gt', before: 'lt' } as const;
+const partial = {
+  contains: 'contains',
+  'not contains': 'not_contains',
+  'start with': 'starts_with',
+  'end with': 'ends_with',
+} as const;
+const presence = { empty: 'empty', 'not empty': 'not_empty' } as const;
 const textual: ReadonlySet<DifyOperator> = new Set(['is', 'is not']);
 
 function readComparison(
   { comparison_operator: operator, value }: Omit<DifyCondition, 'name'>,
   path: string,
 ): Comparison {
+  if (isIn(presence, operator)) return { type: presence[operator] };
   if (isIn(membership, operator)) return { type: membership[operator], value: readList(value, path) };
   if (typeof value !== 'string' && typeof value !== 'number') {
     throw fieldInvalid(path, describe(value), `a string or a number for the operator "${operator}"`);
+  }
+  if (isIn(partial, operator)) {
+    if (value === '') throw fieldInvalid(path, 'an empty text', `a text for the operator "${operator}"`);
+    return { type: partial[operator], value: String(value) };
   }
   const operand = textual.has(operator) ? value : readNumber(value);
   if (isIn(equality, operator)) return { type: equality[operator], value: operand };

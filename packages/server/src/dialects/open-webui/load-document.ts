@@ -3,7 +3,8 @@ import type { ExtractionOutcome, ExtractionTask, Extractor } from '../../extract
 import type { TemporaryFile } from '../../files/upload/temporary-file.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { collectText } from './collect-text.ts';
-import { documentNotRead, loadCancelled, textTooLong } from './problems.ts';
+import { documentNotRead } from './document-not-read.ts';
+import { loadCancelled, textTooLong } from './problems.ts';
 import type { DocumentName } from './read-document-name.ts';
 
 export interface DocumentLoaderDeps {
