@@ -41,6 +41,28 @@ test('every bad variable is reported at once, by name', () => {
   );
 });
 
+test('an unknown setting is answered with the settings of a similar name', () => {
+  const messageFor = (name: string) => {
+    try {
+      parseConfig({ [name]: '1' });
+    } catch (error) {
+      return error instanceof ConfigError ? error.findings[0] : error;
+    }
+    return undefined;
+  };
+  const list = 'docs/reference/settings.md lists all settings.';
+  for (const [name, suggestion] of [
+    ['FILE_PORT', 'Did you mean QUARTERMASTER_FILES_PORT? '],
+    ['MAX_FLIES', 'Did you mean QUARTERMASTER_MAX_FILES? '],
+    ['PORT', 'Did you mean QUARTERMASTER_FILES_PORT or QUARTERMASTER_PLUGINS_PORT? '],
+    ['EMBEDDING', ''],
+    ['COLOUR', ''],
+    ['X'.repeat(100_000), ''],
+  ] as const) {
+    assert.equal(messageFor(`QUARTERMASTER_${name}`), `QUARTERMASTER_${name} is not a setting. ${suggestion}${list}`);
+  }
+});
+
 test('a secret setting appears neither in the printed configuration nor in an error', () => {
   const config = parseConfig({ QUARTERMASTER_DATABASE_URL: 'postgres://u:hunter2@127.0.0.1/db' });
   assert.equal(config.databaseUrl?.reveal(), 'postgres://u:hunter2@127.0.0.1/db');

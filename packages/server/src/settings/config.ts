@@ -8,6 +8,7 @@ import { Secret } from '../kernel/secret.ts';
 import type { Environment } from './environment.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
+import { findUnknownNames, prefix } from './unknown-names.ts';
 
 export { type Environment, processEnvironment } from './environment.ts';
 
@@ -110,15 +111,13 @@ export class ConfigError extends Error {
   }
 }
 
-const prefix = 'QUARTERMASTER_';
-
 /**
  * Reads the settings, and the files that settings name for secrets. Reports every invalid variable at once, by name. Unknown names
  * under `QUARTERMASTER_` are errors, so that a misspelt setting is noticed. An empty value counts as unset.
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {
-  const findings = unknownNames(environment);
+  const findings = findUnknownNames(environment);
   const reader = createReader(environment, findings);
   const config: Config = {
     ...readAddresses(reader),
@@ -130,17 +129,6 @@ export function parseConfig(environment: Environment): Config {
   };
   if (findings.length > 0) throw new ConfigError(findings);
   return Object.freeze(config);
-}
-
-/** Variables of the command line, which may be set where the service starts. */
-const namesOfCommandLine: readonly string[] = ['URL', 'PLUGINS_URL', 'API_KEY'];
-
-function unknownNames(environment: Environment): string[] {
-  return Object.keys(environment)
-    .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
-    .filter((name) => !namesOfCommandLine.includes(name.slice(prefix.length)))
-    .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
-    .map((name) => `${name} is not a setting. docs/reference/settings.md lists all settings.`);
 }
 
 type SettingName = keyof typeof settings;

@@ -1,9 +1,9 @@
-import { didYouMean } from '../../kernel/validation/did-you-mean.ts';
 import { checkMetaSchema } from '../manifest/check-manifest.ts';
 import { checkReferences } from '../manifest/check-references.ts';
 import type { FieldPath, Findings } from '../manifest/findings.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
 import { type SchemaNode, subschemasOf } from './subschemas.ts';
+import { suggestKeyword } from './suggest-keyword.ts';
 
 const maxSubschemas = 2_000;
 const maxDepth = 32;
@@ -58,7 +58,7 @@ function checkNode(node: SchemaNode, findings: Findings): void {
     if (Object.hasOwn(schema, keyword)) findings.add([...path, keyword], `"${keyword}" ${reason}.`);
   }
   for (const keyword of Object.keys(schema)) {
-    const known = didYouMean(keyword);
+    const known = suggestKeyword(keyword);
     if (known !== undefined) findings.add([...path, keyword], `Unknown keyword "${keyword}". Did you mean "${known}"?`);
   }
   checkItems(schema, path, findings);

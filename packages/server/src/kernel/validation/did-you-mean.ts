@@ -1,26 +1,15 @@
-/** Keywords of JSON Schema 2020-12 that a schema may use. */
-const keywords = [
-  ...['type', 'enum', 'const', 'title', 'description', 'default', 'examples', 'format', 'pattern', 'deprecated'],
-  ...['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength'],
-  ...['maxItems', 'minItems', 'uniqueItems', 'maxContains', 'minContains', 'maxProperties', 'minProperties'],
-  ...['required', 'dependentRequired', 'properties', 'patternProperties', 'additionalProperties', 'propertyNames'],
-  ...['items', 'prefixItems', 'contains', 'dependentSchemas', 'unevaluatedItems', 'unevaluatedProperties'],
-  ...['allOf', 'anyOf', 'oneOf', 'then', 'else', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType'],
-  ...['contentSchema'],
-];
-const known: ReadonlySet<string> = new Set(keywords);
-/** Keywords of other dialects, which resemble a typing error. */
-const otherDialects: ReadonlySet<string> = new Set(['example']);
+/** Characters of the longest name that is compared. */
+const maxLength = 40;
 
 /**
- * Suggests the keyword for a misspelt one. Validators ignore unknown keywords, so authors would not notice that `requierd` has no
- * effect. Undefined for names that resemble no keyword, because schemas may contain annotations.
+ * Finds the name that the caller probably wanted: the first candidate that differs in at most two typing errors, or in one when the
+ * written name is shorter than six characters. Case does not count. Undefined when no candidate is that similar.
  */
-export function didYouMean(written: string): string | undefined {
-  if (known.has(written) || otherDialects.has(written) || /^(\$|x-|.{0,3}$|.{31})/.test(written)) return undefined;
+export function didYouMean(written: string, candidates: readonly string[]): string | undefined {
+  if (written.length > maxLength) return undefined;
   const most = written.length < 6 ? 1 : 2;
-  return keywords.find(
-    (keyword) => Math.abs(keyword.length - written.length) <= most && distance(written, keyword) <= most,
+  return candidates.find(
+    (candidate) => Math.abs(candidate.length - written.length) <= most && distance(written, candidate) <= most,
   );
 }
 

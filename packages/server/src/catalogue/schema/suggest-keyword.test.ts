@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { didYouMean } from './did-you-mean.ts';
+import { suggestKeyword } from './suggest-keyword.ts';
 
 test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
   for (const [written, expected] of [
@@ -11,7 +11,7 @@ test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
     ['additonalProperties', 'additionalProperties'],
     ['item', 'items'],
   ] as const) {
-    assert.equal(didYouMean(written), expected);
+    assert.equal(suggestKeyword(written), expected);
   }
   const withoutSuggestion = [
     'required',
@@ -34,6 +34,6 @@ test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
     'markdownDescription',
     'ui',
   ]) {
-    assert.equal(didYouMean(written), undefined, written);
+    assert.equal(suggestKeyword(written), undefined, written);
   }
 });
