@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { collectMessages, findOpaqueProblems, readSources } from '../scripts/reference/messages/collect-messages.ts';
+import { findLogFields } from '../scripts/reference/messages/log-fields.ts';
 import { readSource } from '../scripts/reference/messages/source-file.ts';
 
 function textsOf(code: string, file = 'packages/server/src/sample/sample.ts'): string[] {
@@ -55,9 +56,23 @@ test('the text of every problem can be read from the code, except where an error
   assert.ok(sources.length > 500, `only ${sources.length} files`);
   assert.ok(collectMessages(sources).length > 500);
   assert.deepEqual(findOpaqueProblems(sources), [
-    'credentials-header.ts',
-    'document-not-read.ts',
-    'routes.ts',
-    'run-once.ts',
+    'dialects/document-not-read.ts',
+    'execution/credentials-header.ts',
+    'execution/run-once.ts',
+    'mcp/routes.ts',
   ]);
+});
+
+test('the fields of log lines have names in snake_case, and a duration is duration_ms', () => {
+  const fieldsOf = (code: string) => [...findLogFields([readSource('packages/server/src/sample/sample.ts', code)])];
+  assert.deepEqual(
+    fieldsOf("const all = { ...(ok && { runId }), of: { ms: 1 } };\nlog.info(ok ? all : { err }, 'run ended');"),
+    ['runId', 'of', 'ms', 'err'],
+  );
+  const fields = findLogFields(readSources());
+  assert.ok(fields.size > 80, `only ${fields.size} fields`);
+  const wrong = [...fields].filter(
+    (name) => !/^[a-z]+(_[a-z]+)*$/.test(name) || /^(ms|milliseconds|seconds)$/.test(name),
+  );
+  assert.deepEqual(wrong, []);
 });

@@ -82,7 +82,7 @@ test('npm run dev reloads the page after a change of the console and the service
   const { until, output } = follow(dev);
   const consoleUrl = await until(/console that reloads: (http:\S+\d)/);
   const filesUrl = await until(/files address +(http:\S+)/);
-  await until(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}listening files=/m);
+  await until(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}service started files=/m);
   assert.doesNotMatch(output(), /^\{/m, 'logs are readable');
 
   const { page } = await openBrowser(t);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ test('on a terminal, a start ends with one banner that has the URL to open, afte
     /\nQuartermaster \S+ is ready\. Press Ctrl-C to stop it\.\n/,
   );
   assert.deepEqual(others, []);
-  assert.match(before, /^\d\d:\d\d:\d\d\.\d{3} INFO {2}listening files=http/m);
+  assert.match(before, /^\d\d:\d\d:\d\d\.\d{3} INFO {2}service started files=http/m);
   assert.doesNotMatch(before, /^\{/m);
   assert.match(banner, /^ {2}first API key {4}qmk_\w+ /m);
   assert.match(
@@ -65,6 +65,43 @@ test('a service on all addresses prints URLs that can be opened and warns of pla
   assert.doesNotMatch(banner, /\/\/0\.0\.0\.0/);
   assert.match(banner, /warning {10}QUARTERMASTER_HOST is not a loopback address .+ cross the network unencrypted\./);
 });
+
+test('every log line of a start, a run and a stop is listed in the documentation and names its fields in snake_case', async (t) => {
+  const page = readFileSync('docs/reference/messages.md', 'utf8').split('## Log')[1] ?? '';
+  const rows = [...page.matchAll(/^\| (.+?) \| (\w+) \|/gm)].map(([, message = '', level]) => ({ message, level }));
+  const service = await startService(t, { settings: { HOST: '0.0.0.0', LOG_LEVEL: 'trace' } });
+  const plugin = { bundle_id: 'calculator', plugin_id: 'evaluate' };
+  await service.client.plugins.execute({ ...plugin, input_params: { expression: '6 * 7' }, credentials: {} });
+  assert.equal(await service.stop(), 0);
+  const lines = service
+    .log()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+  const messages = lines.map(({ msg }) => String(msg));
+  for (const wanted of ['service started', 'answered', 'run ended', 'service stop requested', 'service stopped']) {
+    assert.equal(messages.filter((message) => message === wanted).length, 1, wanted);
+  }
+  for (const { level, msg, ...fields } of lines) {
+    const isListed = rows.some(
+      (row) =>
+        row.level === level && new RegExp(`^${RegExp.escape(row.message).replaceAll('…', '.*')}$`).test(String(msg)),
+    );
+    assert.ok(isListed, `${level} ${msg}`);
+    assert.deepEqual(
+      namesIn(fields).filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name)),
+      [],
+    );
+  }
+});
+
+function namesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    ...(Array.isArray(value) ? [] : [name]),
+    ...namesIn(member),
+  ]);
+}
 
 test('a start that fails names the remedy in one sentence', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');

@@ -94,7 +94,7 @@ test('a command whose reader has gone ends silently, and a service continues', a
   const service = start(['start'], settings);
   t.after(() => service.kill('SIGKILL'));
   service.stdout.destroy();
-  const [, url] = await hears(service, /"plugins":"(http:[^"]+)".*"listening"/);
+  const [, url] = await hears(service, /"plugins":"(http:[^"]+)".*"service started"/);
   for (let i = 0; i < 20; i++) assert.equal((await fetch(`${url}/v1/health_check`)).status, 200);
   service.kill('SIGTERM');
   assert.deepEqual(await once(service, 'exit'), [0, null]);

@@ -50,11 +50,12 @@ function messagesAt(source: SourceFile, { node, functions }: Visit): Found[] {
   return evaluateText(value, { source, functions }).map((text) => ({ kind, code, event, module, text, file }));
 }
 
-/** Returns the files with a `Problem` whose text cannot be read from the code because it is passed as a value. */
+/** Returns the modules and files with a `Problem` whose text cannot be read from the code because it is passed as a value. */
 export function findOpaqueProblems(sources: readonly SourceFile[]): string[] {
   const found = sources.flatMap((source) => source.visits.flatMap((visit) => messagesAt(source, visit)));
   const texts = found.filter(({ kind }) => kind === 'problem').flatMap((one) => completeText(one, sources, 0));
-  return [...new Set(texts.filter(({ text }) => !/\p{L}{2}/u.test(text)).map(({ file }) => basename(file)))].sort();
+  const opaque = texts.filter(({ text }) => !/\p{L}{2}/u.test(text));
+  return [...new Set(opaque.map(({ module, file }) => `${module}/${basename(file)}`))].sort();
 }
 
 interface MessagePlace {
@@ -72,6 +73,9 @@ function placeOf(node: SyntaxNode, file: string): MessagePlace | null {
   if (node.type === 'CallExpression') return placeOfCall(node, file);
   if (node.type === 'ConditionalExpression' && /\/settings\//.test(file)) return placeOfCheck(node);
   if (node.type !== 'ObjectExpression') return null;
+  // A log line that is written without the logger, because the event loop is blocked.
+  const [level, msg] = [memberOf(node, 'level'), memberOf(node, 'msg')];
+  if (msg !== undefined && textOf(level) !== null) return { kind: 'log', code: textOf(level) ?? '', value: msg };
   const kind = memberOf(node, 'kind');
   const outcome = isNode(kind) && typeof kind.value === 'string' ? kind.value : '';
   const value = memberOf(node, 'message');
@@ -96,7 +100,7 @@ function placeOfError(node: SyntaxNode): MessagePlace | null {
   return { kind: 'error', code: '', value: name === 'ProtocolError' ? second : first };
 }
 
-const levels = /^(info|warn|error|fatal)$/;
+const levels = /^(trace|debug|info|warn|error|fatal)$/;
 
 function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   const args = node.arguments as unknown[];
@@ -105,16 +109,23 @@ function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   if ((name === 'say' || name === 'complain') && file.startsWith('packages/cli/'))
     return { kind: 'output', code: '', value: args[0] };
   if (!isNode(node.callee) || node.callee.type !== 'MemberExpression') return null;
+  if (isLogCall(node)) {
+    const level = nameOf(node.callee.property) ?? '';
+    return { kind: 'log', code: level, event: eventOf(args[0]), value: args.at(-1) };
+  }
   const method = nameOf(node.callee.property) ?? '';
   const owner = ownerName(node.callee.object);
   if (owner === 'console' || (/^std(out|err)$/.test(owner) && method === 'write')) {
     return { kind: 'output', code: '', value: args[0] };
   }
-  if (/^(log|logger|refusals)$/.test(owner) && levels.test(method)) {
-    return { kind: 'log', code: method, event: eventOf(args[0]), value: args.at(-1) };
-  }
   const isFinding = owner === 'findings' && method === 'push' && /\/(config|settings)/.test(file);
   return isFinding ? { kind: 'setting', code: '', value: args[0] } : null;
+}
+
+/** Returns whether the node is a call such as `logger.info(fields, message)`. */
+export function isLogCall({ type, callee }: SyntaxNode): boolean {
+  if (type !== 'CallExpression' || !isNode(callee) || callee.type !== 'MemberExpression') return false;
+  return /^(log|logger|refusals)$/.test(ownerName(callee.object)) && levels.test(nameOf(callee.property) ?? '');
 }
 
 /** Returns `log` for `request.log.info`. */

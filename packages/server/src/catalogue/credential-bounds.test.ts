@@ -101,7 +101,7 @@ test('log lines, progress and output of a handler are withheld when they cannot 
     credentials: { api_key: 'é"'.repeat(2_700) },
   });
   assert.deepEqual([status, body.data.data.said], [200, 'done']);
-  const lines = log.filter((line) => line.includes('"msg":"plugin"')).map((line) => JSON.parse(line));
+  const lines = log.filter((line) => line.includes('"msg":"plugin logged"')).map((line) => JSON.parse(line));
   assert.deepEqual(
     lines.map(({ message, fields }) => ({ message, fields })),
     [{ message: '[redacted]', fields: undefined }],

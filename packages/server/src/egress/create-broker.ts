@@ -103,7 +103,7 @@ export function createBroker(deps: BrokerDeps): Broker {
       // Logs only the host: a path or a query may hold private data.
       if (result.kind !== 'response') {
         const host = redactorOf(policy).text(hostForLog(request.url));
-        deps.logger.debug({ host, method: request.method, result: result.kind }, 'egress');
+        deps.logger.debug({ host, method: request.method, result: result.kind }, 'outbound call failed');
       }
       return result;
     },

@@ -131,5 +131,5 @@ function logForPlugin(
   const redactedText = redactedOr(redacted, () => redactor.text(message).slice(0, maxLogBytes));
   const loggedFields = isSmall ? redactedOr(undefined, () => redactor.deep(fields)) : undefined;
   const line = { run_id: runId, bundle: bundle.id, message: redactedText };
-  logger.info(loggedFields === undefined ? line : { ...line, fields: loggedFields }, 'plugin');
+  logger.info(loggedFields === undefined ? line : { ...line, fields: loggedFields }, 'plugin logged');
 }

@@ -42,7 +42,7 @@ export function createRunRecords(logger: Logger, metrics: Registry): RunRecords 
           ...('upstreamStatus' in outcome && { upstream_status: outcome.upstreamStatus }),
           ...(broken > 0 && { output_violations: broken }),
         },
-        'run',
+        'run ended',
       );
     },
   };

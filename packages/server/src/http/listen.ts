@@ -26,7 +26,7 @@ const sweepMs = 20;
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
   const { host, port } = options;
   try {
-    await app.listen({ host, port });
+    await listenSilently(app, { host, port });
   } catch (cause) {
     await app.close();
     throw new OperatorError(describeRefusal(cause as NodeJS.ErrnoException, options), { cause });
@@ -63,4 +63,15 @@ function describeRefusal({ code, message }: NodeJS.ErrnoException, { host, port,
     return `${host} is not an address of this machine. Set QUARTERMASTER_HOST to one, or to 0.0.0.0 for all of them.`;
   }
   return `The service cannot listen on port ${port} of ${host} (${message}). Check QUARTERMASTER_HOST and ${setting}.`;
+}
+
+/** Leaves out Fastify's line for each address, because the line `service started` names the addresses. */
+async function listenSilently(app: App, address: { readonly host: string; readonly port: number }): Promise<void> {
+  const { level } = app.log;
+  app.log.level = 'warn';
+  try {
+    await app.listen(address);
+  } finally {
+    app.log.level = level;
+  }
 }

@@ -31,7 +31,7 @@ export function recordRequests(app: App, { logger, address, metrics }: RequestRe
         request_id: request.id,
         client: clientAddress(request),
         ...identityOf(request),
-        ms: Math.round(ms * 100) / 100,
+        duration_ms: Math.round(ms * 100) / 100,
       },
       'answered',
     );

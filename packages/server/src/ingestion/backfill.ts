@@ -86,7 +86,7 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     const end = await embedMissing(deps, { of, signal, onRound: () => true });
     if (end.kind === 'done') return vectors.endBackfill(job, { done: true });
     if (end.kind !== 'unavailable') return;
-    logger.warn({ collection_id: job.id, reason: end.message, pause: backoffMs }, 'backfill requeued: no vectors');
+    logger.warn({ collection_id: job.id, reason: end.message, pause_ms: backoffMs }, 'backfill requeued: no vectors');
     await requeue(backoffMs);
   }
 
@@ -96,7 +96,7 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     async settle(reason) {
       // A time of zero is always due, even if the clock was changed.
       if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { done: false, runAfter: 0 });
-      logger.error({ err: reason, collection_id: job.id, pause: backoffMs }, 'backfill requeued: attempt failed');
+      logger.error({ err: reason, collection_id: job.id, pause_ms: backoffMs }, 'backfill requeued: attempt failed');
       await requeue(backoffMs);
     },
   };

@@ -1,4 +1,5 @@
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
+import type { BoundedLog } from '../kernel/log/bounded-log.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -63,7 +64,7 @@ export function createWriteBehindBuffer({
     help: 'Run records dropped because the write buffer was full.',
     registers: [metrics],
   });
-  const warn = createRareWarning(logger);
+  const log = createRareLog(logger);
   const buffer: PackedRun[] = [];
   let characters = 0;
   /** The group that is being stored. Its runs can still be found. */
@@ -82,13 +83,13 @@ export function createWriteBehindBuffer({
 
   function drop(runs: readonly PackedRun[], reason: string): void {
     dropped.inc(runs.length);
-    warn('records of runs are lost', { reason, runs: runs.length });
+    log.warn({ reason, runs: runs.length }, 'run records dropped');
   }
 
   /** Whether records may be stored. A stopping service stores its pending records; the reserved disk space covers them. */
   async function mayStore(): Promise<boolean> {
     waitsForSpace = !closing && (await space?.hasFreeSpace()) === false;
-    if (waitsForSpace) warn('records of runs wait for disk space', { runs: buffer.length });
+    if (waitsForSpace) log.warn({ runs: buffer.length }, 'run records delayed: the disk is nearly full');
     return !waitsForSpace;
   }
 
@@ -101,7 +102,7 @@ export function createWriteBehindBuffer({
       failures = 0;
     } catch (error) {
       failures += 1;
-      warn('run records not stored', { err: error, failures });
+      log.warn({ err: error, failures }, 'run records not stored');
       if (failures < triesOfGroup || isAway(error)) return;
       drop(group, 'the database refuses them');
       group = [];
@@ -151,12 +152,14 @@ function isAway(error: unknown): boolean {
 }
 
 /** Logs each message at most once per {@link warnEveryMs}, because the same problem may occur many times a second. */
-function createRareWarning(logger: Logger): (message: string, fields: object) => void {
+function createRareLog(logger: Logger): Pick<BoundedLog, 'warn'> {
   const warnedAt = new Map<string, number>();
-  return (message, fields) => {
-    const now = performance.now();
-    if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < warnEveryMs) return;
-    warnedAt.set(message, now);
-    logger.warn(fields, message);
+  return {
+    warn: (fields, message) => {
+      const now = performance.now();
+      if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < warnEveryMs) return;
+      warnedAt.set(message, now);
+      logger.warn(fields, message);
+    },
   };
 }

@@ -105,7 +105,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
     resources.defer(() => backupCheck.close());
   }
-  logger.info({ files: files?.url, plugins: plugins?.url }, 'listening');
+  logger.info({ files: files?.url, plugins: plugins?.url }, 'service started');
   return {
     filesUrls: files?.urls ?? [],
     pluginsUrls: plugins?.urls ?? [],

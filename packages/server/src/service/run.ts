@@ -50,11 +50,11 @@ export async function runUntilSignal(): Promise<void> {
     greet(service, config);
     await stopping;
     const seconds = config.drainSeconds ?? (process.stdout.isTTY ? 0 : unattendedDrainSeconds);
-    logger.info({ drain_seconds: seconds }, 'stopping');
+    logger.info({ drain_seconds: seconds }, 'service stop requested');
     service.drain();
     await pause(seconds * 1000);
     await service.close();
-    logger.info('stopped');
+    logger.info('service stopped');
   } catch (error) {
     process.exitCode = 1;
     if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);

@@ -96,8 +96,8 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       const unread = changed.filter(({ path }) => !readings.has(path));
       const loading = unread.map(({ name }) => name).filter((name) => !parts.bundles.has(name));
       const catalogue = createCatalogue({ ...parts, loading, publicUrl: options.publicUrl });
-      const milliseconds = Math.round(performance.now() - started);
-      reportLoad(catalogue, { previous, milliseconds, read: changed.length - unread.length - cached, logger });
+      const durationMs = Math.round(performance.now() - started);
+      reportLoad(catalogue, { previous, durationMs, read: changed.length - unread.length - cached, logger });
       if (unread.length === 0) await cache?.retain(folders);
       previous = catalogue;
       return { catalogue, stamp, isComplete: unread.length === 0 };

@@ -9,18 +9,18 @@ export function logFailure({ file, line, field, message }: BundleFailure, logger
 
 export interface LoadFacts {
   readonly previous: Catalogue | undefined;
-  readonly milliseconds: number;
+  readonly durationMs: number;
   /** The number of bundles whose files were read. The others were cached or unchanged. */
   readonly read: number;
   readonly logger: Logger;
 }
 
 /** Logs the catalogue in force and what has changed. */
-export function reportLoad(catalogue: Catalogue, { previous, milliseconds, read, logger }: LoadFacts): void {
+export function reportLoad(catalogue: Catalogue, { previous, durationMs, read, logger }: LoadFacts): void {
   const { bundles, failures, kept, loading } = catalogue;
   const plugins = [...bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
   const counts = { bundles: bundles.size, plugins, failures: failures.length };
-  const facts = { ...counts, read, loading: loading.length, milliseconds };
+  const facts = { ...counts, read, loading: loading.length, duration_ms: durationMs };
   if (previous === undefined) {
     logger.info(facts, `catalogue loaded: ${facts.bundles} bundles, ${facts.plugins} plugins`);
   } else {

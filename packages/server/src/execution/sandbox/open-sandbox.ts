@@ -6,7 +6,7 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
 import { type CgroupProbe, cgroupsOff, openCgroups } from '../../processes/isolation/cgroup/open-cgroups.ts';
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
-import { isReadableByAll, type SandboxProbe } from '../../processes/isolation/probe.ts';
+import { isReadableByAll, type Probe, type SandboxProbe } from '../../processes/isolation/probe.ts';
 import { nobody, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import { createUsageWatch } from '../../processes/usage-watch.ts';
 import { createHost } from './host.ts';
@@ -52,10 +52,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     );
   }
   const { machine, sandbox } = await findIsolation();
-  const { denied, endsWithServer } = machine;
   const { cgroups, state: cgroup } = await findCgroups(options, machine.settings);
   const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox), cgroup };
-  logger.info({ ...capabilities, endsWithServer, denied }, 'plugin sandbox opened');
+  logger.info(loggedFacts(capabilities, machine), 'plugin sandbox opened');
   if (sandbox.settings === undefined) {
     logger.warn({ missing: sandbox.missing, detail: sandbox.detail }, 'handlers refused: no sandbox available');
   }
@@ -86,7 +85,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), usage),
       onCrash: (printed) => {
         logger.warn({ bundle_id: bundleId }, 'plugin process exited early');
-        logger.debug({ bundle_id: bundleId, printed }, "what the plugin's process printed last");
+        logger.debug({ bundle_id: bundleId, printed }, 'plugin process printed');
       },
     });
     pools.add(pool);
@@ -218,4 +217,10 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
     counters.set(outcome, counter);
     counter.inc();
   };
+}
+
+/** The fields of the log line, in snake_case. */
+function loggedFacts(capabilities: SandboxCapabilities, { denied, endsWithServer: ends_with_server }: Probe) {
+  const { permissions, networkDenied: network_denied, separateUser: separate_user, sandbox, cgroup } = capabilities;
+  return { permissions, network_denied, separate_user, sandbox, cgroup, ends_with_server, denied };
 }

@@ -42,7 +42,9 @@ export async function reconcileFiles(deps: ReconcileDeps, signal?: AbortSignal):
   const purged = await purgeQuarantine(deps, signal);
   const damaged = await findDamage(deps, signal);
   const result = { deletesFinished, orphans, purged, damaged };
-  if (deletesFinished + purged + damaged > 0) deps.logger.warn(result, 'files reconciled');
+  if (deletesFinished + purged + damaged > 0) {
+    deps.logger.warn({ deletes_finished: deletesFinished, orphans, purged, damaged }, 'files reconciled');
+  }
   return result;
 }
 
@@ -65,7 +67,7 @@ export async function finishDeletes(
         await finishDeleting(deps, deleting);
       } catch (error) {
         failed += 1;
-        deps.logger.error({ err: error, fileId: deleting.fileId }, 'delete not finished');
+        deps.logger.error({ err: error, file_id: deleting.fileId }, 'delete not finished');
       }
     }
     count += unfinished.length - failed;
@@ -85,7 +87,7 @@ async function eraseReplaced({ damages, blobs, logger }: ReconcileDeps, signal?:
         await damages.forgetReplaced(blobId);
       } catch (error) {
         failed += 1;
-        logger.error({ err: error, blobId }, 'replaced blob not removed');
+        logger.error({ err: error, blob_id: blobId }, 'replaced blob not removed');
       }
     }
     if (replaced.length < batch || failed === batch) return;
@@ -101,7 +103,7 @@ async function purgeQuarantine(deps: ReconcileDeps, signal?: AbortSignal): Promi
     try {
       if (await deps.blobs.quarantine.purge(blobId)) count += 1;
     } catch (error) {
-      deps.logger.error({ err: error, blobId }, 'quarantined blob not erased');
+      deps.logger.error({ err: error, blob_id: blobId }, 'quarantined blob not erased');
     }
   }
   return count;

@@ -28,7 +28,7 @@ export function createDamageReport({ damages, blobs, clock, logger }: ReportDama
     try {
       await blobs.quarantine.add(blobId);
     } catch (error) {
-      logger.error({ err: error, blobId }, 'damaged bytes not moved to the quarantine');
+      logger.error({ err: error, blob_id: blobId }, 'damaged bytes not moved to the quarantine');
     }
   }
 
@@ -37,7 +37,7 @@ export function createDamageReport({ damages, blobs, clock, logger }: ReportDama
     const outcome = await damages.recordDamage(blobId, damage, clock.now());
     if (outcome === 'gone') return false;
     if (outcome === 'known') return true;
-    logger.error({ blobId, projectId, damage }, 'stored content damaged');
+    logger.error({ blob_id: blobId, project_id: projectId, damage }, 'stored content damaged');
     if (damage !== 'missing' && damage !== 'unreadable') await moveAway(blobId);
     return true;
   };

@@ -96,7 +96,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       if (error instanceof CommitInDoubt) {
         // It is unknown whether the key has an answer, so the claim is released in the background.
         if (admission.claim?.kind === 'running') admission.claim.releaseLater();
-        deps.logger.error({ err: error, blobId: file.blobId }, 'upload in doubt: commit not confirmed');
+        deps.logger.error({ err: error, blob_id: file.blobId }, 'upload in doubt: commit not confirmed');
         throw uploadInDoubt(error);
       }
       await removeQuietly(deps, file.blobId);
@@ -177,6 +177,6 @@ async function removeQuietly(deps: UploadsDeps, blobId: string): Promise<void> {
   try {
     await deps.blobs.remove(blobId);
   } catch (error) {
-    deps.logger.warn({ err: error, blobId }, 'unneeded blob not removed');
+    deps.logger.warn({ err: error, blob_id: blobId }, 'unneeded blob not removed');
   }
 }

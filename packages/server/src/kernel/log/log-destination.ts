@@ -48,7 +48,7 @@ export function createLogDestination(fd: number, options: LogDestinationOptions 
     retryEAGAIN: () => isRetrying,
   });
   const write = (line: string) => stream.write(Buffer.from(line) as unknown as string); // its types know texts only
-  const ownLogger = createLogger('warn', { write });
+  const log = createLogger('warn', { write });
   stream.on('drop', () => {
     dropped += 1;
   });
@@ -65,7 +65,7 @@ export function createLogDestination(fd: number, options: LogDestinationOptions 
     if (dropped === 0) return;
     const fields = { dropped };
     dropped = 0;
-    ownLogger.warn(fields, 'log lines dropped');
+    log.warn(fields, 'log lines dropped');
   }
 
   const flush = stream.flushSync.bind(stream);

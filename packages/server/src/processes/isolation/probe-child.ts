@@ -28,7 +28,7 @@ const denied = {
   processes: await isDenied(async () => (await import('node:child_process')).spawnSync('true')),
   network: await isDenied(dial),
   names: await isDenied(async () => (await import('node:dns/promises')).lookup('localhost')),
-  codeFromText: await isDenied(() => Reflect.construct(Function, ['return 1'])),
+  code_from_text: await isDenied(() => Reflect.construct(Function, ['return 1'])),
   sqlite: await isDenied(() => import('node:sqlite')),
 };
 host.end(`${JSON.stringify({ denied, userId: process.getuid?.() })}\n`);

@@ -34,9 +34,9 @@ export async function openCgroups({ user, logger }: CgroupOptions): Promise<Cgro
     const { version, controllers } = layout;
     return { cgroups, state: { available: true, version, controllers } };
   } catch (cause) {
-    const missing =
-      cause instanceof CgroupRefusal ? cause.message : 'control groups do not work here (the log says why)';
-    logger.info({ missing, err: cause }, 'control groups not available: prlimit and memory monitoring limit plugins');
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const missing = cause instanceof CgroupRefusal ? reason : 'control groups do not work here (the log says why)';
+    logger.info({ reason }, 'control groups not available: prlimit and memory monitoring limit plugins');
     return { cgroups: undefined, state: { available: false, missing } };
   }
 }

@@ -62,7 +62,9 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
       `QUARTERMASTER_EMBEDDING_DIMENSIONS is ${dimensions}, but the model in ${folder} has ${facts.dimensions}.`,
     );
   }
-  logger.info({ folder, ...facts, ...model }, 'embedding model loaded');
+  const { pooling, maxTokens: max_tokens } = model;
+  const loaded = { folder, dimensions: facts.dimensions, fingerprint: facts.fingerprint, pooling, max_tokens };
+  logger.info(loaded, 'embedding model loaded');
   const processes = keepRunning({ first, start, fingerprint: facts.fingerprint, logger });
   const finish = (vector: Float32Array) =>
     dimensions === vector.length ? vector : normalise(vector.slice(0, dimensions));
@@ -109,7 +111,7 @@ function keepRunning({ first, start, fingerprint, logger }: ProcessOptions) {
       failures += 1;
       const restMs = retryDelayMs(restarts, failures);
       restUntil = performance.now() + restMs;
-      logger.warn({ rest_ms: restMs }, 'embedding model process restarted');
+      logger.warn({ pause_ms: restMs }, 'embedding model process restarted');
       current = start();
     }
     const process = current;
