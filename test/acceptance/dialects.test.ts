@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { DifyError, DifyRecords, LoadedDocument, LoaderError } from '@quartermaster/contract';
 import { assertAccepted, assertRefused, limitedService } from '../support/limits.ts';
 import { runCommand } from '../support/run-command.ts';
+import { workbook } from '../support/sample-office.ts';
 import { textPdf } from '../support/sample-pdf.ts';
 import { type StartedService, startService } from '../support/service.ts';
 
@@ -301,6 +302,30 @@ test('[dialects] Open WebUI gets the whole text of a document without pages, and
   assert.deepEqual(
     sheet.body.map(({ page_content: text }) => text),
     ['Dogs?\n\nYes.\n\nCats?\n\nNo.'],
+  );
+  const sheets = workbook([
+    {
+      name: 'Animals',
+      rows: [
+        ['question', 'answer'],
+        ['Dogs?', 'Yes.'],
+      ],
+    },
+    {
+      name: 'Plants',
+      rows: [
+        ['question', 'answer'],
+        ['Ferns?', 'No.'],
+      ],
+    },
+  ]);
+  const book = await load('faq.xlsx', new Uint8Array(sheets));
+  assert.deepEqual(
+    book.body.map(({ page_content: text, metadata }) => [text, metadata]),
+    [
+      ['Dogs?\n\nYes.', { source: 'faq.xlsx', sheet: 'Animals' }],
+      ['Ferns?\n\nNo.', { source: 'faq.xlsx', sheet: 'Plants' }],
+    ],
   );
   const long = `${'A sentence of many. '.repeat(2_000)}End.`;
   assert.equal((await load('long.txt', long)).body[0]?.page_content.replace(/\s+/g, ' '), long);

@@ -62,6 +62,8 @@ const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
   [{ type: 'contains', key: 'list', value: 'en' }, []],
   [{ type: 'contains', key: 'lang', value: '%' }, []],
   [{ type: 'starts_with', key: 'lang', value: "e' or '1' = '1" }, []],
+  [{ type: 'contains', key: 'lang', value: '\0' }, []],
+  [{ type: 'ends_with', key: 'lang', value: '\ud800' }, []],
   [{ type: 'not_empty', key: 'ok' }, ['one', 'two']],
   [{ type: 'empty', key: 'ok' }, ['three', 'four', 'five']],
   [{ type: 'not_empty', key: 'list' }, ['four']],
