@@ -21,7 +21,10 @@ export interface RequestOptions {
   /** Milliseconds for each attempt; 0: no limit. */
   readonly timeout?: number | undefined;
   readonly maxRetries?: number | undefined;
-  /** For `POST`: the key of a call that may be a repetition. Default: a new one. */
+  /**
+   * For `POST`: the key of a call that may be a repetition. Default: a new one. The service honours it for uploads and runs, and
+   * ignores it for every other operation.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 
