@@ -155,3 +155,97 @@ test('[commands] a plugin runs with inputs from an option, a file and standard i
   assert.deepEqual([unknown.code, JSON.parse(unknown.errors).error.code], [66, 'OBJECT_NOT_FOUND']);
   assert.equal((await run(['run', 'lst'])).code, 64);
 });
+
+test('[commands] files are uploaded, listed, downloaded and deleted', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  await writeFile(join(home, 'library.md'), '# Opening hours\n\nThe library opens at nine.\n');
+  await writeFile(join(home, 'empty.md'), '');
+  const inHome = { folder: home };
+  const uploaded = await run(['files', 'upload', 'library.md', '--json'], inHome);
+  assert.deepEqual([uploaded.code, uploaded.errors], [0, ''], 'progress is shown on a terminal only');
+  const file = JSON.parse(uploaded.output);
+  assert.equal(file.file_name, 'library.md');
+  const several = await run(['files', 'upload', 'library.md', 'missing.md', 'wrong.xyz', 'empty.md'], inHome);
+  assert.equal(several.code, 66, several.errors);
+  assert.match(several.output, /^\S+ {2}library\.md\n\S+ {2}empty\.md\n$/);
+  assert.match(several.errors, /^quartermaster: missing\.md: .*missing\.md does not exist/);
+
+  const listed = await run(['files', 'list', '--name', 'library.md', '--limit', '1']);
+  assert.match(listed.output, /^FILE +NAME +PURPOSE +BYTES +CREATED\n\S+ +library\.md +record_file +\d+ +\d{4}-/);
+  assert.match(listed.errors, /There are more\./);
+  const lines = (await run(['files', 'list', '--json'])).output.trim().split('\n');
+  assert.equal(lines.map((line) => JSON.parse(line)).length, 3);
+
+  const taken = await run(['files', 'download', file.file_id], inHome);
+  assert.deepEqual([taken.code, /exists already/.test(taken.errors)], [73, true]);
+  const copied = await run(['files', 'download', file.file_id, '--out', 'copy.md'], inHome);
+  assert.deepEqual([copied.code, copied.output], [0, 'copy.md\n']);
+  assert.equal(await readFile(join(home, 'copy.md'), 'utf8'), await readFile(join(home, 'library.md'), 'utf8'));
+  assert.equal(
+    (await run(['files', 'download', file.file_id, '--out', '-'])).output,
+    await readFile(join(home, 'library.md'), 'utf8'),
+  );
+  assert.equal((await run(['files', 'wait', file.file_id])).code, 1);
+  assert.equal((await run(['files', 'delete', file.file_id])).code, 0);
+  assert.equal((await run(['files', 'get', file.file_id])).code, 66);
+});
+
+test('[commands] a collection is created, filled, searched and deleted', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  await writeFile(join(home, 'library.md'), '# Opening hours\n\nThe library opens at nine.\n');
+  await writeFile(join(home, 'broken.pdf'), '%PDF-1.4\nno document');
+  const created = await run(['collections', 'create', 'handbook', '--metadata', '{"team":"desk"}', '--json']);
+  const { collection_id: id, metadata } = JSON.parse(created.output);
+  assert.deepEqual(metadata, { team: 'desk' });
+
+  const added = await run(
+    ['records', 'add', id, 'library.md', '--text', 'Books may be kept for four weeks.', '--wait'],
+    {
+      folder: home,
+    },
+  );
+  assert.equal(added.code, 0, added.errors);
+  assert.match(added.output, /^\S+ {2}ready {2}1 chunks\n\S+ {2}ready {2}1 chunks\n$/);
+  const broken = await run(['records', 'add', id, 'broken.pdf', '--wait', '--json'], { folder: home });
+  const record = JSON.parse(broken.output);
+  assert.deepEqual([broken.code, record.status], [1, 'error']);
+  const fileOf = JSON.parse(record.content).file_id;
+  const waited = await run(['files', 'wait', fileOf]);
+  assert.deepEqual([waited.code, waited.errors.includes(record.error.code)], [1, true]);
+  assert.equal((await run(['records', 'retry', id, record.record_id])).code, 0);
+  assert.equal((await run(['records', 'wait', id, record.record_id])).code, 1);
+
+  const found = await run(['search', id, 'When does the library open?', '--top-k', '1']);
+  assert.match(found.output, /^\d\.\d{3} {2}\S+ {2}Opening hours\n(?: {2}.*\n)* {2}The library opens at nine\.\n$/);
+  const json = await run(['search', id, 'four weeks', '--top-k', '1', '--json']);
+  assert.match(JSON.parse(json.output).content, /four weeks/);
+
+  const ids = (await run(['records', 'list', id, '--json'])).output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).record_id);
+  assert.equal(ids.length, 3);
+  const deleted = await run(['records', 'delete', id, ...ids, 'rcrd00000000000000000000']);
+  assert.equal(deleted.code, 66, deleted.errors);
+  assert.match((await run(['collections', 'get', id])).output, /^num_records +0$/m);
+  assert.equal(
+    (await run(['collections', 'delete', id, '--json'])).output,
+    `{"collection_id":"${id}","deleted":true}\n`,
+  );
+  assert.equal((await run(['records', 'add', id, join(home, 'library.md')])).code, 66);
+  assert.equal((await run(['records', 'add', id])).code, 64);
+});
+
+test('[commands] plugins are listed by words and shown with their schemas', async (t) => {
+  const { run, login } = await openHome(t);
+  await login();
+  const listed = await run(['plugins', 'list', 'evaluate', 'CALCULATOR']);
+  assert.match(listed.output, /^PLUGIN +EFFECTS +DESCRIPTION\ncalculator\/evaluate +read +\S/);
+  const lines = (await run(['plugins', 'list', '--bundle', 'calculator', '--json'])).output.trim().split('\n');
+  assert.ok(lines.some((line) => JSON.parse(line).plugin_id === 'evaluate'));
+  assert.ok('input_schema' in JSON.parse((await run(['plugins', 'show', 'calculator/evaluate'])).output));
+  assert.equal((await run(['plugins', 'show', 'calculator'])).code, 64);
+  assert.equal((await run(['plugins', 'list', '--bundle', 'nothing'])).code, 66);
+});

@@ -18,4 +18,32 @@ export const commandsRequirements: Requirements = {
     source: 'ADR 0099',
     tests: ['[commands] a plugin runs with inputs from an option, a file and standard input'],
   },
+  'commands.files': {
+    promise: 'Files are uploaded, listed, downloaded and deleted; a download is compared with its hash.',
+    source: 'ADR 0099',
+    tests: [
+      '[commands] files are uploaded, listed, downloaded and deleted',
+      'a name of the service that leads elsewhere is not used for a file',
+      'content that differs from its size or hash fails, and content without end is cut',
+    ],
+  },
+  'commands.collections': {
+    promise: 'Collections are created, filled with records, searched and deleted.',
+    source: 'ADR 0099',
+    tests: ['[commands] a collection is created, filled, searched and deleted'],
+  },
+  'commands.plugins': {
+    promise: 'Plugins are listed and shown.',
+    source: 'ADR 0099',
+    tests: ['[commands] plugins are listed by words and shown with their schemas'],
+  },
+  'commands.texts': {
+    promise: 'No text of a service controls the terminal, and no key is printed.',
+    source: 'ADR 0099',
+    tests: [
+      'no text of a server controls the terminal, in any command, as a table, as JSON and as an error',
+      'the progress line shows no control characters, fits the terminal, and is removed',
+      'control characters in foreign text do not reach the terminal, and JSON output is unchanged',
+    ],
+  },
 };

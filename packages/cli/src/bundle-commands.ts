@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import type { ImportOptions } from './openapi/import-openapi.ts';
-import { complain, say } from './print.ts';
+import { complain, say } from './output/print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
-import { printTable } from './print.ts';
+import { printTable } from './output/print.ts';
 
 /** Packs, signs, trusts and installs bundle archives. A running service loads changes within seconds. */
 export function addInstallCommands(bundle: Command): void {

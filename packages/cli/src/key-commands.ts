@@ -1,7 +1,7 @@
 import { defaultScopes, type Scope, scopes } from '@quartermaster/contract/scopes';
 import { Command, InvalidArgumentError } from 'commander';
 import { withAdministration } from './administration.ts';
-import { printTable, time } from './print.ts';
+import { printTable, time } from './output/print.ts';
 
 /** Manages API keys. A new key is printed once, on its own line of standard output, for scripts. */
 export function keyCommands(): Command {

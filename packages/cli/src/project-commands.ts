@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { withAdministration } from './administration.ts';
-import { printTable, time } from './print.ts';
+import { printTable, time } from './output/print.ts';
 
 export function projectCommands(): Command {
   const project = new Command('project').description(

@@ -1,6 +1,6 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
-import { complain, say } from './print.ts';
+import { complain, say } from './output/print.ts';
 import { readList } from './read-arguments.ts';
 import { readCredentials } from './read-credentials.ts';
 

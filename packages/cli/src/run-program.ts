@@ -1,5 +1,5 @@
-import { outliveReaders } from './outlive-readers.ts';
-import { complain, printErrorJson } from './print.ts';
+import { outliveReaders } from './output/outlive-readers.ts';
+import { complain, printErrorJson } from './output/print.ts';
 import { createProgram } from './program.ts';
 
 outliveReaders(process.argv[2] === 'start');

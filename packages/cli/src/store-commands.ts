@@ -1,7 +1,7 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
 import { withAdministration } from './administration.ts';
-import { createProgressPrinter } from './print-progress.ts';
+import { createProgressPrinter } from './output/print-progress.ts';
 
 export function storeCommands(): readonly Command[] {
   return [checkCommand(), backupCommand(), restoreCommand()];

@@ -2,7 +2,7 @@ import { Quartermaster } from '@quartermaster/client';
 import { processEnvironment } from '@quartermaster/server/environment';
 import { checkKey, checkUrl, localAddresses, readKeyFile } from '../connection/connection.ts';
 import { deleteLogin, loginFile, writeLogin } from '../connection/stored-login.ts';
-import { complain, printJson, say } from '../print.ts';
+import { complain, printJson, say } from '../output/print.ts';
 import { findScopes } from './find-scopes.ts';
 import { readSecret } from './read-secret.ts';
 

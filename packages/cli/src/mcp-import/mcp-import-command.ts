@@ -1,6 +1,6 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
-import { say } from '../print.ts';
+import { say } from '../output/print.ts';
 import { readList, readPairs } from '../read-arguments.ts';
 import { readCredentials } from '../read-credentials.ts';
 import type { McpArguments } from './import-from-server.ts';

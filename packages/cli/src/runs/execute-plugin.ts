@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { connect } from './connection/connection.ts';
-import { CommandError, exitCodes } from './exit-codes.ts';
-import { readBounded } from './login/read-secret.ts';
-import { printJson, say } from './print.ts';
-import { readCredentials } from './read-credentials.ts';
+import { connect } from '../connection/connection.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { readBounded } from '../login/read-secret.ts';
+import { printJson, say } from '../output/print.ts';
+import { readCredentials } from '../read-credentials.ts';
 import type { Output } from './run-actions.ts';
 
 export interface ExecuteOptions extends Output {
@@ -16,11 +16,7 @@ export interface ExecuteOptions extends Output {
 
 /** Runs a plugin and prints its output; with `--json` the whole result. */
 export async function executePlugin(plugin: string, options: ExecuteOptions): Promise<void> {
-  if (!/^[^/]+\/[^/]+$/.test(plugin))
-    throw new CommandError(
-      exitCodes.usage,
-      `There is no command "run ${plugin}". To run a plugin, name its bundle and its id, such as calculator/evaluate.`,
-    );
+  checkPluginName(plugin, 'run');
   const [input, credentials] = [await readInput(options), await readCallCredentials(options)];
   const { plugins } = await connect(options, 'plugins');
   if (options.background === true) {
@@ -33,6 +29,15 @@ export async function executePlugin(plugin: string, options: ExecuteOptions): Pr
   const result = await plugins.run(plugin, input, { credentials, timeout: 0 });
   if (options.json === true) printJson(result);
   else printJson(result.data, 2);
+}
+
+/** @throws CommandError for a name that is not `bundle/plugin`, such as a misspelt subcommand */
+export function checkPluginName(plugin: string, command: string): void {
+  if (/^[^/]+\/[^/]+$/.test(plugin)) return;
+  throw new CommandError(
+    exitCodes.usage,
+    `"${command} ${plugin}" names no plugin. Name its bundle and its id, such as calculator/evaluate.`,
+  );
 }
 
 async function readCallCredentials({ credentials, profile, inputFile }: ExecuteOptions) {

@@ -1,7 +1,7 @@
 import { RunFailedError, type RunItem, type RunState } from '@quartermaster/client';
-import { type ConnectionOptions, connect } from './connection/connection.ts';
-import { CommandError, exitCodes } from './exit-codes.ts';
-import { printJson, printTable, say, time } from './print.ts';
+import { type ConnectionOptions, connect } from '../connection/connection.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { printJson, printTable, say, time } from '../output/print.ts';
 
 export interface Output extends ConnectionOptions {
   readonly json?: true;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { withConnection } from './connection/connection-options.ts';
+import { withConnection } from '../connection/connection-options.ts';
 import type { ExecuteOptions } from './execute-plugin.ts';
 import type { Filters, Output } from './run-actions.ts';
 

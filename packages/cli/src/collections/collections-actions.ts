@@ -1,0 +1,59 @@
+import { type ConnectionOptions, connect } from '../connection/connection.ts';
+import { eachItem } from '../each-item.ts';
+import { printJson, say, time } from '../output/print.ts';
+import { pageSize, printItem, printItems } from '../output/print-items.ts';
+import { readObject } from '../runs/execute-plugin.ts';
+
+export interface Output extends ConnectionOptions {
+  readonly json?: true;
+}
+
+export interface CreateOptions extends Output {
+  readonly type?: 'text' | 'qa';
+  readonly description?: string;
+  readonly metadata?: string;
+}
+
+export interface ListOptions extends Output {
+  readonly limit: number;
+}
+
+export async function createCollection(name: string | undefined, options: CreateOptions): Promise<void> {
+  const { type, description, metadata } = options;
+  const body = {
+    ...(name === undefined ? {} : { name }),
+    ...(type === undefined ? {} : { type }),
+    ...(description === undefined ? {} : { description }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, '--metadata') }),
+  };
+  const qm = await connect(options, 'files');
+  const collection = await qm.collections.create(body);
+  if (options.json === true) printJson(collection);
+  else say(collection.collection_id);
+}
+
+export async function listCollections({ limit, ...options }: ListOptions): Promise<void> {
+  const qm = await connect(options, 'files');
+  await printItems(qm.collections.list({ limit: pageSize(limit) }), {
+    json: options.json,
+    limit,
+    heads: ['COLLECTION', 'NAME', 'TYPE', 'RECORDS', 'CHUNKS', 'CREATED'],
+    row: (one) => [
+      ...[one.collection_id, one.name, one.type, String(one.num_records), String(one.num_chunks)],
+      time(one.created_timestamp),
+    ],
+  });
+}
+
+export async function getCollection(collectionId: string, options: Output): Promise<void> {
+  const qm = await connect(options, 'files');
+  printItem(await qm.collections.get(collectionId), options.json);
+}
+
+export async function deleteCollections(collectionIds: readonly string[], options: Output): Promise<void> {
+  const qm = await connect(options, 'files');
+  await eachItem(collectionIds, async (collectionId) => {
+    await qm.collections.delete(collectionId);
+    if (options.json === true) printJson({ collection_id: collectionId, deleted: true });
+  });
+}

@@ -1,0 +1,34 @@
+import { Command, Option } from 'commander';
+import { withConnection } from '../connection/connection-options.ts';
+import { readLimit } from '../output/print-items.ts';
+import type { CreateOptions, ListOptions, Output } from './collections-actions.ts';
+
+/** Creates, lists and deletes the collections of a project. */
+export function collectionsCommands(): Command {
+  const collections = new Command('collections').description('create, list and delete collections of a service');
+  withConnection(collections.command('create').description('create a collection and print its id'), 'files')
+    .argument('[name]', 'name of the collection')
+    .addOption(new Option('--type <type>', 'what it holds (default: text)').choices(['text', 'qa']))
+    .option('--description <text>', 'description of the collection')
+    .option('--metadata <json>', 'entries of your own as a JSON object')
+    .action(async (name: string | undefined, options: CreateOptions) =>
+      (await import('./collections-actions.ts')).createCollection(name, options),
+    );
+  withConnection(collections.command('list').description('list collections, newest first'), 'files')
+    .option('--limit <number>', 'list at most this many collections', readLimit, 20)
+    .action(async (options: ListOptions) => (await import('./collections-actions.ts')).listCollections(options));
+  withConnection(collections.command('get').description('print a collection'), 'files')
+    .argument('<collection>', 'id of the collection')
+    .action(async (id: string, options: Output) =>
+      (await import('./collections-actions.ts')).getCollection(id, options),
+    );
+  withConnection(
+    collections.command('delete').description('delete collections with all their records and chunks'),
+    'files',
+  )
+    .argument('<collections...>', 'ids of the collections')
+    .action(async (ids: string[], options: Output) =>
+      (await import('./collections-actions.ts')).deleteCollections(ids, options),
+    );
+  return collections;
+}

@@ -1,0 +1,19 @@
+import { complain } from './output/print.ts';
+
+/** Works on the items one after another. A failure is printed with its item and does not stop the others; it decides the exit code. */
+export async function eachItem(items: readonly string[], work: (item: string) => Promise<void>): Promise<void> {
+  if (items.length === 1) {
+    await work(items[0] ?? '');
+    return;
+  }
+  for (const item of items) {
+    try {
+      await work(item);
+    } catch (error) {
+      const { describeFailure } = await import('./describe-failure.ts');
+      const { message, exitCode } = describeFailure(error);
+      complain(`quartermaster: ${item}: ${message}`);
+      process.exitCode ??= exitCode;
+    }
+  }
+}

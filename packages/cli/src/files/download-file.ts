@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { connect } from '../connection/connection.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { printable, printJson, say } from '../output/print.ts';
+import { createProgressLine, formatShare } from '../output/progress-line.ts';
+import type { Output } from './files-actions.ts';
+
+export interface DownloadOptions extends Output {
+  readonly out?: string;
+  readonly force?: true;
+}
+
+interface Expected {
+  readonly file_name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Downloads a file. What differs from its size or SHA-256 is deleted, unless it went to standard output. */
+export async function downloadFile(fileId: string, { out, force, ...options }: DownloadOptions): Promise<void> {
+  const qm = await connect(options, 'files');
+  const file = await qm.files.get(fileId);
+  const path = out ?? safeName(file.file_name);
+  const { body } = await qm.files.content(fileId);
+  const content = body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  if (path === '-') {
+    for await (const part of checked(content, file)) await write(part);
+    return;
+  }
+  const handle = await open(path, force === true ? 'w' : 'wx');
+  try {
+    for await (const part of checked(content, file)) await handle.write(part);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  if (options.json === true) printJson({ ...file, path });
+  else say(path);
+}
+
+/** Returns the name of a file that is created in this folder. The service chose it, so it must not lead elsewhere. */
+export function safeName(name: string): string {
+  const own = basename(name);
+  if (
+    own === '' ||
+    own !== name ||
+    own.startsWith('.') ||
+    own.startsWith('-') ||
+    printable(own) !== own ||
+    own.includes('\\')
+  )
+    throw new CommandError(
+      exitCodes.cannotCreate,
+      `The name ${JSON.stringify(name)} is not used for a file in this folder. Name the file with --out.`,
+    );
+  return own;
+}
+
+/** Passes the content on until it is longer than announced, and compares its hash at the end. */
+export async function* checked(
+  content: AsyncIterable<Uint8Array>,
+  { file_name, bytes, sha256 }: Expected,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  const line = createProgressLine();
+  let received = 0;
+  try {
+    for await (const part of content) {
+      received += part.byteLength;
+      if (received > bytes) break;
+      hash.update(part);
+      line.show(`${file_name}: ${formatShare(received, bytes)}`);
+      yield part;
+    }
+  } finally {
+    line.clear();
+  }
+  if (received !== bytes || hash.digest('hex') !== sha256)
+    throw new CommandError(
+      exitCodes.internal,
+      'The content differs from the size or the SHA-256 that the service names. Download it again.',
+    );
+}
+
+/** Waits until standard output has taken the bytes. */
+function write(part: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) =>
+    process.stdout.write(part, (error) => (error === null || error === undefined ? resolve() : reject(error))),
+  );
+}

@@ -1,0 +1,71 @@
+import type { Quartermaster } from '@quartermaster/client';
+import { connect } from '../connection/connection.ts';
+import { eachItem } from '../each-item.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { uploadFile } from '../files/files-actions.ts';
+import { printJson, say } from '../output/print.ts';
+import { readObject } from '../runs/execute-plugin.ts';
+import type { Output } from './records-actions.ts';
+import { waitForRecord } from './wait-for-record.ts';
+
+export interface AddOptions extends Output {
+  readonly file?: readonly string[];
+  readonly text?: string;
+  readonly web?: string;
+  readonly title?: string;
+  readonly metadata?: string;
+  readonly onDuplicate?: 'skip' | 'replace' | 'keep';
+  readonly wait?: true;
+  readonly timeout: number;
+}
+
+type RecordBody = Parameters<Quartermaster['records']['create']>[1];
+
+/** Creates one record from each source. A source that fails does not stop the others. */
+export async function addRecords(collectionId: string, paths: readonly string[], options: AddOptions): Promise<void> {
+  const { file = [], text, web, title } = options;
+  const sources = new Map<string, (qm: Quartermaster) => Promise<RecordBody>>([
+    ...paths.map((path) => [path, async (qm: Quartermaster) => await upload(qm, path)] as const),
+    ...file.map((id) => [id, async (qm: Quartermaster) => await describeFile(qm, id)] as const),
+    ...(text === undefined ? [] : [['--text', async () => ({ type: 'text', content: text }) as const] as const]),
+    ...(web === undefined ? [] : [['--web', async () => ({ type: 'web', url: web }) as const] as const]),
+  ]);
+  if (sources.size === 0)
+    throw new CommandError(exitCodes.usage, 'There is nothing to add. Name a file, or use --file, --text or --web.');
+  if (title !== undefined && sources.size > 1)
+    throw new CommandError(exitCodes.usage, '--title is allowed for one record only.');
+  const common = readCommon(options);
+  const qm = await connect(options, 'files');
+  // A collection that does not exist must not be noticed after an upload.
+  await qm.collections.get(collectionId);
+  await eachItem([...sources.keys()], async (source) => {
+    const body = { ...(await sources.get(source)?.(qm)), ...common } as RecordBody; // the service checks the metadata
+    const record = await qm.records.create(collectionId, body);
+    if (options.wait === true) {
+      const { timeout, json } = options;
+      await waitForRecord(qm, { collectionId, recordId: record.record_id, timeout, json });
+    } else if (options.json === true) printJson(record);
+    else say(sources.size === 1 ? record.record_id : `${record.record_id}  ${source}`);
+  });
+}
+
+function readCommon({ title, metadata, onDuplicate }: AddOptions) {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(metadata === undefined ? {} : { metadata: readObject(metadata, '--metadata') }),
+    ...(onDuplicate === undefined ? {} : { on_duplicate: onDuplicate }),
+  };
+}
+
+async function upload(qm: Quartermaster, path: string): Promise<RecordBody> {
+  return toBody(await uploadFile(qm, path, {}));
+}
+
+async function describeFile(qm: Quartermaster, fileId: string): Promise<RecordBody> {
+  return toBody(await qm.files.get(fileId));
+}
+
+/** The purpose of a file decides the type of its record. */
+function toBody({ file_id, purpose }: { file_id: string; purpose: string }): RecordBody {
+  return { type: purpose === 'qa_record_file' ? 'qa_sheet' : 'file', file_id };
+}
