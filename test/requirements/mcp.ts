@@ -35,6 +35,7 @@ export const mcpRequirements: Requirements = {
       '[mcp] a call of a knowledge tool has a log line and is counted',
       '[mcp] one budget holds for several collections, and cursors give every passage once',
       '[mcp] fetch gives a long document in parts that join to the whole',
+      '[console] the url of a passage opens its record at the passage, in its project and after a sign-in',
       '[mcp] clients list, build and read documents as resources, at both addresses and in one collection',
       '[mcp] a resource of another project or without a key of scope collections is not shown',
       '[mcp] a long resource names the URI of its next part, and the parts join to the whole',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { RecordCreate } from '@quartermaster/contract';
 import { runCommand } from './run-command.ts';
 import type { StartedService } from './service.ts';
 
@@ -35,7 +36,7 @@ export async function addDocument(
   {
     name = 'library',
     ...record
-  }: { name?: string; content: string; title?: string; metadata?: Record<string, string> },
+  }: Pick<RecordCreate, 'title' | 'metadata' | 'text_splitter'> & { readonly name?: string; readonly content: string },
 ): Promise<Library> {
   const { collection_id: collectionId } = await client.collections.create({ name });
   const { record_id: recordId } = await client.records.create(collectionId, record);

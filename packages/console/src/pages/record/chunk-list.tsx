@@ -24,6 +24,18 @@ interface Part extends Page<Chunk> {
   readonly startsAt: Place;
 }
 
+function placeAfter(last: Part): Place | undefined {
+  const end = last.data.at(-1);
+  const isUp = last.startsAt !== null && 'before' in last.startsAt;
+  return end !== undefined && (last.has_more || isUp) ? { after: end.chunk_id } : undefined;
+}
+
+function placeBefore(first: Part): Place | undefined {
+  const start = first.data[0];
+  const isFirst = first.startsAt === null || (!('around' in first.startsAt) && !first.has_more);
+  return start === undefined || isFirst ? undefined : { before: start.chunk_id };
+}
+
 /** The chunks in source order. The fragment of the URL may name the chunk to show first. */
 export function ChunkList({ path }: { path: RecordPath }) {
   const { t } = useLanguage();
@@ -48,16 +60,8 @@ export function ChunkList({ path }: { path: RecordPath }) {
     queryKey: ['chunks', path, chosen],
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
     initialPageParam: (chosen === '' ? null : { around: chosen }) as Place,
-    getNextPageParam: (last): Place | undefined => {
-      const end = last.data.at(-1);
-      const isUp = last.startsAt !== null && 'before' in last.startsAt;
-      return end !== undefined && (last.has_more || isUp) ? { after: end.chunk_id } : undefined;
-    },
-    getPreviousPageParam: (first): Place | undefined => {
-      const start = first.data[0];
-      const isFirst = first.startsAt === null || (!('around' in first.startsAt) && !first.has_more);
-      return start === undefined || isFirst ? undefined : { before: start.chunk_id };
-    },
+    getNextPageParam: placeAfter,
+    getPreviousPageParam: placeBefore,
   });
   const { isSuccess, fetchNextPage, fetchPreviousPage } = list;
   const isAlone = list.data?.pages.length === 1 && chosen !== '';
@@ -66,15 +70,9 @@ export function ChunkList({ path }: { path: RecordPath }) {
     void fetchPreviousPage().then(() => fetchNextPage());
   }, [isSuccess, isAlone, fetchNextPage, fetchPreviousPage]);
   const chunks = list.data?.pages.flatMap((page) => page.data) ?? [];
-  const hasPages = chunks.some(({ locator }) => locator?.page !== undefined);
   return (
     <section aria-labelledby="chunks">
-      <Title order={2} size="h4" id="chunks">
-        {t('records.document')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {t(hasPages ? 'records.documentByPage' : 'records.documentInOrder')}
-      </Text>
+      <Heading hasPages={chunks.some(({ locator }) => locator?.page !== undefined)} />
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending ? <Loading /> : null}
       {list.hasPreviousPage ? (
@@ -94,6 +92,7 @@ export function ChunkList({ path }: { path: RecordPath }) {
             chunk={chunk}
             above={chunks[index - 1]}
             isChosen={chunk.chunk_id === chosen}
+            hasNeighbours={!isAlone}
           />
         ))}
       </ol>
@@ -112,18 +111,34 @@ export function ChunkList({ path }: { path: RecordPath }) {
   );
 }
 
+function Heading({ hasPages }: { hasPages: boolean }) {
+  const { t } = useLanguage();
+  return (
+    <>
+      <Title order={2} size="h4" id="chunks">
+        {t('records.document')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {t(hasPages ? 'records.documentByPage' : 'records.documentInOrder')}
+      </Text>
+    </>
+  );
+}
+
 interface ChunkCardProps {
   readonly chunk: Chunk;
   readonly above: Chunk | undefined;
   readonly isChosen: boolean;
+  /** Whether the chunks before it are on the page. They would move it away after it was scrolled to. */
+  readonly hasNeighbours: boolean;
 }
 
-function ChunkCard({ chunk, above, isChosen }: ChunkCardProps) {
+function ChunkCard({ chunk, above, isChosen, hasNeighbours }: ChunkCardProps) {
   const { t } = useLanguage();
   const card = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isChosen) card.current?.scrollIntoView({ block: 'center' });
-  }, [isChosen]);
+    if (isChosen && hasNeighbours) card.current?.scrollIntoView({ block: 'center' });
+  }, [isChosen, hasNeighbours]);
   const { page } = chunk.locator ?? {};
   return (
     <Fragment>

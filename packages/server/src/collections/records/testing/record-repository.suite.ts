@@ -40,6 +40,33 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
+  test('records are named with one query, and only those of the project that are not deleted', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const titled = await addRecord(repositories, collection, { title: 'A title', content: 'not read' });
+    const page = await addRecord(repositories, collection, { type: 'web', title: '', url: 'https://example.com/' });
+    const file = { type: 'file', title: '', fileId: newId('file') } as const;
+    const content = JSON.stringify({ file_id: file.fileId, file_name: 'ä.pdf', file_size: 3 });
+    const named = await addRecord(repositories, collection, { ...file, content });
+    const deleted = await addRecord(repositories, collection, { title: 'gone' });
+    await records.markDeleting(keyOf(deleted), start);
+    const other = await addCollection(repositories, { projectId: newId('project') });
+    const foreign = await addRecord(repositories, other, { title: 'foreign' });
+    const ids = [titled, page, named, deleted, foreign].map(({ id }) => id);
+    const unnamed = { title: '', fileId: null, fileName: null, url: null };
+    assert.deepEqual(
+      await records.name(collection.projectId, [...ids, newId('record')]),
+      new Map([
+        [titled.id, { ...unnamed, title: 'A title' }],
+        [page.id, { ...unnamed, url: 'https://example.com/' }],
+        [named.id, { ...unnamed, fileId: file.fileId, fileName: 'ä.pdf' }],
+      ]),
+    );
+    await sweepAway(repositories, collection);
+    await sweepAway(repositories, other);
+  });
+
   test('a change that is based on an outdated source has no effect', async () => {
     const repositories = open();
     const { records } = repositories;
