@@ -8,7 +8,7 @@ import { Secret } from '../kernel/secret.ts';
 import type { Environment } from './environment.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
-import { findUnknownNames, prefix } from './unknown-names.ts';
+import { findUnknownNames } from './unknown-names.ts';
 
 export { type Environment, processEnvironment } from './environment.ts';
 
@@ -111,13 +111,15 @@ export class ConfigError extends Error {
   }
 }
 
+const prefix = 'QUARTERMASTER_';
+
 /**
  * Reads the settings, and the files that settings name for secrets. Reports every invalid variable at once, by name. Unknown names
  * under `QUARTERMASTER_` are errors, so that a misspelt setting is noticed. An empty value counts as unset.
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {
-  const findings = findUnknownNames(environment);
+  const findings = findUnknownNames(environment, prefix);
   const reader = createReader(environment, findings);
   const config: Config = {
     ...readAddresses(reader),

@@ -2,31 +2,29 @@ import { didYouMean } from '../kernel/validation/did-you-mean.ts';
 import type { Environment } from './environment.ts';
 import { settings } from './settings.ts';
 
-/** The prefix of the name of each setting. */
-export const prefix = 'QUARTERMASTER_';
 /** Variables of the command line, which may be set where the service starts. */
 const namesOfCommandLine: readonly string[] = ['URL', 'PLUGINS_URL', 'API_KEY'];
 /** More suggestions than this help no more than the list of all settings. */
 const maxSuggestions = 3;
 
 /** Returns an error for each variable with the prefix that is no setting. */
-export function findUnknownNames(environment: Environment): string[] {
+export function findUnknownNames(environment: Environment, prefix: string): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
-    .filter((name) => !namesOfCommandLine.includes(name.slice(prefix.length)))
-    .filter((name) => !Object.hasOwn(settings, name.slice(prefix.length)))
-    .map((name) => `${name} is not a setting. ${suggestName(name)}docs/reference/settings.md lists all settings.`);
+    .map((name) => name.slice(prefix.length))
+    .filter((key) => !namesOfCommandLine.includes(key) && !Object.hasOwn(settings, key))
+    .map((key) => {
+      const similar = findSimilar(key).map((each) => prefix + each);
+      const question = similar.length === 0 ? '' : `Did you mean ${similar.join(' or ')}? `;
+      return `${prefix}${key} is not a setting. ${question}docs/reference/settings.md lists all settings.`;
+    });
 }
 
-/** Suggests the misspelt setting, or those that add words to the written one: FILES_PORT and PLUGINS_PORT for PORT. */
-function suggestName(name: string): string {
-  const written = name.slice(prefix.length);
+/** Finds the misspelt setting, or those that add words to the written key: FILES_PORT and PLUGINS_PORT for PORT. */
+function findSimilar(key: string): string[] {
   const known = Object.keys(settings);
-  const misspelt = didYouMean(written, known);
-  const similar =
-    misspelt === undefined
-      ? known.filter((each) => each.startsWith(`${written}_`) || each.endsWith(`_${written}`))
-      : [misspelt];
-  if (similar.length === 0 || similar.length > maxSuggestions) return '';
-  return `Did you mean ${similar.map((each) => prefix + each).join(' or ')}? `;
+  const misspelt = didYouMean(key, known);
+  if (misspelt !== undefined) return [misspelt];
+  const longer = known.filter((each) => each.startsWith(`${key}_`) || each.endsWith(`_${key}`));
+  return longer.length > maxSuggestions ? [] : longer;
 }
