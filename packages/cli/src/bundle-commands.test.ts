@@ -111,3 +111,21 @@ test('an OpenAPI document is imported, and the report lists everything that was 
   const report = JSON.parse(await readFile(join(out, 'styles', 'import-report.json'), 'utf8'));
   assert.equal(report.imported[0].plugin_id, 'ask');
 });
+
+test('a command with a wrong file or folder prints one sentence, and a command that succeeds no warning', async (t) => {
+  const out = await temporaryFolder(t);
+  const document = join(out, 'README.md');
+  await writeFile(document, '# Tea\n\nName: [green tea: from\n');
+  const imported = run('import', 'openapi', document, '--out', join(out, 'api'));
+  assert.deepEqual([imported.status, imported.stdout], [1, '']);
+  assert.match(
+    imported.stderr,
+    /^quartermaster: The document is neither JSON nor YAML: .+ at line \d+, column \d+\.\n$/,
+  );
+  assert.match(
+    run('check', join(out, 'nowhere')).stderr,
+    /nowhere:- .+: This path is not a folder\. Name the folder of a bundle\.\n$/,
+  );
+  const packed = run('pack', join(bundles, 'arithmetic'), '--out', out);
+  assert.match(packed.stderr, /^arithmetic@\S+, \d+ files, \d+ bytes\n$/);
+});

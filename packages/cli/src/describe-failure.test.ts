@@ -59,3 +59,15 @@ test('an error about a missing file names the file and the remedy', async () => 
     exitCode: exitCodes.notFound,
   });
 });
+
+test('an error of the service names the options of the command instead of the paths of the request', () => {
+  const describe = (message: string) =>
+    describeFailure(new ApiError(422, { code: 'REQUEST_VALIDATION_ERROR', message })).message;
+  assert.equal(
+    describe('query/limit must be at most 100; received 1000.'),
+    'REQUEST_VALIDATION_ERROR: --limit must be at most 100; received 1000.',
+  );
+  assert.match(describe('query/bundle_id must be a string.'), /: --bundle must be a string\.$/);
+  assert.match(describe('body/input_params/expression is required.'), /: input expression is required\.$/);
+  assert.match(describe('body/credentials/api_key is required.'), /: credential api_key is required\.$/);
+});

@@ -28,11 +28,19 @@ export function describeFailure(error: unknown): Failure {
 function describeApiError({ code, message, status, requestId, retryAfterMs }: ApiError): Failure {
   const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ' Run "quartermaster login" to store another key.' : '';
   return {
-    message: `${code}: ${message}${remedy}`,
+    message: `${code}: ${withOptionNames(message)}${remedy}`,
     exitCode: exitCodeOf(status, retryAfterMs !== null),
     code,
     ...(requestId === null ? {} : { requestId }),
   };
+}
+
+/** Replaces the paths of an API request by what the user wrote: `query/bundle_id` by `--bundle`. */
+function withOptionNames(message: string): string {
+  return message
+    .replace(/\bquery\/(\w+)/g, (_path, name: string) => `--${name.replace(/_id$/, '').replaceAll('_', '-')}`)
+    .replaceAll('body/input_params/', 'input ')
+    .replaceAll('body/credentials/', 'credential ');
 }
 
 const statusCodes: Readonly<Record<number, ExitCode>> = {

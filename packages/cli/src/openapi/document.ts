@@ -1,5 +1,5 @@
 import { upgrade } from '@scalar/openapi-upgrader';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,18 @@ function parseText(text: string): unknown {
     // `JSON.parse` is tried first: it is a hundred times faster, and most large documents are JSON.
     return JSON.parse(text);
   } catch {
+    return parseYaml(text);
+  }
+}
+
+function parseYaml(text: string): unknown {
+  try {
     return parse(text, { maxAliasCount: 1_000 });
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error;
+    // The other lines quote the document.
+    const [reason = ''] = error.message.split(/:?\n/);
+    throw new Error(`The document is neither JSON nor YAML: ${reason}.`, { cause: error });
   }
 }
 

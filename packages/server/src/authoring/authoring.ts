@@ -54,6 +54,6 @@ export async function checkBundle(folder: string): Promise<BundleCheck> {
   );
   const failures = catalogue.failures.filter(({ file }) => file.startsWith(`${id}/`));
   if (bundle !== undefined || failures.length > 0) return { failures, bundle, losses };
-  const message = 'There is no folder of a bundle here.';
+  const message = 'This path is not a folder. Name the folder of a bundle.';
   return { failures: [{ file: path, line: null, field: wholeFile, message }], bundle, losses };
 }

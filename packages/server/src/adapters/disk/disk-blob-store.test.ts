@@ -37,6 +37,16 @@ describe('disk blob store', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
+  test('a text that is not the id of a blob is refused with the command that lists the ids', async () => {
+    const store = await openDiskBlobStore(folder);
+    await assert.rejects(async () => store.quarantine.purge('nope'), {
+      name: 'OperatorError',
+      message:
+        '"nope" is not the id of a blob. Run "npm run quartermaster -- quarantine list" to see the blobs in the quarantine.',
+    });
+    await store.close();
+  });
+
   test('files have mode 0600, folders have mode 0700, and paths contain only generated ids', async () => {
     const store = await openDiskBlobStore(folder);
     const staged = store.stage(newId('blob'));

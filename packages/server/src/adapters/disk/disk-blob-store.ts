@@ -7,7 +7,7 @@ import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';
 import { createHashThread } from './hash-thread.ts';
-import { differentFileSystems, diskFailure, diskNearlyFull, readFailure } from './problems.ts';
+import { differentFileSystems, diskFailure, diskNearlyFull, notABlobId, readFailure } from './problems.ts';
 import { readBlob } from './read-blob.ts';
 import { createStagedFile } from './staged-file.ts';
 import { sweepStaging } from './sweep-staging.ts';
@@ -122,7 +122,7 @@ const timeDigits = 8;
 const digitsWithinBucket = 4;
 
 export function bucketOf(blobId: string): string {
-  if (!isId(blobId) || !blobId.startsWith(idPrefixes.blob)) throw new Error('not the id of a blob');
+  if (!isId(blobId) || !blobId.startsWith(idPrefixes.blob)) throw notABlobId(blobId);
   const prefix = idPrefixes.blob.length;
   return blobId.slice(prefix, prefix + timeDigits - digitsWithinBucket);
 }

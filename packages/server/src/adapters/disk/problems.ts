@@ -3,6 +3,7 @@ import { BlobUnreadable } from '../../files/blob-store.ts';
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
+import { quoteText } from '../../kernel/quote-text.ts';
 
 /** Maps a system error to an error for the caller. Any other error is a defect and stays unchanged. */
 export function diskFailure(error: unknown): unknown {
@@ -68,5 +69,12 @@ export function differentFileSystems(staging: string, blobs: string, cause: unkn
     {
       cause,
     },
+  );
+}
+
+/** An error of the command line, which passes ids as they are written. */
+export function notABlobId(text: string): OperatorError {
+  return new OperatorError(
+    `${quoteText(text)} is not the id of a blob. Run "npm run quartermaster -- quarantine list" to see the blobs in the quarantine.`,
   );
 }
