@@ -46,4 +46,22 @@ export const commandsRequirements: Requirements = {
       'control characters in foreign text do not reach the terminal, and JSON output is unchanged',
     ],
   },
+  'commands.doctor': {
+    promise: 'The command line finds what is wrong with a connection and with this machine, and names the remedy.',
+    source: 'ADR 0099',
+    tests: [
+      '[commands] doctor checks a service, and names what is wrong with the address, the key and its scopes',
+      '[commands] doctor names the remedy for a certificate of an unknown authority, and sends no key',
+      '[commands] doctor --local checks the settings and the data folder of this machine, and creates nothing',
+    ],
+  },
+  'commands.completion': {
+    promise: 'Shells complete commands, options and choices.',
+    source: 'ADR 0099',
+    tests: [
+      '[commands] bash completes commands, options and choices, and leaves paths to itself',
+      '[commands] fish completes commands with descriptions, and paths',
+      '[commands] zsh completes commands with descriptions, and paths',
+    ],
+  },
 };

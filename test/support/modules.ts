@@ -169,6 +169,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'limits',
       'mcp',
       'packaging',
+      'processes',
       'runs',
       'search',
       'settings',

@@ -36,6 +36,9 @@ export const tools = [
   { name: 'python3-setuptools', isInstalled: () => exists(`${pythonModules}/setuptools`), marker: pythonMarker },
   { name: 'python3-wheel', isInstalled: () => exists(`${pythonModules}/wheel`), marker: pythonMarker },
   { name: 'mypy', isInstalled: () => exists('/usr/bin/mypy'), marker: /\/usr\/bin\/mypy/ },
+  // For the completion scripts of the command line.
+  { name: 'zsh', isInstalled: () => exists('/usr/bin/zsh'), marker: /\/usr\/bin\/zsh/ },
+  { name: 'fish', isInstalled: () => exists('/usr/bin/fish'), marker: /\/usr\/bin\/fish/ },
   { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
   { name: 'nginx', isInstalled: () => exists('/usr/sbin/nginx'), marker: /\/usr\/sbin\/nginx/ },
   { name: 'caddy', isInstalled: () => exists('/usr/bin/caddy'), marker: /\/usr\/bin\/caddy/ },

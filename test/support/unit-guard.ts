@@ -4,7 +4,7 @@ import childProcess, { ChildProcess } from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 
 const refused =
-  /(?:^|[/\s'"])(?:bwrap|unshare|chromium|postgres|initdb|pg_(?:ctl|basebackup|dump|restore)|psql|pgbouncer|gcc|python3|mypy)(?=$|[\s'"])|packages\/(?:server|cli)\/src\/main\.ts/;
+  /(?:^|[/\s'"])(?:bwrap|unshare|chromium|postgres|initdb|pg_(?:ctl|basebackup|dump|restore)|psql|pgbouncer|gcc|python3|mypy|zsh|fish)(?=$|[\s'"])|packages\/(?:server|cli)\/src\/main\.ts/;
 
 function check(file: string, args: readonly string[] = []): void {
   const found = [file, ...args].find((word) => refused.test(word));

@@ -2,6 +2,8 @@ import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
 import { collectionsCommands } from './collections/collections-commands.ts';
+import { completionCommand } from './completion/completion-command.ts';
+import { doctorCommand } from './doctor/doctor-command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { filesCommands } from './files/files-commands.ts';
 import { keyCommands } from './key-commands.ts';
@@ -39,6 +41,7 @@ export function createProgram(): Command {
   program.addCommand(searchCommand());
   program.addCommand(pluginsCommands());
   program.addCommand(runCommands());
+  program.addCommand(doctorCommand());
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());
   program.addCommand(profileCommands());
@@ -49,6 +52,7 @@ export function createProgram(): Command {
   program.addCommand(verifyCommand());
   program.addCommand(bundleCommands());
   program.addCommand(mcpCommand());
+  program.addCommand(completionCommand(program));
   setUsageExitCode(program);
   return program;
 }
