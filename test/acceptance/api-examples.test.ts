@@ -7,7 +7,7 @@ import { listExamples, openExampleShell, type ShownExample } from '../support/ap
 /** The first and last examples: the administrator must exist first, and deleted objects are needed until the end. */
 const first = ['getSetUp', 'setUp', 'createCredentialProfile'];
 const last = [
-  ...['deleteChunk', 'deleteRecord', 'deleteCollection', 'deleteFile', 'rotateKey', 'revokeKey'],
+  ...['deleteChunk', 'deleteRecord', 'deleteCollection', 'deleteFile', 'deleteArtifact', 'rotateKey', 'revokeKey'],
   ...['deleteCredentialProfile', 'deleteAtPluginsAddress', 'endSession', 'changePassword', 'signOut'],
 ];
 /** Examples that create again what an earlier example has deleted. */

@@ -22,6 +22,20 @@ export const executionRequirements: Requirements = {
       '[kept-answers] on PostgreSQL without an encryption key the next process gives the same answer, and ten wrong requests close it; a backup leaves the secret out',
     ],
   },
+  'execute.artifacts': {
+    promise: 'Media and large outputs are stored, belong to their project, expire, and no paid result is discarded.',
+    source: 'docs/contract.md "Artifacts"; ADR 0097',
+    tests: [
+      '[artifacts] a chart, a QR code, a picture of 5 MB and a PDF have a signed URL with type, bytes and hash',
+      '[artifacts] a signed URL is a download that no browser runs, with ranges, and opens nothing else',
+      '[artifacts] an artifact belongs to its project: another one neither reads nor deletes it, nor is it a file',
+      '[artifacts] no result is lost: large texts and values are stored, and a full quota answers them as they are',
+      '[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run',
+      'expired artifacts are swept with their bytes, unless others have the same content: ${name}',
+      'a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}',
+      'a signature is valid for its artifact, project and time only, and under an earlier key of the store',
+    ],
+  },
   'execute.isolated': {
     promise: 'A hostile plugin harms its own run only.',
     source: 'docs/contract.md "Isolation"',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
+import { type ExecuteResult, type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
 import { exampleVariables } from '@quartermaster/contract/operations';
 import { administrator, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
@@ -182,7 +182,17 @@ async function seed(service: StartedService) {
   const disposable = await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: 'disposable' });
   const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials: {} };
   const run = await asker(pluginsUrl, key)<{ run_id: string }>('/v1/execute', sum);
+  const code = {
+    bundle_id: 'qr_code_generator',
+    plugin_id: 'generate_qr_code',
+    input_params: { text: 'x' },
+    credentials: {},
+  };
+  const { artifacts: [artifact] = [] } = await asker(pluginsUrl, key)<ExecuteResult>('/v1/execute', code);
+  const signed = new URL(artifact?.file_url ?? '').searchParams;
   const variables: Record<string, string> = {
+    ...{ ARTIFACT_ID: artifact?.artifact_id ?? '', ARTIFACT_EXPIRES: signed.get('expires') ?? '' },
+    ...{ ARTIFACT_SIGNATURE: signed.get('signature') ?? '' },
     ...{ FILES: filesUrl, PLUGINS: pluginsUrl, QM_API_KEY: key, PROJECT_ID: projectId, KEY_ID: disposable.key_id },
     ...{
       FILE_ID: file.file_id,

@@ -18,6 +18,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
   adapters: {
     uses: [
       'access',
+      'artifacts',
       'backup',
       'collections',
       'execution',
@@ -31,6 +32,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
     entries: [],
   },
+  artifacts: { uses: ['files', 'http'], entries: ['artifact-store', 'media-types'] },
   authoring: { uses: ['catalogue', 'egress', 'execution', 'settings'], entries: [] },
   backup: { uses: ['files'], entries: [] },
   catalogue: {
@@ -77,7 +79,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
   },
   execution: {
-    uses: ['access', 'catalogue', 'egress', 'http', 'idempotency', 'processes'],
+    uses: ['access', 'artifacts', 'catalogue', 'egress', 'http', 'idempotency', 'processes'],
     entries: [
       'answers',
       'background',
@@ -96,7 +98,18 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
   },
   extraction: { uses: ['processes', 'search'], entries: ['chunking/check-splitter', 'extraction'] },
-  files: { uses: ['http', 'idempotency'], entries: ['blob-store', 'file-access', 'upload/temporary-file'] },
+  files: {
+    uses: ['http', 'idempotency'],
+    entries: [
+      'blob-store',
+      'delete-file',
+      'file-access',
+      'file-content',
+      'file-repository',
+      'maintenance/verified-content',
+      'upload/temporary-file',
+    ],
+  },
   http: { uses: [], entries: ['app', 'error-writer', 'guard'] },
   idempotency: { uses: ['jobs'], entries: ['idempotency-repository', 'idempotency'] },
   ingestion: { uses: ['collections', 'extraction', 'files', 'jobs', 'search'], entries: [] },
@@ -153,6 +166,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     uses: [
       'access',
       'adapters',
+      'artifacts',
       'authoring',
       'backup',
       'catalogue',

@@ -1,4 +1,5 @@
 export * from './administration.ts';
+export * from './artifacts.ts';
 export * from './base-url.ts';
 export * from './codes.ts';
 export * from './collections.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { OutputArtifact } from './artifacts.ts';
 import { ErrorDetail } from './envelope.ts';
 
 /** Bundles, plugins and their execution. Source: docs/contract.md "Catalogue"; docs/contract.md "Execution"; docs/contract.md "Bundles and plugins". */
@@ -116,6 +117,9 @@ export const ExecuteResult = Type.Object({
   run_id: Type.String(),
   duration_ms: Type.Number(),
   output_violations: Type.Optional(Type.Array(ErrorDetail)),
+  artifacts: Type.Optional(
+    Type.Array(OutputArtifact, { description: 'Binary and large parts of the output, which are stored.' }),
+  ),
 });
 export type ExecuteResult = Static<typeof ExecuteResult>;
 

@@ -61,6 +61,9 @@ OperationId = Literal[
     "getRun",
     "cancelRun",
     "followRun",
+    "getArtifact",
+    "deleteArtifact",
+    "getArtifactContent",
 ]
 
 
@@ -524,6 +527,30 @@ OPERATIONS: dict[OperationId, Operation] = {
         ("plugins",),
         True,
         (),
+        None,
+    ),
+    "getArtifact": Operation(
+        "GET",
+        "/v1/artifacts/{artifact_id}",
+        ("plugins",),
+        True,
+        (),
+        None,
+    ),
+    "deleteArtifact": Operation(
+        "DELETE",
+        "/v1/artifacts/{artifact_id}",
+        ("plugins",),
+        True,
+        (),
+        None,
+    ),
+    "getArtifactContent": Operation(
+        "GET",
+        "/v1/artifacts/{artifact_id}/content",
+        ("plugins",),
+        True,
+        ("project", "expires", "signature"),
         None,
     ),
 }

@@ -598,6 +598,8 @@ class _ExecuteResultRequired(TypedDict):
 
 class ExecuteResult(_ExecuteResultRequired, total=False):
     output_violations: list[ErrorDetail]
+    artifacts: list[OutputArtifact]
+    """Binary and large parts of the output, which are stored."""
 
 
 class ErrorDetail(TypedDict):
@@ -607,6 +609,26 @@ class ErrorDetail(TypedDict):
     """What is there; never a value of credentials."""
     expected: str
     """What may be there."""
+
+
+class OutputArtifact(TypedDict):
+    object: Literal["Artifact"]
+    artifact_id: str
+    run_id: str
+    """The run whose output it is."""
+    file_name: str
+    media_type: str
+    """`image/png`, `application/pdf`, …; `application/octet-stream` when unknown."""
+    bytes: int
+    sha256: str
+    """Hexadecimal."""
+    file_url: str
+    """A signed URL of the bytes. It needs no key and is valid until `expires_timestamp`."""
+    created_timestamp: Timestamp
+    expires_timestamp: int
+    """Milliseconds. The artifact is deleted then."""
+    path: str
+    """JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id."""
 
 
 class Run(TypedDict):
@@ -702,6 +724,24 @@ class RunItem(TypedDict):
     created_timestamp: Timestamp
     duration_ms: float | None
     phases: RunPhases | None
+
+
+class Artifact(TypedDict):
+    object: Literal["Artifact"]
+    artifact_id: str
+    run_id: str
+    """The run whose output it is."""
+    file_name: str
+    media_type: str
+    """`image/png`, `application/pdf`, …; `application/octet-stream` when unknown."""
+    bytes: int
+    sha256: str
+    """Hexadecimal."""
+    file_url: str
+    """A signed URL of the bytes. It needs no key and is valid until `expires_timestamp`."""
+    created_timestamp: Timestamp
+    expires_timestamp: int
+    """Milliseconds. The artifact is deleted then."""
 
 
 PurposeName = Literal["record_file", "qa_record_file"]

@@ -107,6 +107,8 @@ export type ExecuteResult = {
   run_id: string;
   duration_ms: number;
   output_violations?: Array<ErrorDetail>;
+  /** Binary and large parts of the output, which are stored. */
+  artifacts?: Array<OutputArtifact>;
 };
 
 export type ErrorDetail = {
@@ -116,6 +118,26 @@ export type ErrorDetail = {
   found: string;
   /** What may be there. */
   expected: string;
+};
+
+export type OutputArtifact = {
+  object: 'Artifact';
+  artifact_id: string;
+  /** The run whose output it is. */
+  run_id: string;
+  file_name: string;
+  /** `image/png`, `application/pdf`, …; `application/octet-stream` when unknown. */
+  media_type: string;
+  bytes: number;
+  /** Hexadecimal. */
+  sha256: string;
+  /** A signed URL of the bytes. It needs no key and is valid until `expires_timestamp`. */
+  file_url: string;
+  created_timestamp: Timestamp;
+  /** Milliseconds. The artifact is deleted then. */
+  expires_timestamp: number;
+  /** JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id. */
+  path: string;
 };
 
 export type Run = {
@@ -208,6 +230,24 @@ export type RunItem = {
   created_timestamp: Timestamp;
   duration_ms: number | null;
   phases: RunPhases | null;
+};
+
+export type Artifact = {
+  object: 'Artifact';
+  artifact_id: string;
+  /** The run whose output it is. */
+  run_id: string;
+  file_name: string;
+  /** `image/png`, `application/pdf`, …; `application/octet-stream` when unknown. */
+  media_type: string;
+  bytes: number;
+  /** Hexadecimal. */
+  sha256: string;
+  /** A signed URL of the bytes. It needs no key and is valid until `expires_timestamp`. */
+  file_url: string;
+  created_timestamp: Timestamp;
+  /** Milliseconds. The artifact is deleted then. */
+  expires_timestamp: number;
 };
 
 /** The error envelope. */
@@ -593,6 +633,51 @@ export interface PluginsApi {
       headers?: {
         /** Of the last event that came: it is not sent again. */
         'last-event-id'?: string | undefined;
+      };
+    };
+    responses: {};
+  };
+  /** Get an artifact */
+  'GET /v1/artifacts/{artifact_id}': {
+    request: {
+      path: {
+        /** Id. */
+        artifact_id: string;
+      };
+    };
+    responses: {
+      200: {
+        status: 'success';
+        data: Artifact;
+      };
+    };
+  };
+  /** Delete an artifact */
+  'DELETE /v1/artifacts/{artifact_id}': {
+    request: {
+      path: {
+        /** Id. */
+        artifact_id: string;
+      };
+    };
+    responses: {
+      200: Acknowledgement;
+    };
+  };
+  /** Download an artifact */
+  'GET /v1/artifacts/{artifact_id}/content': {
+    request: {
+      path: {
+        /** Id. */
+        artifact_id: string;
+      };
+      query: {
+        /** The project of the artifact. */
+        project: string;
+        /** The end of the validity, in milliseconds. */
+        expires: string;
+        /** The signature of the service. */
+        signature: string;
       };
     };
     responses: {};

@@ -3,12 +3,17 @@ import type { Execution } from './outcome.ts';
 
 /** Builds the response of a run that succeeded. */
 export function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResult {
-  const { output, violations } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [] };
+  const {
+    output,
+    violations,
+    artifacts = [],
+  } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [], artifacts: [] };
   return {
     status: 200,
     data: output,
     run_id: runId,
     duration_ms: durationMs,
     ...(violations.length === 0 ? {} : { output_violations: [...violations] }),
+    ...(artifacts.length === 0 ? {} : { artifacts: [...artifacts] }),
   };
 }

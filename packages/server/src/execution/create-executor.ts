@@ -1,12 +1,13 @@
 import type { ExecuteRequest } from '@quartermaster/contract';
 import type { Injection } from '@quartermaster/plugin-kit';
 import { storedRefreshTokenOf } from '../access/credential-profiles/resolve-credentials.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds, declaredCredentials } from '../catalogue/credential-bounds.ts';
 import { bundleLoading, bundleNotFound, pluginNotFound, valueInvalid } from '../catalogue/problems.ts';
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, redactedOr } from '../egress/redact/redaction-budget.ts';
-import { type Redactor, redacted } from '../egress/redact/redactor.ts';
+import { redacted } from '../egress/redact/redactor.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -19,8 +20,9 @@ import {
   isRepeatable,
   type PreparedRun,
 } from './executor.ts';
-import { hasFewParts, isShallow, maxOutputParts, tooManyParts } from './json-bounds.ts';
-import type { Execution, Outcome } from './outcome.ts';
+import { createFinish, redactionFailed } from './finish-run.ts';
+import { isShallow, maxOutputDepth } from './json-bounds.ts';
+import type { Execution } from './outcome.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import { handlersRefused, noRoomForRun, valueTooDeep, verificationImpossible } from './problems.ts';
 import { createRunAdmission } from './run-admission.ts';
@@ -44,6 +46,8 @@ export interface ExecutorDeps {
   readonly version?: string;
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
+  /** Without it, no part of an output is stored. */
+  readonly artifacts?: Pick<ArtifactStore, 'keep'>;
   /** Default: {@link noObserver}. */
   readonly observer?: RunObserver;
 }
@@ -63,9 +67,6 @@ interface RunStart {
 type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
 
 const nobody: RunCaller = { projectId: '-', origin: 'execute' };
-
-/** The deepest nesting of inputs and outputs. Deeper values are refused before any recursive function visits them. */
-const maxDepth = 64;
 
 /**
  * Executes a run in this order: check the request, the credentials and the input, run the plugin, check the output. Source:
@@ -156,18 +157,19 @@ function begin(
 }
 
 function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Begun): Record<string, unknown> {
-  if (!isShallow(params, maxDepth)) throw valueTooDeep('input_params', maxDepth);
+  if (!isShallow(params, maxOutputDepth)) throw valueTooDeep('input_params', maxOutputDepth);
   const { input, violations } = plugin.readInput(params);
   // The messages may quote values, and a caller may have put a credential into an input.
   if (violations.length > 0) throw valueInvalid('input_params', run.policy.egress.redactor.deep(violations));
   return input;
 }
 
-type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics'> & { readonly observer: RunObserver };
+type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics' | 'artifacts'> & { readonly observer: RunObserver };
 type Conclude = (run: Run, start: () => Promise<RawOutcome>, plugin?: CompiledPlugin) => Promise<Execution>;
 
 /** Executes a run until it has an outcome. An exception on the way becomes an outcome too. */
-function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclude {
+function createConclusion({ logger, metrics, observer, artifacts }: ConclusionDeps): Conclude {
+  const finish = createFinish(artifacts);
   const records = createRunRecords(logger, metrics);
 
   function outcomeOf(error: unknown, { signal, policy, runId, bundle }: Run): RawOutcome {
@@ -187,7 +189,7 @@ function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclu
     observer.begun(run);
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
     trace.returnedAt = performance.now();
-    const outcome = finishSafely(raw, run, plugin);
+    const outcome = await finish(raw, run, plugin);
     trace.endedAt = performance.now();
     const execution: Execution = {
       runId: run.runId,
@@ -199,40 +201,4 @@ function createConclusion({ logger, metrics, observer }: ConclusionDeps): Conclu
     observer.ended(run, execution);
     return execution;
   };
-}
-
-/** Returns a failure instead of the result when the secrets of the result cannot be redacted. */
-function finishSafely(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Outcome {
-  try {
-    return finish(raw, run.policy.egress.redactor, plugin);
-  } catch (error) {
-    if (error instanceof RedactionRefused) return redactionFailed;
-    throw error;
-  }
-}
-
-const redactionFailed = {
-  kind: 'failed',
-  message: 'The result was withheld: it could not be searched for the credentials within the limits of the service.',
-} as const;
-
-/** Bounds the output, redacts the secrets in all of it and validates it against its schema. */
-function finish(raw: RawOutcome, redactor: Redactor, plugin: CompiledPlugin | undefined): Outcome {
-  if (raw.kind !== 'returned') return redactMessages(raw, redactor);
-  if (!isShallow(raw.output, maxDepth)) {
-    return {
-      kind: 'failed',
-      message: `The output must be nested at most ${maxDepth} levels deep; received deeper nesting.`,
-    };
-  }
-  if (!hasFewParts(raw.output, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
-  const output = redactor.deep(raw.output);
-  return { kind: 'succeeded', output, violations: redactor.deep(plugin?.checkOutput(output) ?? []) };
-}
-
-/** Redacts only texts that others wrote, so that a secret that equals the name of a kind cannot change the kind. */
-function redactMessages<T extends RawOutcome>(outcome: T, redactor: Redactor): T {
-  const message = 'message' in outcome ? { message: redactor.text(outcome.message) } : {};
-  const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: redactor.text(outcome.excerpt) } : {};
-  return { ...outcome, ...message, ...excerpt };
 }

@@ -1,6 +1,7 @@
 import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Execution, Outcome } from './outcome.ts';
+import { outputPartLimits } from './output-parts/output-part.ts';
 import type { ObservedRun, RunCaller } from './run-observer.ts';
 
 /** Runs plugins for the HTTP routes and for MCP. */
@@ -35,7 +36,7 @@ export interface ExecutionLimits {
   readonly cpuMs: number;
   /** Bytes of one decompressed upstream answer. */
   readonly maxResponseBytes: number;
-  /** Bytes of the output as JSON. */
+  /** Bytes of the output as JSON. Above `outputPartLimits.inlineBytes`, parts of it are stored as artifacts. */
   readonly maxOutputBytes: number;
   /** Outbound calls of one run. */
   readonly maxRequests: number;
@@ -55,7 +56,7 @@ export const defaultLimits: ExecutionLimits = {
   memoryMb: 256,
   cpuMs: 10_000,
   maxResponseBytes: 10 * 1024 * 1024,
-  maxOutputBytes: 1024 * 1024,
+  maxOutputBytes: outputPartLimits.outputBytes,
   maxRequests: 20,
   maxRedirects: 3,
   maxRetries: 2,

@@ -6,7 +6,7 @@ import { openBench } from './testing/execution.suite.ts';
 const costly: Record<string, RegExp> = {
   costly: /response\.output: it takes more than 400000 steps/,
   costly_failed: /response\.failed_when: it takes more than 400000 steps/,
-  many_times: /The output must be at most 1048576 bytes/,
+  many_times: /The output must be at most 16777216 bytes/,
 };
 
 for (const [plugin_id, reason] of Object.entries(costly)) {

@@ -1,22 +1,49 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileAnswerRules, interpretAnswer } from './declarative/interpret-answer.ts';
+import { compileAnswerRules, interpretAnswer, largeOutput } from './declarative/interpret-answer.ts';
 import { hasFewParts, maxOutputParts } from './json-bounds.ts';
+import { outputPartLimits } from './output-parts/output-part.ts';
 
-function interpret(output: string, items: number) {
+const megabyte = 1024 * 1024;
+
+function interpret(output: string, items: number, context: { splits?: boolean; maxOutputBytes?: number } = {}) {
   const rules = compileAnswerRules({ output });
   const answer = { status: 200, headers: {}, body: Buffer.from(`[${Array(items).fill(1).join(',')}]`) };
-  return interpretAnswer(rules, answer, { input: {}, takesCredentials: false, maxOutputBytes: 1024 * 1024 });
+  return interpretAnswer(rules, answer, {
+    ...{ input: {}, takesCredentials: false, maxOutputBytes: megabyte },
+    ...context,
+  });
 }
 
-test('the limit output_parts accepts an output of exactly as many values and fails the run of one with more', () => {
+test('the limit output_parts accepts an output of exactly as many values; one with more is for the thread, and whole', () => {
   // Besides the items, the output has three lists (the outer and two inner ones) and a number.
   const items = (maxOutputParts - 4) / 2;
   assert.equal(interpret('[body, body, `1`]', items).kind, 'returned');
   const refused = interpret('[body, body, `1`, `1`]', items);
-  // Checks without the output, whose comparison would take minutes.
-  assert.equal(refused.kind, 'failed');
-  assert.equal(refused.message, `The output must have at most ${maxOutputParts} values and names; received more.`);
+  // Compares without the output, whose comparison would take minutes.
+  assert.ok(refused === largeOutput);
+  const split = interpret('[body, body, `1`, `1`]', items, { splits: true });
+  assert.ok(split.kind === 'returned' && split.output === null);
+  assert.deepEqual(
+    split.parts?.map(({ path }) => path),
+    [''],
+  );
+});
+
+test('above the limit inline_output_bytes an output is for the thread, which fails one above the limit output_bytes', () => {
+  const limits = { maxOutputBytes: 2 * outputPartLimits.inlineBytes };
+  const items = 1;
+  const text = (bytes: number) => `'${'x'.repeat(bytes - 2)}'`;
+  const { inlineBytes } = outputPartLimits;
+  assert.equal(interpret(text(inlineBytes), items, limits).kind, 'returned');
+  assert.ok(interpret(text(inlineBytes + 1), items, limits) === largeOutput);
+  const large = interpret(text(2 * inlineBytes), items, { ...limits, splits: true });
+  assert.ok(large.kind === 'returned' && large.output === null && large.parts?.length === 1);
+  const over = interpret(text(2 * inlineBytes + 1), items, { ...limits, splits: true });
+  assert.deepEqual(over, {
+    kind: 'failed',
+    message: `The output must be at most ${2 * inlineBytes} bytes; received more.`,
+  });
 });
 
 test('values and names of members are counted, at every depth', () => {

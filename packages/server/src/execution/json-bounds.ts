@@ -8,12 +8,14 @@ export function isShallow(value: unknown, maxDepth: number): boolean {
   return true;
 }
 
+/** The deepest nesting of inputs and outputs. Deeper values are not visited by any recursive function. */
+export const maxOutputDepth = 64;
+
 /**
  * The most values and member names of an output. 1 MiB of JSON can have seven times as many, and each step after a run visits
  * all of them.
  */
 export const maxOutputParts = 50_000;
-export const tooManyParts = `The output must have at most ${maxOutputParts} values and names; received more.`;
 
 /** Whether a JSON value consists of at most `most` values and names. It visits no more than that. */
 export function hasFewParts(value: unknown, most: number): boolean {

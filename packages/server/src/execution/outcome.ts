@@ -1,8 +1,14 @@
-import type { ErrorCode, ErrorDetail } from '@quartermaster/contract';
+import type { ErrorCode, ErrorDetail, OutputArtifact } from '@quartermaster/contract';
 
 /** How a run ended. A failure of a plugin is an outcome, not an exception. {@link outcomeCodes} covers every kind. */
 export type Outcome =
-  | { readonly kind: 'succeeded'; readonly output: unknown; readonly violations: readonly ErrorDetail[] }
+  | {
+      readonly kind: 'succeeded';
+      readonly output: unknown;
+      readonly violations: readonly ErrorDetail[];
+      /** The stored parts of the output. Absent when there are none. */
+      readonly artifacts?: readonly OutputArtifact[];
+    }
   /** The plugin rejected the input: 422. */
   | { readonly kind: 'input_rejected'; readonly message: string }
   /** The upstream answered with an error or could not be reached: 502. */

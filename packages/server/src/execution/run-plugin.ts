@@ -11,6 +11,7 @@ import type { ExecutionLimits } from './executor.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
+import type { SplitOutput } from './output-parts/split-output.ts';
 import { createToolRunner } from './remote-tools/run-tool.ts';
 import type { ObservedRun, RunObserver } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
@@ -25,7 +26,7 @@ export interface Run extends ObservedRun {
 
 /** The outcome of a run before its output is validated and redacted. */
 export type RawOutcome =
-  | { readonly kind: 'returned'; readonly output: unknown }
+  | ({ readonly kind: 'returned'; readonly output: unknown } & Partial<Pick<SplitOutput, 'parts'>>)
   | Exclude<Outcome, { kind: 'succeeded' }>;
 
 /** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */
@@ -110,6 +111,11 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         hide,
       };
       const outcome = await sandbox.run(task, signal);
+      if (outcome.kind === 'returned_large') {
+        const { maxOutputBytes } = limits;
+        const owner = { projectId: run.caller.projectId, keyId: run.caller.keyId ?? null };
+        return await reader.readOutput(outcome.json, { owner, maxOutputBytes, signal });
+      }
       return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;
     },
   };

@@ -20,7 +20,12 @@ export async function deleteFile(deps: DeleteFileDeps, projectId: string, fileId
   await finishDeleting(deps, deleting);
 }
 
-export async function finishDeleting({ files, blobs }: DeleteFileDeps, deleting: DeletingFile): Promise<void> {
+export interface FinishDeletingDeps {
+  readonly files: Pick<FileRepository, 'finishDelete'>;
+  readonly blobs: Pick<BlobStore, 'remove'>;
+}
+
+export async function finishDeleting({ files, blobs }: FinishDeletingDeps, deleting: DeletingFile): Promise<void> {
   if (deleting.removeBlob) await blobs.remove(deleting.blobId);
   await files.finishDelete(deleting);
 }

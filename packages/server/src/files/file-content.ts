@@ -2,8 +2,12 @@ import { Readable } from 'node:stream';
 import type { ByteRange } from './blob-store.ts';
 import { allowsRange, matchesAny, readRange } from './byte-range.ts';
 import { attachment } from './content-disposition.ts';
-import type { StoredFile } from './file-repository.ts';
-import { checkLength, readVerified, type VerifiedContentDeps } from './maintenance/verified-content.ts';
+import {
+  checkLength,
+  type ExpectedContent,
+  readVerified,
+  type VerifiedContentDeps,
+} from './maintenance/verified-content.ts';
 import { rangeNotSatisfiable } from './problems.ts';
 
 export interface ContentRequest {
@@ -20,6 +24,13 @@ export interface ContentAnswer {
   readonly body: Readable | null;
 }
 
+/** The content of a file or of an artifact. */
+export interface ServedContent extends ExpectedContent {
+  readonly name: string;
+  /** Only types that `safeMediaType` returns. Default: `application/octet-stream`. */
+  readonly mediaType?: string;
+}
+
 /**
  * Responds with the bytes of a file as a download that no browser executes: the response never uses the type that was
  * uploaded, and scripts have no origin. Throws RANGE_NOT_SATISFIABLE, and SERVICE_UNAVAILABLE for damaged bytes.
@@ -27,7 +38,7 @@ export interface ContentAnswer {
  */
 export async function answerContent(
   deps: VerifiedContentDeps,
-  file: StoredFile,
+  file: ServedContent,
   request: ContentRequest,
 ): Promise<ContentAnswer> {
   const etag = `"${file.sha256}"`;
@@ -49,7 +60,7 @@ export async function answerContent(
     status: range === undefined ? 200 : 206,
     headers: {
       ...headers,
-      'Content-Type': 'application/octet-stream',
+      'Content-Type': file.mediaType ?? 'application/octet-stream',
       'Content-Length': String(length),
       'Content-Disposition': attachment(file.name),
       ...(range === undefined ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${file.bytes}` }),
@@ -61,7 +72,7 @@ export async function answerContent(
 /** Opens the content. A range cannot be compared with the hash of the whole content, so only the length is checked. */
 async function openContent(
   deps: VerifiedContentDeps,
-  file: StoredFile,
+  file: ServedContent,
   range: ByteRange | undefined,
 ): Promise<Readable> {
   const stored = await deps.blobs.open(file.blobId, range);

@@ -9,10 +9,19 @@ export interface StoredFile extends AccessibleFile {
   readonly createdAt: number;
 }
 
-/** The rows that the commit of an upload writes. */
+/** An output of a plugin that is stored like a file until it expires. Queries for files do not return it. ADR 0097. */
+export interface StoredArtifact extends Omit<StoredFile, 'purpose' | 'extension'> {
+  /** null when the caller had no key. */
+  readonly keyId: string | null;
+  readonly runId: string;
+  readonly mediaType: string;
+  readonly expiresAt: number;
+}
+
+/** The rows that the commit of an upload or of an artifact writes. */
 export interface NewFile {
   /** Its `blobId` is the blob just committed. The stored file may use another blob with the same content. */
-  readonly file: StoredFile;
+  readonly file: StoredFile | StoredArtifact;
   /** Stored in the same transaction; null when the request had no idempotency key. */
   readonly claim: CompletedClaim | null;
 }
@@ -72,6 +81,9 @@ export class CommitInDoubt extends Error {
   }
 }
 
+/** Selects what a delete may delete: a file that was uploaded, or an artifact. */
+export type FileKind = 'file' | 'artifact';
+
 /** The rows of files and their blobs. Queries do not return a file that is being deleted. */
 export interface FileRepository {
   /**
@@ -96,7 +108,7 @@ export interface FileRepository {
   /** Recomputes the stored usage of a project. It is safe during uploads and deletes. */
   correctUsage(projectId: string): Promise<void>;
   /** Marks the file as deleted, so that queries no longer return it. `in_use`: a record is being created from it. */
-  startDelete(projectId: string, fileId: string): Promise<DeletingFile | 'absent' | 'in_use'>;
+  startDelete(projectId: string, fileId: string, kind?: FileKind): Promise<DeletingFile | 'absent' | 'in_use'>;
   /** Deletes the rows after the bytes were removed, or were kept for another file. */
   finishDelete(deleting: DeletingFile): Promise<void>;
   /** Returns deletes that have started and not finished. */

@@ -74,6 +74,15 @@ export async function assertDataFolder(
   throw notTheDataFolder(folder, identityFile);
 }
 
+/** Returns whether a files address of this store has claimed the folder. Changes nothing. */
+export async function isDataFolder(
+  folder: string,
+  store: Pick<StoreIdentityRepository, 'readIdentity'>,
+): Promise<boolean> {
+  const { folderId } = await store.readIdentity();
+  return folderId !== null && (await readIdentityFile(folder)).folderId === folderId;
+}
+
 /** Checks a folder without a complete identity file: a new folder, a restored one, or one of an earlier version. */
 async function assertSameContent(
   folder: string,

@@ -7,6 +7,7 @@ export const idPrefixes = {
   key: 'apik',
   file: 'file',
   blob: 'blob',
+  artifact: 'arti',
   collection: 'coll',
   record: 'rcrd',
   chunk: 'chnk',

@@ -3,6 +3,7 @@ import { maxProfiles } from '../access/credential-profiles/credential-profiles.t
 import { credentialLimits } from '../catalogue/credential-bounds.ts';
 import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
+import { outputPartLimits } from '../execution/output-parts/output-part.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
 import { asyncRunDefaults } from '../runs/async-runs.ts';
@@ -50,7 +51,32 @@ export const pluginLimits = {
     bounds: 'that are values and names of members in the output of a run',
     unit: 'items',
     value: () => maxOutputParts,
+    above: 'The output is stored whole as an artifact.',
+  },
+  inline_output_bytes: {
+    bounds: 'of the output of a run as JSON that is answered as it is',
+    unit: 'bytes',
+    value: () => outputPartLimits.inlineBytes,
+    above: 'Media and large texts, or the whole output, are stored as artifacts.',
+  },
+  output_bytes: {
+    bounds: 'of the output of a run as JSON',
+    unit: 'bytes',
+    value: () => outputPartLimits.outputBytes,
     above: refused('PLUGIN_FAILED'),
+  },
+  artifacts_of_run: {
+    bounds: 'that are stored parts of one output',
+    unit: 'items',
+    value: () => outputPartLimits.parts,
+    above: 'Further parts stay in the output; an output that is still large is stored whole.',
+  },
+  artifacts_of_project: {
+    bounds: 'that are artifacts of one project',
+    unit: 'items',
+    value: (config) => config.artifacts.most,
+    setting: 'MAX_ARTIFACTS',
+    above: 'The output is answered as it is, and nothing of it is stored.',
   },
   kept_answer_bytes: {
     bounds: 'of the answer that is kept for repetitions under an `Idempotency-Key`',

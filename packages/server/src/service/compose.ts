@@ -126,7 +126,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
 async function openAddresses(context: ServiceContext) {
   const { serve } = context.config;
   const files = serve === 'plugins' ? null : await openFilesAddress(context);
-  const plugins = serve === 'files' ? null : await openPluginsAddress(context, files?.knowledge ?? null);
+  const plugins = serve === 'files' ? null : await openPluginsAddress(context, files);
   if (files === null) return { files, plugins, mcp: null };
   const mcp = plugins?.mcp ?? shareKnowledge(context, files.knowledge);
   serveMcpOfFiles(context, files.app, mcp);

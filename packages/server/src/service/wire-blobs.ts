@@ -1,13 +1,17 @@
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { diskNearlyFull } from '../adapters/disk/problems.ts';
+import { createArtifactRepository } from '../adapters/repositories/artifact-repository.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
+import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
+import { sweepArtifacts } from '../artifacts/sweep-artifacts.ts';
 import { type BlobHealth, createBlobHealth } from '../files/blob-metrics.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import type { FileRepository } from '../files/file-repository.ts';
 import { finishDeletes, reconcileFiles } from '../files/maintenance/reconcile.ts';
 import { createDamageReport, type ReportDamage } from '../files/maintenance/report-damage.ts';
 import { verifyBlobs } from '../files/maintenance/verify-blobs.ts';
+import { isDataFolder } from '../files/store-identity.ts';
 import { createByteRate } from '../kernel/byte-rate.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { type PeriodicTask, startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
@@ -22,31 +26,17 @@ export interface StoredFiles {
   readonly conditions: BlobHealth['conditions'];
 }
 
+type ContentContext = Pick<
+  ServiceContext,
+  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
+>;
+
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 
 /** Opens the stored content and starts the tasks that reconcile it with its rows. */
-export async function openStoredFiles({
-  config,
-  clock,
-  logger,
-  resources,
-  registry,
-  database,
-  isDiskFull,
-}: Pick<
-  ServiceContext,
-  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
->): Promise<StoredFiles> {
-  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
-  const checkSpace = async () => {
-    if (isDiskFull()) throw diskNearlyFull();
-    await store.checkRoom();
-  };
-  const blobs: BlobStore = { ...store, checkRoom: checkSpace };
-  resources.defer(() => blobs.close());
-  const files = createFileRepository(database);
-  const damages = createBlobRepository(database);
-  const reportDamage = createDamageReport({ damages, blobs, clock, logger });
+export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
+  const { config, clock, logger, resources, registry, database } = context;
+  const { blobs, files, damages, reportDamage } = await openContent(context);
   const health = createBlobHealth(registry, damages);
   const keepQuarantined = config.quarantineDays * day;
   const atRate = createByteRate(config.verificationMbPerSecond * 2 ** 20);
@@ -79,10 +69,46 @@ export async function openStoredFiles({
       },
       // Deletes that failed were answered with 503, and their content is still stored.
       { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
+      {
+        name: 'delete expired artifacts',
+        pause: minute,
+        run: (signal) =>
+          sweepArtifacts({ artifacts: createArtifactRepository(database), files, blobs, clock, logger }, signal),
+      },
       ...(config.verificationMbPerSecond === 0 ? [] : [verification]),
     ],
     logger,
   );
   resources.defer(() => upkeep.close());
   return { files, blobs, reportDamage, conditions: health.conditions };
+}
+
+/**
+ * Opens the stored content in a process that serves no files. Returns null when its data folder is not that of the store: what
+ * it wrote there, no other process would find.
+ */
+export async function openSharedContent(context: ContentContext): Promise<StoredFiles | null> {
+  const { config, database, logger } = context;
+  if (!(await isDataFolder(config.dataFolder, createStoreRepository(database)))) {
+    logger.warn(
+      { data_folder: config.dataFolder },
+      'artifacts off: the data folder is not that of the process that serves files',
+    );
+    return null;
+  }
+  const { blobs, files, reportDamage } = await openContent(context);
+  return { blobs, files, reportDamage, conditions: async () => [] };
+}
+
+async function openContent({ config, clock, logger, resources, database, isDiskFull }: ContentContext) {
+  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
+  const checkSpace = async () => {
+    if (isDiskFull()) throw diskNearlyFull();
+    await store.checkRoom();
+  };
+  const blobs: BlobStore = { ...store, checkRoom: checkSpace };
+  resources.defer(() => blobs.close());
+  const damages = createBlobRepository(database);
+  const reportDamage = createDamageReport({ damages, blobs, clock, logger });
+  return { blobs, damages, reportDamage, files: createFileRepository(database) };
 }

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BundleFolder } from '../catalogue/load/bundle-folders.ts';
 import type { HandlerIsolation } from '../catalogue/load/handler-capabilities.ts';
@@ -22,6 +23,8 @@ import type { ServiceContext } from './context.ts';
 
 interface ExecutionOptions {
   readonly runStore: RunStore;
+  /** null where nothing of an output can be stored. */
+  readonly artifacts: ArtifactStore | null;
   /** The base URL of bundle icons. */
   readonly publicUrl: string;
   /** Called when bundles were added, changed or removed. */
@@ -29,7 +32,10 @@ interface ExecutionOptions {
 }
 
 /** Opens the components that run plugins. The catalogue is read while the sandbox is probed. */
-export async function openExecution(context: ServiceContext, { runStore, publicUrl, onChange }: ExecutionOptions) {
+export async function openExecution(
+  context: ServiceContext,
+  { runStore, artifacts, publicUrl, onChange }: ExecutionOptions,
+) {
   const { config, logger, resources, registry: metrics } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
@@ -78,6 +84,7 @@ export async function openExecution(context: ServiceContext, { runStore, publicU
     metrics,
     limits,
     observer: runStore,
+    ...(artifacts === null ? {} : { artifacts }),
     version,
   });
   return { catalogue: live.current, sandbox, executor };

@@ -44,6 +44,7 @@ export interface FilesAddress extends ListenAddress {
   readonly guard: Guard;
   /** The collections, for the knowledge tools of MCP. */
   readonly knowledge: KnowledgeStore;
+  readonly stored: StoredFiles;
 }
 
 /** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
@@ -95,7 +96,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
     countTokens: async (text: string) => (await measureText(text, countTokens)).numTokens,
     consoleUrl: context.consoleUrl,
   };
-  return { app, guard, knowledge, port: config.filesPort, endStreams: () => collections.events.close() };
+  return { app, guard, knowledge, stored, port: config.filesPort, endStreams: () => collections.events.close() };
 }
 
 interface FileParts extends StoredFiles {

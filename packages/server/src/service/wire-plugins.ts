@@ -4,8 +4,12 @@ import type { Encrypter } from '../access/credential-profiles/encryption.ts';
 import { openEncryption } from '../access/credential-profiles/encryption-key.ts';
 import { credentialProfileRoutes } from '../access/credential-profiles/routes.ts';
 import { createAnswerKeyRepository } from '../adapters/repositories/answer-key-repository.ts';
+import { createArtifactRepository } from '../adapters/repositories/artifact-repository.ts';
 import { createCredentialProfileRepository } from '../adapters/repositories/credential-profile-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
+import { createArtifactStore } from '../artifacts/artifact-store.ts';
+import { type ArtifactUrls, createArtifactUrls } from '../artifacts/artifact-urls.ts';
+import { artifactRoutes } from '../artifacts/routes.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { catalogueRoutes } from '../catalogue/listing/routes.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
@@ -20,50 +24,49 @@ import { operationRoutes } from '../http/openapi/operations.ts';
 import { reservePort } from '../http/reserve-port.ts';
 import { version } from '../kernel/version.ts';
 import { createCallTool } from '../mcp/call-tool.ts';
-import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import { runRoutes } from '../runs/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
+import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
 import { openExecution } from './wire-execution.ts';
+import type { FilesAddress } from './wire-files.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
 import { openAsyncRuns, openRunServices } from './wire-runs.ts';
 
 /**
  * Opens the plugins address: catalogue and execution.
- * @param knowledge the collections of this process; null when it serves none
+ * @param ofFiles the collections and stored content of this process; null when it serves no files
  */
 export async function openPluginsAddress(
   context: ServiceContext,
-  knowledge: KnowledgeStore | null,
+  ofFiles: Pick<FilesAddress, 'knowledge' | 'stored'> | null,
 ): Promise<ListenAddress & { readonly mcp: SharedMcp }> {
-  const { config, logger } = context;
+  const { config } = context;
   const { runStore, ...runServices } = await openRunServices(context);
   // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
+  const publicUrl = config.publicPluginsUrl ?? `http://${config.host}:${port}`;
+  const { encrypter, hashes } = await openSecrets(context);
+  const stored = ofFiles?.stored ?? (await openSharedContent(context));
+  const urls = createArtifactUrls(publicUrl, hashes);
+  const artifacts = stored === null ? null : openArtifacts(context, { stored, urls });
   let mcp: SharedMcp | undefined;
   const { catalogue, sandbox, executor } = await openExecution(context, {
     runStore,
-    publicUrl: config.publicPluginsUrl ?? `http://${config.host}:${port}`,
+    artifacts: artifacts?.store ?? null,
+    publicUrl,
     onChange: (now, before) => mcp?.toolsChanged(now, before),
   });
   const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
   catalogueRoutes(app, { catalogue, onRequest: guard.check });
-  const encrypter = await openEncryption(
-    { ...config, isDatabaseInFolder: context.database.dialect === 'sqlite' },
-    {
-      profiles: createCredentialProfileRepository(context.database),
-      store: createStoreRepository(context.database),
-      logger,
-    },
-  );
   const profiles = openProfiles(context, { catalogue, encrypter });
   credentialProfileRoutes(app, { profiles, guard });
   const resolveCredentials = profiles.resolve;
   const once = createRunOnce({
     idempotency: context.idempotency,
     keep: context.idempotencyRepository.complete,
-    hashes: await openAnswerHashes(encrypter?.hashes ?? null, createAnswerKeyRepository(context.database)),
+    hashes,
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
   const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
@@ -71,8 +74,9 @@ export async function openPluginsAddress(
   const { check: onRequest, projectOf, keyOf } = guard;
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
+  if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, onRequest, projectOf });
   const callTool = createCallTool({ executor, once, resolveCredentials });
-  const shared = shareMcp(context, { store: knowledge, catalogue, callTool });
+  const shared = shareMcp(context, { store: ofFiles?.knowledge ?? null, catalogue, callTool });
   mcp = shared;
   serveMcp(app, { mcp: shared, guard, checkSite });
   referenceRoutes(app, createConsoleFiles());
@@ -82,6 +86,29 @@ export async function openPluginsAddress(
     shared.close();
   };
   return { app, port, mcp: shared, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
+}
+
+/** Opens the encryption of stored credentials, and the keyed hashes of stored answers and signed URLs. */
+async function openSecrets({ config, database, logger }: ServiceContext) {
+  const encrypter = await openEncryption(
+    { ...config, isDatabaseInFolder: database.dialect === 'sqlite' },
+    { profiles: createCredentialProfileRepository(database), store: createStoreRepository(database), logger },
+  );
+  const hashes = await openAnswerHashes(encrypter?.hashes ?? null, createAnswerKeyRepository(database));
+  return { encrypter, hashes };
+}
+
+function openArtifacts(
+  { config, database, clock, newId, logger, registry: metrics, countExceeded }: ServiceContext,
+  { stored, urls }: { stored: StoredFiles; urls: ArtifactUrls },
+) {
+  const { maxProjectBytes, maxFiles } = config;
+  const store = createArtifactStore({
+    ...{ ...stored, ...config.artifacts, urls, clock, newId, logger, metrics, countExceeded },
+    artifacts: createArtifactRepository(database),
+    limits: { maxProjectBytes, maxFiles },
+  });
+  return { store, urls, blobs: stored.blobs, reportDamage: stored.reportDamage };
 }
 
 /** Creates the HTTP server of the plugins address. */

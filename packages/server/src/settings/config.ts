@@ -85,6 +85,8 @@ export interface Config {
   readonly maxRunsOfKey: number;
   /** The bytes of stored answers of one project. */
   readonly maxKeptAnswerBytes: number;
+  /** The lifetime of stored outputs in milliseconds, and their number in one project. */
+  readonly artifacts: { readonly lifetimeMs: number; readonly most: number };
   /** The bounds of stored runs and results. */
   readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
   /** null for the default: 0 on a terminal, otherwise 5. */
@@ -271,6 +273,7 @@ function readLimits({ number, optional }: Reader) {
     pluginCpuSeconds: number('PLUGIN_CPU_SECONDS'),
     maxRunsOfKey: number('MAX_RUNS_OF_KEY'),
     maxKeptAnswerBytes: number('KEPT_ANSWERS_MB') * 1024 * 1024,
+    artifacts: { lifetimeMs: number('ARTIFACT_HOURS') * 3_600_000, most: number('MAX_ARTIFACTS') },
     runRetention: {
       days: number('RUN_DAYS'),
       most: number('MAX_RUNS'),

@@ -102,6 +102,17 @@ export const pluginSettings = {
     default: '64',
     check: wholeNumber(1, 65_536),
   },
+  ARTIFACT_HOURS: {
+    description: 'Delete stored outputs of plugins (pictures, documents, large outputs) after this many hours',
+    default: '24',
+    check: wholeNumber(1, 8760),
+  },
+  MAX_ARTIFACTS: {
+    description:
+      'Store at most this many outputs of plugins per project. Above it, outputs are answered as they are, without a URL',
+    default: '10000',
+    check: wholeNumber(1, 1_000_000),
+  },
   RUN_RESULTS_MB: {
     description:
       'Keep at most this many MiB of results of asynchronous runs over all projects. Above it, the oldest results of the largest projects are deleted',

@@ -26,6 +26,7 @@ import { createKeyChangesMigration } from './migrations/0035-key-changes.ts';
 import { createKeptAnswerBytesMigration } from './migrations/0036-kept-answer-bytes.ts';
 import { createSessionListMigration } from './migrations/0037-session-list.ts';
 import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
+import { createArtifactsMigration } from './migrations/0042-artifacts.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -57,6 +58,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0036-kept-answer-bytes': createKeptAnswerBytesMigration(dialect),
     '0037-session-list': createSessionListMigration(dialect),
     '0039-file-counts': createFileCountsMigration(dialect),
+    '0042-artifacts': createArtifactsMigration(dialect),
   };
 }
 

@@ -9,6 +9,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   blob: true,
   verification: true,
   file: true,
+  artifact: true,
   project_usage: true,
   idempotency: true,
   kept_answer_usage: true,

@@ -26,6 +26,7 @@ export interface Tables {
   blob: BlobTable;
   verification: VerificationTable;
   file: FileTable;
+  artifact: ArtifactTable;
   project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
   kept_answer_usage: KeptAnswerUsageTable;
@@ -133,6 +134,17 @@ export interface FileTable {
   sha256: string;
   state: 'live' | 'deleting';
   created_at: number;
+}
+
+/** What a stored output of a plugin has besides its row in `file`, which has the same id and the purpose `artifact`. */
+export interface ArtifactTable {
+  id: string;
+  project_id: string;
+  /** null when the caller had no key. */
+  key_id: string | null;
+  run_id: string;
+  media_type: string;
+  expires_at: number;
 }
 
 /** Changes with the rows that it counts, in the same transaction. A project without a row has no files yet. */

@@ -5,12 +5,14 @@ import type {
   IsStored,
   NewFile,
   ProjectUsage,
-  StoredFile,
+  StoredArtifact,
 } from '../../files/file-repository.ts';
 import type { Tables } from '../database/tables.ts';
+import { artifactPurpose } from './artifact-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
 import { changeUsage } from './project-usage.ts';
 
+type NewRow = NewFile['file'];
 type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
 
 /**
@@ -25,7 +27,7 @@ export async function addFiles(
 ): Promise<readonly AddOutcome[]> {
   const usage = await addUsage(transaction, files, limits);
   const refused = new Map<string, AddOutcome>();
-  const stored: StoredFile[] = [];
+  const stored: NewRow[] = [];
   for (const { file, claim } of files) {
     const reason = usage.refusals.get(file);
     if (reason !== undefined) refused.set(file.id, { kind: reason });
@@ -44,15 +46,17 @@ export async function addFiles(
     return toRow(file, blob.blobId);
   });
   if (rows.length > 0) await transaction.insertInto('file').values(rows).execute();
+  const artifacts = stored.filter(isArtifact).map(toArtifactRow);
+  if (artifacts.length > 0) await transaction.insertInto('artifact').values(artifacts).execute();
   return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
 }
 
 /** Adds all files to the sums first, which locks them, and then subtracts the refused files. Refusals are rare. */
 async function addUsage(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
   const { maxProjectBytes, maxFiles } = limits;
-  const refusals = new Map<StoredFile, 'no_room' | 'too_many_files'>();
+  const refusals = new Map<NewRow, 'no_room' | 'too_many_files'>();
   const unused = new Map<string, ProjectUsage>();
-  const addUnused = ({ projectId, bytes }: StoredFile) => {
+  const addUnused = ({ projectId, bytes }: NewRow) => {
     const sum = unused.get(projectId) ?? { bytes: 0, files: 0 };
     unused.set(projectId, { bytes: sum.bytes - bytes, files: sum.files - 1 });
   };
@@ -93,7 +97,7 @@ async function addUsage(transaction: Transaction<Tables>, files: readonly NewFil
  */
 async function keepBlobs(
   transaction: Transaction<Tables>,
-  files: readonly StoredFile[],
+  files: readonly NewRow[],
   isStored: IsStored,
 ): Promise<Map<string, KeptBlob>> {
   const contents = new Map(files.map((file) => [contentKey(file.projectId, file.sha256), file]));
@@ -124,14 +128,14 @@ async function keepBlobs(
 }
 
 /** Assigns the new bytes to every file of the damaged blob. The old row stays until its own bytes are erased. */
-async function replaceBlob(transaction: Transaction<Tables>, damaged: string, file: StoredFile): Promise<KeptBlob> {
+async function replaceBlob(transaction: Transaction<Tables>, damaged: string, file: NewRow): Promise<KeptBlob> {
   await transaction.updateTable('blob').set({ state: 'deleting' }).where('id', '=', damaged).execute();
   await transaction.insertInto('blob').values(toBlobRow(file)).execute();
   await transaction.updateTable('file').set({ blob_id: file.blobId }).where('blob_id', '=', damaged).execute();
   return { blobId: file.blobId, replaced: damaged };
 }
 
-function toBlobRow(file: StoredFile) {
+function toBlobRow(file: NewRow) {
   return {
     id: file.blobId,
     project_id: file.projectId,
@@ -148,17 +152,34 @@ export function contentKey(projectId: string, sha256: string): string {
   return `${projectId} ${sha256}`;
 }
 
-function toRow(file: StoredFile, blobId: string) {
+function toRow(file: NewRow, blobId: string) {
   return {
     id: file.id,
     project_id: file.projectId,
     blob_id: blobId,
     name: file.name,
-    purpose: file.purpose,
-    extension: file.extension,
+    ...(isArtifact(file) ? artifactKind : { purpose: file.purpose, extension: file.extension }),
     bytes: file.bytes,
     sha256: file.sha256,
     state: 'live' as const,
     created_at: file.createdAt,
+  };
+}
+
+/** Artifacts have no extension, because their media type is stored. */
+const artifactKind = { purpose: artifactPurpose, extension: '' };
+
+function isArtifact(file: NewRow): file is StoredArtifact {
+  return 'runId' in file;
+}
+
+function toArtifactRow(artifact: StoredArtifact) {
+  return {
+    id: artifact.id,
+    project_id: artifact.projectId,
+    key_id: artifact.keyId,
+    run_id: artifact.runId,
+    media_type: artifact.mediaType,
+    expires_at: artifact.expiresAt,
   };
 }

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { DeletingFile } from '../../files/file-repository.ts';
+import type { DeletingFile, FileKind } from '../../files/file-repository.ts';
 import type { Tables } from '../database/tables.ts';
+import { artifactPurpose } from './artifact-repository.ts';
 import { changeUsage } from './project-usage.ts';
 
 /**
@@ -11,6 +12,7 @@ export async function startDelete(
   transaction: Transaction<Tables>,
   projectId: string,
   fileId: string,
+  kind: FileKind = 'file',
 ): Promise<DeletingFile | 'absent' | 'in_use'> {
   const file = await transaction
     .updateTable('file')
@@ -18,6 +20,7 @@ export async function startDelete(
     .where('id', '=', fileId)
     .where('project_id', '=', projectId)
     .where('state', '=', 'live')
+    .where('purpose', kind === 'artifact' ? '=' : '<>', artifactPurpose)
     .returning(['blob_id', 'bytes'])
     .executeTakeFirst();
   if (file === undefined) return 'absent';

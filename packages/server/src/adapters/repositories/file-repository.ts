@@ -14,6 +14,7 @@ import type { Database } from '../database/database.ts';
 import { readKeysetPage } from '../database/keyset-page.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
 import { addFiles, contentKey } from './add-files.ts';
+import { artifactPurpose } from './artifact-repository.ts';
 import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
 import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
 
@@ -29,6 +30,7 @@ export function createFileRepository(database: Database): FileRepository {
         .where('id', '=', fileId)
         .where('project_id', '=', projectId)
         .where('state', '=', 'live')
+        .where('purpose', '<>', artifactPurpose)
         .executeTakeFirst();
       return row === undefined ? undefined : toFile(row);
     },
@@ -48,8 +50,8 @@ export function createFileRepository(database: Database): FileRepository {
     bytesKept: (projectId) => findUsage(read, projectId),
     wrongUsages: () => findWrongUsages(read),
     correctUsage: (projectId) => write.transaction().execute((transaction) => correctUsage(transaction, projectId)),
-    startDelete: (projectId, fileId) =>
-      write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId)),
+    startDelete: (projectId, fileId, kind) =>
+      write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId, kind)),
     finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),
     unfinishedDeletes: (limit) => unfinishedDeletes(read, limit),
     knownBlobs: async (blobIds) => {
@@ -117,7 +119,8 @@ async function commit<T>({ write }: Database, work: (transaction: Transaction<Ta
 async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
   const page = await readKeysetPage(query, async ({ bounds, direction, limit }) => {
     let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
-    if (query.purpose !== undefined) rows = rows.where('purpose', '=', query.purpose);
+    if (query.purpose === undefined) rows = rows.where('purpose', '<>', artifactPurpose);
+    else rows = rows.where('purpose', '=', query.purpose);
     if (query.name !== undefined) {
       const name = dialect === 'postgres' ? sql<string>`lower(name collate "C")` : sql<string>`lower(name)`;
       rows = rows.where(sql<boolean>`${name} like ${likePattern(query.name)} escape '!'`);

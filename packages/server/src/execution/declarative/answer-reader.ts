@@ -9,6 +9,7 @@ import {
   type AnswerRules,
   type CallOutcome,
   interpretAnswer,
+  largeOutput,
   maxReadAtOnce,
 } from './interpret-answer.ts';
 
@@ -24,6 +25,15 @@ export interface AnswerReader {
     answer: Answer,
     context: AnswerContext & { readonly signal: AbortSignal; readonly owner: Owner },
   ): Promise<CallOutcome>;
+  /** Parses the JSON text of a large output and splits it, in the thread. */
+  readOutput(json: Buffer, context: OutputContext): Promise<CallOutcome>;
+}
+
+export interface OutputContext {
+  readonly owner: Owner;
+  /** The limit of the output as JSON. */
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
 }
 
 export interface AnswerRequest {
@@ -108,10 +118,24 @@ export function createAnswerReader(): AnswerReader {
   return {
     async read(response, answer, { signal, owner, input, takesCredentials, maxOutputBytes }) {
       const context = { input, takesCredentials, maxOutputBytes };
-      if (answer.body.length <= maxReadAtOnce) return interpretAnswer(response, answer, context);
+      if (answer.body.length <= maxReadAtOnce) {
+        const outcome = interpretAnswer(response, answer, context);
+        if (outcome !== largeOutput) return outcome;
+      }
       const { status, headers, body } = answer;
-      const request = { response: response.source, answer: { status, headers, body }, context };
+      const splitting = { ...context, splits: true };
+      const request = { response: response.source, answer: { status, headers, body }, context: splitting };
       return await readInTurn(request, owner, signal);
+    },
+    async readOutput(json, { signal, owner, maxOutputBytes }) {
+      const context = { input: {}, takesCredentials: false, maxOutputBytes, splits: true };
+      const request = { response: {}, answer: { status: 200, headers: {}, body: json }, context };
+      const outcome = await readInTurn(request, owner, signal);
+      if (outcome.kind === 'returned' || outcome.kind === 'cancelled') return outcome;
+      return {
+        kind: 'failed',
+        message: `The output cannot be used: ${'message' in outcome ? outcome.message : outcome.kind}`,
+      };
     },
   };
 }

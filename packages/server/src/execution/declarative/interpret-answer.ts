@@ -1,14 +1,16 @@
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { jsonSize } from '../../kernel/json/json-size.ts';
-import { hasFewParts, maxOutputParts, tooManyParts } from '../json-bounds.ts';
+import { hasFewParts, maxOutputParts } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
+import { outputPartLimits } from '../output-parts/output-part.ts';
+import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
 import { type BodyFormat, decodeText, readBody } from './body.ts';
 import { ExpressionTooExpensive } from './expression-budget.ts';
 import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
 
 /** How a declarative call ended. The output is not yet validated against its schema. */
 export type CallOutcome =
-  | { readonly kind: 'returned'; readonly output: unknown }
+  | ({ readonly kind: 'returned'; readonly output: unknown } & Partial<Pick<SplitOutput, 'parts'>>)
   | Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }>;
 
 /** The compiled `response` of a call. */
@@ -31,7 +33,12 @@ export interface AnswerContext {
   readonly takesCredentials: boolean;
   /** The limit of the output as JSON. */
   readonly maxOutputBytes: number;
+  /** Whether a large output is split here. Otherwise the result is {@link largeOutput}. */
+  readonly splits?: boolean;
 }
+
+/** Stands for an output that is too large to be processed on the event loop. The answer is then read in the thread. */
+export const largeOutput: CallOutcome = { kind: 'failed', message: 'The output is large.' };
 
 /** The longest answer, in bytes, that is parsed on the event loop. Parsing ten times as much takes up to 200 ms. */
 export const maxReadAtOnce = 64 * 1024;
@@ -47,7 +54,7 @@ export function compileAnswerRules(response: ResponseMapping): AnswerRules {
 
 /** Parses an answer and maps it to an outcome. The work grows with the answer: see {@link maxReadAtOnce}. */
 export function interpretAnswer(call: AnswerRules, result: Answer, context: AnswerContext): CallOutcome {
-  const { input, takesCredentials, maxOutputBytes } = context;
+  const { input, takesCredentials } = context;
   const read = readBody(result.body, result.headers['content-type'], call.format);
   const scope: MappingScope = {
     status: result.status,
@@ -59,7 +66,7 @@ export function interpretAnswer(call: AnswerRules, result: Answer, context: Answ
     const failure = judgeAnswer(call, scope, { result, takesCredentials });
     if (failure !== null) return failure;
     if ('wrong' in read) return upstreamFailed(result, read.wrong);
-    return mapOutput(call.mapping.output, scope, maxOutputBytes);
+    return mapOutput(call.mapping.output, scope, context);
   } catch (error) {
     if (error instanceof ExpressionTooExpensive) return { kind: 'failed', message: error.message };
     throw error;
@@ -111,16 +118,19 @@ function evaluate(expression: Evaluate | null, scope: MappingScope): false | unk
   return evaluated !== undefined && 'value' in evaluated && isTrue(evaluated.value) ? evaluated.value : false;
 }
 
-function mapOutput(expression: Evaluate | null, scope: MappingScope, maxBytes: number): CallOutcome {
+function mapOutput(expression: Evaluate | null, scope: MappingScope, context: AnswerContext): CallOutcome {
   const evaluated = expression === null ? { value: scope.body } : expression(scope);
   if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong };
+  const { maxOutputBytes, splits = false } = context;
+  const output = evaluated.value ?? null;
+  const most = splits ? maxOutputBytes : Math.min(maxOutputBytes, outputPartLimits.inlineBytes);
   // An expression may return the same array many times, so its JSON may be much larger than the value in memory.
-  if (jsonSize(evaluated.value, maxBytes) > maxBytes) {
-    return { kind: 'failed', message: `The output must be at most ${maxBytes} bytes; received more.` };
-  }
+  const bytes = jsonSize(output, most);
+  if (bytes > most && most < maxOutputBytes) return largeOutput;
+  if (bytes > most) return { kind: 'failed', message: `The output must be at most ${most} bytes; received more.` };
   // Checked before the value leaves the thread: copying it to the event loop visits every part.
-  if (!hasFewParts(evaluated.value, maxOutputParts)) return { kind: 'failed', message: tooManyParts };
-  return { kind: 'returned', output: evaluated.value ?? null };
+  if (bytes <= outputPartLimits.inlineBytes && hasFewParts(output, maxOutputParts)) return { kind: 'returned', output };
+  return splits ? { kind: 'returned', ...splitOutput(output) } : largeOutput;
 }
 
 function upstreamFailed(result: Answer, message: string): CallOutcome {

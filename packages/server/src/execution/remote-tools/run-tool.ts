@@ -4,6 +4,7 @@ import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarative.ts';
 import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';
+import { outputPartLimits } from '../output-parts/output-part.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
 
@@ -59,7 +60,7 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
         const refused = await confirm(tool, session, context);
         if (refused !== null) return refused;
         const called = await session.callTool(tool.tool, input);
-        return 'failure' in called ? outcomeOf(called.failure, context) : readResult(called.value, context);
+        return 'failure' in called ? outcomeOf(called.failure, context) : await readResult(called.value, context);
       } finally {
         await session.close();
       }
@@ -105,7 +106,10 @@ function failed(
 }
 
 /** Returns the structured content of a result. Without it, returns the joined texts and any other content. */
-function readResult(result: Readonly<Record<string, unknown>>, { maxOutputBytes }: CallContext): CallOutcome {
+async function readResult(
+  result: Readonly<Record<string, unknown>>,
+  { reader, owner, maxOutputBytes, signal }: CallContext & { readonly signal: AbortSignal },
+): Promise<CallOutcome> {
   const blocks = (Array.isArray(result.content) ? result.content : []).filter(isJsonObject);
   const texts = blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const text = texts.join('\n');
@@ -115,6 +119,9 @@ function readResult(result: Readonly<Record<string, unknown>>, { maxOutputBytes 
     ? structuredContent
     : { text, content: blocks.filter(({ type }) => type !== 'text') };
   const size = jsonBytes(output);
-  if (size !== null && size <= maxOutputBytes) return { kind: 'returned', output };
-  return { kind: 'failed', message: `The output must be at most ${maxOutputBytes} bytes; received more.` };
+  if (size === null || size > maxOutputBytes) {
+    return { kind: 'failed', message: `The output must be at most ${maxOutputBytes} bytes; received more.` };
+  }
+  if (size <= outputPartLimits.inlineBytes) return { kind: 'returned', output };
+  return await reader.readOutput(Buffer.from(JSON.stringify(output)), { owner, maxOutputBytes, signal });
 }

@@ -1,6 +1,6 @@
 import { frameHeaderBytes, frameKinds } from '../../processes/frames.ts';
 import { bounds, type FromChild } from './protocol.ts';
-import { readFromChild } from './read-from-child.ts';
+import { readFromChild, readLargeFromChild } from './read-from-child.ts';
 import type { SandboxLimits } from './sandbox.ts';
 
 /** Receives the frames of a child. It checks their sizes and number before it parses them. */
@@ -44,11 +44,11 @@ export function createInbox({ onMessage, onRuleBroken }: InboxOptions): Inbox {
     if (allowance.bytes < 0) breakRule('sent more data than allowed');
     else if (allowance.messages < 0) breakRule('sent too many messages');
     else if (kind !== frameKinds.message) breakRule('sent an invalid message');
-    else parse(content.toString('utf8'));
+    else if (content.length > bounds.parsedBytes) pass(readLargeFromChild(content));
+    else pass(readFromChild(content.toString('utf8')));
   }
 
-  function parse(text: string): void {
-    const message = readFromChild(text);
+  function pass(message: FromChild | undefined): void {
     if (message === undefined) breakRule('sent an invalid message');
     else onMessage(message);
   }

@@ -27,6 +27,8 @@ export type ToChild =
 export type FromChild =
   | { readonly type: 'pending_dropped' }
   | RunEnd
+  /** A `returned` message that is longer than {@link bounds.parsedBytes}. */
+  | { readonly type: 'returned_large'; readonly run: string; readonly ms: number; readonly json: Buffer }
   | { readonly type: 'fetch'; readonly run: string; readonly call: number; readonly request: OutboundRequest }
   | { readonly type: 'log'; readonly run: string; readonly message: string; readonly fields?: Record<string, unknown> }
   | { readonly type: 'progress'; readonly run: string; readonly fraction: number; readonly message?: string };
@@ -44,6 +46,8 @@ export interface CallError {
 /** Limits that the child applies, so that an honest handler never reaches the stricter limits of the host. */
 export const bounds = {
   requestBytes: 1024 * 1024,
+  /** The longest frame that the host parses on its event loop. */
+  parsedBytes: 1024 * 1024 + 4096,
   concurrentRequests: 6,
   logLines: 200,
   logBytes: 64 * 1024,

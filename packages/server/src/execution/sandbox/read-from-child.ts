@@ -15,6 +15,18 @@ export function readFromChild(text: string): FromChild | undefined {
   return isFromChild(value) ? (value as unknown as FromChild) : undefined;
 }
 
+const longestHead = 256;
+const largeHead = /^\{"type":"returned","run":"([A-Za-z0-9_-]{1,64})","ms":(\d{1,10}(?:\.\d{1,20})?),"output":/;
+
+/** Finds the output in a frame that is too long to be parsed here. Undefined unless the child wrote it as `child.ts` does. */
+export function readLargeFromChild(frame: Buffer): FromChild | undefined {
+  const [head, run, ms] = largeHead.exec(frame.toString('latin1', 0, longestHead)) ?? [];
+  if (head === undefined || run === undefined || frame.at(-1) !== 0x7d) return undefined;
+  // A copy, because the frame shares memory with the next ones.
+  const json = Buffer.from(frame.subarray(head.length, -1));
+  return { type: 'returned_large', run, ms: Number(ms), json };
+}
+
 function isFromChild(value: Record<string, unknown>): boolean {
   if (value.type === 'pending_dropped') return true;
   if (typeof value.run !== 'string') return false;

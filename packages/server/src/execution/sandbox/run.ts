@@ -115,6 +115,8 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
     switch (message.type) {
       case 'returned':
         return settle(checkOutput(message.output), message.ms);
+      case 'returned_large':
+        return settle({ kind: 'returned_large', json: message.json }, message.ms);
       case 'failed':
         return settle({ kind: 'failed', message: cleanMessage(message.message, hiddenFolders) }, message.ms);
       case 'rejected':

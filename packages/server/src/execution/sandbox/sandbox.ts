@@ -17,6 +17,8 @@ export interface Sandbox {
 /** The outcomes of a run in a child. The output is not yet validated against its schema. */
 export type SandboxOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }
+  /** The JSON text of an output that is too long to be parsed on the event loop. Nothing of it is checked. */
+  | { readonly kind: 'returned_large'; readonly json: Buffer }
   | Extract<
       Outcome,
       { kind: 'input_rejected' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' }

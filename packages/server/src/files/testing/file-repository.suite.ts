@@ -30,7 +30,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       project = newId('project');
     });
 
-    function newFile(sha256: string, change: Partial<StoredFile> = {}): NewFile {
+    function newFile(sha256: string, change: Partial<StoredFile> = {}): NewFile & { readonly file: StoredFile } {
       const file: StoredFile = {
         id: newId('file'),
         projectId: project,

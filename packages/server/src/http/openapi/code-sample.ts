@@ -55,7 +55,8 @@ function fillPath(path: string, example: Example): string {
 }
 
 function queryOf({ query }: Example): string {
-  return query === undefined ? '' : `?${new URLSearchParams(query)}`;
+  // The shell replaces variables, so their `$` is not encoded.
+  return query === undefined ? '' : `?${new URLSearchParams(query)}`.replaceAll('%24', '$');
 }
 
 function authorization({ security, method }: Placed): string[] {

@@ -1,0 +1,43 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { KeyedHashes } from '../kernel/keyed-hash.ts';
+
+/** What a signed URL permits: to read one artifact of a project until a time, without a key. */
+export interface SignedRead {
+  readonly artifactId: string;
+  /** `-` when the artifact belongs to no project. */
+  readonly projectId: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Signs the URLs of artifacts and checks them. Every process of a store accepts the URLs of the others. */
+export interface ArtifactUrls {
+  sign(read: SignedRead): string;
+  /** Whether this service signed these values. The caller checks the time. */
+  isSigned(read: SignedRead, signature: string): boolean;
+}
+
+/**
+ * @param baseUrl of the plugins address
+ * @param hashes HMAC-SHA-256 with keys that are derived from the secret of the store
+ */
+export function createArtifactUrls(baseUrl: string, hashes: KeyedHashes): ArtifactUrls {
+  const base = baseUrl.replace(/\/$/, '');
+  return {
+    sign(read) {
+      const [signature = ''] = hashes(signedText(read));
+      const query = new URLSearchParams({ project: read.projectId, expires: String(read.expiresAt), signature });
+      return `${base}/v1/artifacts/${read.artifactId}/content?${query}`;
+    },
+    isSigned(read, signature) {
+      const given = Buffer.from(signature);
+      const valid = hashes(signedText(read)).map((hash) => Buffer.from(hash));
+      return valid.some((hash) => hash.length === given.length && timingSafeEqual(hash, given));
+    },
+  };
+}
+
+/** The first line tells this use of the keys from all others. */
+function signedText({ artifactId, projectId, expiresAt }: SignedRead): string {
+  return ['artifact url', artifactId, projectId, expiresAt].join('\n');
+}

@@ -1,0 +1,73 @@
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
+import type { CompiledPlugin } from '../catalogue/catalogue.ts';
+import { RedactionRefused } from '../egress/redact/redaction-budget.ts';
+import type { Redactor } from '../egress/redact/redactor.ts';
+import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from './json-bounds.ts';
+import type { Outcome } from './outcome.ts';
+import { findMedia } from './output-parts/find-parts.ts';
+import { type SplitOutput, splitOutput } from './output-parts/split-output.ts';
+import { storeParts } from './output-parts/store-parts.ts';
+import type { RawOutcome, Run } from './run-plugin.ts';
+
+/** Turns the raw outcome of a plugin into the outcome that is answered. It rejects only for defects. */
+export type Finish = (raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined) => Promise<Outcome>;
+
+/**
+ * Redacts the secrets in all of an output, stores its binary and large parts, and validates it against its schema.
+ * @param artifacts without it, nothing is stored
+ */
+export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined): Finish {
+  async function finish(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Promise<Outcome> {
+    const { redactor } = run.policy.egress;
+    if (raw.kind !== 'returned') return redactMessages(raw, redactor);
+    const large = largeOutputOf(raw);
+    if (large === undefined) {
+      const output = redactor.deep(raw.output);
+      const violations = redactor.deep(plugin?.checkOutput(output) ?? []);
+      const parts = artifacts === undefined ? [] : findMedia(output);
+      const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: false });
+      return { kind: 'succeeded', violations, ...stored };
+    }
+    const output = redactor.deep(large.output);
+    const parts = large.parts.map((part) => ({ ...part, bytes: redactor.bytes(bufferOf(part.bytes)) }));
+    const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: true });
+    // The placeholder of a whole output has another form than the schema says.
+    const isWhole = parts.some(({ path }) => path === '');
+    const violations = isWhole ? [] : redactor.deep(plugin?.checkOutput(stored.output) ?? []);
+    return { kind: 'succeeded', violations, ...stored };
+  }
+
+  return async (raw, run, plugin) => {
+    try {
+      return await finish(raw, run, plugin);
+    } catch (error) {
+      if (error instanceof RedactionRefused) return redactionFailed;
+      throw error;
+    }
+  };
+}
+
+/** Replaces the result when the secrets of the result cannot be redacted. */
+export const redactionFailed = {
+  kind: 'failed',
+  message: 'The result was withheld: it could not be searched for the credentials within the limits of the service.',
+} as const;
+
+/** Undefined for an output that can be answered as it is. */
+function largeOutputOf({ output, parts }: { output: unknown } & Partial<SplitOutput>): SplitOutput | undefined {
+  if (parts !== undefined && parts.length > 0) return { output, parts };
+  if (isShallow(output, maxOutputDepth) && hasFewParts(output, maxOutputParts)) return undefined;
+  return splitOutput(output);
+}
+
+/** A thread passes a Buffer on as a Uint8Array. */
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Redacts only texts that others wrote, so that a secret that equals the name of a kind cannot change the kind. */
+function redactMessages<T extends Exclude<RawOutcome, { kind: 'returned' }>>(outcome: T, redactor: Redactor): T {
+  const message = 'message' in outcome ? { message: redactor.text(outcome.message) } : {};
+  const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: redactor.text(outcome.excerpt) } : {};
+  return { ...outcome, ...message, ...excerpt };
+}

@@ -1,0 +1,31 @@
+/** A value of an output that is stored as an artifact: bytes that the output holds as text, or a large text. ADR 0097. */
+export interface OutputPart {
+  /** JSON Pointer of the value in the output; empty for the whole output. */
+  readonly path: string;
+  /** One of the types of `safeMediaType`. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  /**
+   * How the output holds the bytes: as base64 after `prefix` (empty, or the start of a `data:` URL), as the text itself, or
+   * as the JSON value of which the bytes are the JSON text.
+   */
+  readonly form: 'base64' | 'text' | 'json';
+  readonly prefix: string;
+}
+
+/** Bounds of what is stored of one output. */
+export const outputPartLimits = {
+  /** An output with more parts keeps the others as they are, or is stored whole. */
+  parts: 16,
+  /** Bytes of the JSON of an output that is answered as it is. Of a larger one, parts are replaced. */
+  inlineBytes: 1024 * 1024,
+  /** Bytes of the JSON of an output. A larger one fails the run. */
+  outputBytes: 16 * 1024 * 1024,
+  /** Characters of a text that a large output is relieved of. */
+  largeText: 64 * 1024,
+} as const;
+
+/** What an output holds in place of a stored part. The prefix stays, because the schema of the output may require it. */
+export function placeholderOf({ prefix }: Pick<OutputPart, 'prefix'>, artifactId: string): string {
+  return `${prefix}artifact:${artifactId}`;
+}
