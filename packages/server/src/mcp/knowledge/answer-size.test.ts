@@ -5,6 +5,7 @@ import { boundTextTokens, boundTokens, cutText, restOf } from './answer-size.ts'
 
 const texts = {
   prose: 'The library opens at nine, and closes on Sundays. '.repeat(200),
+  code: "  'search.show': '在文档中打开。',\n".repeat(100),
   quotes: '"\\\n\t'.repeat(800),
   chinese: '圖書館每天早上九點開門。'.repeat(300),
   emoji: '🦊👩‍👩‍👧'.repeat(300),
@@ -29,6 +30,13 @@ for (const [kind, text] of Object.entries(texts)) {
     }
     assert.equal(joined, text);
     assert.ok(parts > 1, `${parts} parts`);
+  });
+}
+
+for (const text of ['q7x9z2w4k8', '~^|`{}<>', '𠀀𠀁𠀂', 'ꙮ꙰', 'A usual title. ', '\u0001"']) {
+  test(`the bound of a title of ${JSON.stringify(text)} is at least its tokens`, () => {
+    const value = { title: text.repeat(20) };
+    assert.ok(boundTokens(value, [value.title]) >= countTokens(JSON.stringify(value)));
   });
 }
 

@@ -4,17 +4,29 @@ export const answerTokens = { least: 1_000, default: 8_000, most: 24_000 } as co
 /** What the members around the results need. */
 export const envelopeTokens = 120;
 
+/** Ids and URLs have at most 0.54 tokens for each byte. A text has at most one, which random letters and digits reach. */
+const tokensOfByte = { id: 0.6, text: 1 } as const;
+
 /**
- * Bounds the tokens of the JSON text of a value from above, without the table of the tokenizer: ids and URLs have at most one token
- * for two bytes, and so has other text in UTF-8.
+ * Bounds the tokens of the JSON text of a value from above, without the table of the tokenizer.
+ * @param texts those strings of the value that users chose, such as titles
  */
-export function boundTokens(value: unknown): number {
-  return Math.ceil(Buffer.byteLength(JSON.stringify(value)) / 2);
+export function boundTokens(value: unknown, texts: ReadonlyArray<string | undefined> = []): number {
+  const bytesOfTexts = Buffer.byteLength(JSON.stringify(texts.filter((text) => text !== undefined)));
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return Math.ceil(bytes * tokensOfByte.id + bytesOfTexts * (tokensOfByte.text - tokensOfByte.id));
 }
 
-/** Bounds the tokens of a text as a JSON string from above. Each escaped character adds at most one token for each character added. */
+/**
+ * The tokens that one more character of JSON adds. An escape also splits the token around it, such as one of a full stop, a quote, a
+ * comma and a line break. Up to 3 were measured.
+ */
+const tokensOfEscape = 4;
+
+/** Bounds the tokens of a text as a JSON string from above. */
 export function boundTextTokens(text: string, numTokens: number): number {
-  return numTokens + JSON.stringify(text).length - text.length;
+  const json = JSON.stringify(text);
+  return Math.min(numTokens + tokensOfEscape * (json.length - text.length), Buffer.byteLength(json));
 }
 
 /**

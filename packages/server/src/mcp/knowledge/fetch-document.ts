@@ -3,7 +3,7 @@ import { passageNotFound } from '../problems.ts';
 import { answerTokens, boundTextTokens, boundTokens, cutText, envelopeTokens, restOf } from './answer-size.ts';
 import { type Address, consolePage, readAddress, writeAddress } from './chunk-address.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
-import { citationOf, titleOf } from './passage-names.ts';
+import { citationOf, namesIn, titleOf } from './passage-names.ts';
 import type { KnowledgeCaller } from './search-documents.ts';
 
 /** A text as the tool `fetch` returns it. */
@@ -53,7 +53,8 @@ async function fetchChunk(store: KnowledgeStore, { projectId, address, maxTokens
     url,
     metadata: { collection_id: collectionId, ...citationOf(record, chunk) },
   };
-  const { text, next } = await readParts(store, [chunk], { address, maxTokens: maxTokens - boundTokens(described) });
+  const around = boundTokens(described, [described.title, ...namesIn(described.metadata)]);
+  const { text, next } = await readParts(store, [chunk], { address, maxTokens: maxTokens - around });
   return withNext({ ...described, text }, next && { ...address, offset: next.offset + (next.isSame ? offset : 0) });
 }
 
@@ -74,7 +75,7 @@ async function fetchRecord(store: KnowledgeStore, { projectId, address, maxToken
       ...(typeof name?.fileId === 'string' ? { file_id: name.fileId } : {}),
     },
   };
-  const room = maxTokens - boundTokens(described);
+  const room = maxTokens - boundTokens(described, [described.title]);
   const { text, next } = await readParts(store, page.items, { address, maxTokens: room });
   const last = page.items.at(-1)?.chunk_id;
   const following =

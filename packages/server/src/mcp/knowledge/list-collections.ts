@@ -1,11 +1,11 @@
 import type { Collection } from '@quartermaster/contract';
+import { answerTokens, boundTokens, envelopeTokens } from './answer-size.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
 import type { KnowledgeCaller } from './search-documents.ts';
 
-/** Names and descriptions are bounded, so a page has at most about 8,000 tokens. */
-const pageSize = 20;
+const pageSize = 50;
 
-/** Lists the collections of the project, or the one of the endpoint. */
+/** Lists the collections of the project, or the one of the endpoint, within the default budget of an answer. */
 export async function listCollections(
   { collections }: KnowledgeStore,
   { projectId, collectionId }: KnowledgeCaller,
@@ -16,9 +16,21 @@ export async function listCollections(
     limit: pageSize,
     ...(cursor === undefined ? {} : { after: cursor }),
   });
-  const last = page.items.at(-1)?.collection_id;
-  const next = page.hasMore && last !== undefined ? { next_cursor: last } : {};
-  return { collections: page.items.map(toEntry), ...next };
+  const entries = takeWithinBudget(page.items.map(toEntry));
+  const last = entries.at(-1)?.id;
+  const isEnd = entries.length === page.items.length && !page.hasMore;
+  return { collections: entries, ...(isEnd || last === undefined ? {} : { next_cursor: last }) };
+}
+
+type Entry = ReturnType<typeof toEntry>;
+
+/** Takes entries while they fit, at least one. */
+function takeWithinBudget(entries: readonly Entry[]): readonly Entry[] {
+  let left = answerTokens.default - envelopeTokens;
+  return entries.filter((entry, nth) => {
+    left -= boundTokens(entry, [entry.name, entry.description]);
+    return left >= 0 || nth === 0;
+  });
 }
 
 function toEntry({ collection_id: id, name, description, type, num_records: records }: Collection) {

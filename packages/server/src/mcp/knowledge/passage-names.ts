@@ -14,6 +14,11 @@ export function titleOf(record: NamedRecord | undefined, content: string): strin
   return cut(names.find((name) => typeof name === 'string' && name.trim() !== '') ?? '');
 }
 
+/** The members of a citation that users chose. */
+export function namesIn({ sheet, heading }: Readonly<Record<string, unknown>>): string[] {
+  return [sheet, heading].filter((name) => typeof name === 'string');
+}
+
 /** Where a chunk stands in its source. */
 export function citationOf(record: NamedRecord | undefined, chunk: Chunk): Record<string, unknown> {
   const { page, page_end: pageEnd, sheet, row, heading_path: headings = [] } = chunk.locator ?? {};

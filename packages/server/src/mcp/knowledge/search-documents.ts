@@ -5,7 +5,7 @@ import { cursorUnknown } from '../problems.ts';
 import { answerTokens, boundTextTokens, boundTokens, cutText, envelopeTokens } from './answer-size.ts';
 import { consolePage, writeAddress } from './chunk-address.ts';
 import type { KnowledgeStore, NamedRecord } from './knowledge-store.ts';
-import { citationOf, titleOf } from './passage-names.ts';
+import { citationOf, namesIn, titleOf } from './passage-names.ts';
 import { linkTo } from './resource-links.ts';
 import { questionLimits, type SearchArguments } from './tool-arguments.ts';
 
@@ -107,7 +107,7 @@ async function fillAnswer(
   let left = maxTokens - envelopeTokens;
   for (const chunk of page) {
     const described = describe(chunk, { names, projectId, consoleUrl: store.consoleUrl() });
-    const around = boundTokens(described) + (wantsLinks ? boundTokens(linkTo(described)) : 0);
+    const around = boundAround(described, wantsLinks);
     const needed = around + boundTextTokens(chunk.content, chunk.num_tokens);
     if (needed <= left) {
       results.push({ ...described, text: chunk.content });
@@ -118,6 +118,13 @@ async function fillAnswer(
     break;
   }
   return results;
+}
+
+/** Bounds the tokens of a result without its text. */
+function boundAround(described: SearchResult, hasLink: boolean): number {
+  const { title, citation } = described;
+  const link = hasLink ? boundTokens(linkTo(described), [title, title]) : 0;
+  return boundTokens(described, [title, ...namesIn(citation)]) + link;
 }
 
 interface Naming {
