@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
@@ -54,6 +58,22 @@ async function chooseProfile(opened: OpenedConsole): Promise<void> {
   const shown = (await page.getByRole('tabpanel', { name: 'curl' }).textContent()) ?? '';
   assert.match(shown, /"credentials": \{\s*"\$profile": "team"\s*\}/);
   assert.ok(!(await page.content()).includes(token));
+  await page.getByRole('tab', { name: 'TypeScript' }).click();
+  const program = await page.getByRole('tabpanel', { name: 'TypeScript' }).locator('pre').textContent();
+  assert.match(await runProgram(program ?? '', service.key), /\/read\?q=profile/);
+}
+
+/** Runs a program that imports the client, and returns what it prints. */
+async function runProgram(program: string, key: string): Promise<string> {
+  // The folder is below the root of the repository, so that its packages are found.
+  const folder = await mkdtemp(join(process.cwd(), 'node_modules', 'console-example-'));
+  try {
+    await writeFile(join(folder, 'main.mjs'), program);
+    const env = { PATH: process.env.PATH ?? '', QM_API_KEY: key };
+    return (await promisify(execFile)(process.execPath, ['main.mjs'], { cwd: folder, env })).stdout;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 async function keepProfile(opened: OpenedConsole): Promise<void> {

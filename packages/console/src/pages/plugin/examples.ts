@@ -38,23 +38,16 @@ function curl(example: ExampleProps): string {
 
 function typeScript(example: ExampleProps): string {
   const { plugin, input, credentials, profile } = example;
-  const { origin } = window.location;
   const variables = credentials.map((name) => `${name}: process.env.${name}`).join(', ');
   const credentialMembers = profile === null ? variables : `${profileMember}: '${profile}'`;
-  const json = JSON.stringify(input, null, 2).replaceAll('\n', '\n  ');
-  return `import { createClient } from '@quartermaster/client/api';
+  const options = credentialMembers === '' ? '' : `, {\n  credentials: { ${credentialMembers} },\n}`;
+  return `import { Quartermaster } from '@quartermaster/client';
 
-const client = createClient({
-  filesUrl: '${origin}',
-  pluginsUrl: '${origin}/plugins',
+const qm = new Quartermaster({
+  baseUrl: '${window.location.origin}',
   apiKey: process.env.QM_API_KEY,
 });
-const result = await client.plugins.execute({
-  bundle_id: '${plugin.bundle_id}',
-  plugin_id: '${plugin.plugin_id}',
-  input_params: ${json},
-  credentials: {${credentialMembers === '' ? '' : ` ${credentialMembers} `}},
-});
+const result = await qm.plugins.run('${plugin.bundle_id}/${plugin.plugin_id}', ${JSON.stringify(input, null, 2)}${options});
 console.log(result.data);`;
 }
 
