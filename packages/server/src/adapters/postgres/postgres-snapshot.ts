@@ -59,7 +59,9 @@ export async function tryDump(source: PostgresTarget, folder: string, signal: Ab
   try {
     const { names, unreadable } = await findRelations(client);
     if (unreadable.length > 0)
-      throw new Error(`The database role cannot read ${unreadable.join(', ')}. Grant it SELECT on these tables.`);
+      throw new Error(
+        `The database role cannot read ${unreadable.join(', ')}. Grant it SELECT on these tables and sequences.`,
+      );
     const certificates = join(folder, certificatesFile);
     const args = ['--schema-only', '--file=/dev/null', ...dumpOf(names)];
     await runProgram('pg_dump', args, { ...source, certificates, signal });

@@ -203,5 +203,8 @@ test('a run that waits longer than its time limit is timed out', async () => {
 
 test('a handler outside its bundle is refused', async () => {
   await bed.addBundle('escaping', { 'run.mjs': 'export const run = () => 1;' });
-  await assert.rejects(bed.run('escaping', { handlerPath: '../b1/run.mjs' }), /outside the folder/);
+  await assert.rejects(
+    bed.run('escaping', { handlerPath: '../b1/run.mjs' }),
+    /must be inside the folder of its bundle/,
+  );
 });
