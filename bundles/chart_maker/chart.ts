@@ -131,7 +131,7 @@ function drawPie(input: Input, context: HandlerContext): string {
   const { labels = [], values = [], width, height } = input;
   sameLength({ labels, values }, context);
   const total = values.reduce((sum, value) => sum + value, 0);
-  if (total <= 0) context.reject('the values of a pie add up to nothing');
+  if (total <= 0) context.reject('the values of a pie chart must have a sum above 0');
   const top = input.title === undefined ? 12 : 40;
   const radius = Math.min((height - top - 12) / 2, width / 4);
   const [cx, cy] = [12 + radius, top + radius];

@@ -32,7 +32,7 @@ for (const style of ['stateful', 'stateless'] as const) {
     t.after(() => server.close());
     const out = await temporaryFolder(t);
     const { told } = await importFrom(server.origin, { out, bearer: 'TOKEN' });
-    assert.match(told, /note: The server offers prompts too, which plugins have no place for\./);
+    assert.match(told, /note: The server also offers prompts, which plugins do not support\./);
     assert.match(told, /3 of 3 tools imported into/);
 
     const world = await openWorld({ folder: out, upstream: server.origin });

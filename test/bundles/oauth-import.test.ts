@@ -47,7 +47,10 @@ test('an imported API with client credentials gets its access tokens itself', as
   t.after(() => rm(out, { recursive: true, force: true }));
   const imported = importOpenApi(documentOf({ clientCredentials }));
   await writeBundle(out, imported);
-  assert.match(imported.report.notes.join(), /got at https:\/\/login\.fleet\.example\/oauth\/token without a scope/);
+  assert.match(
+    imported.report.notes.join(),
+    /requested from https:\/\/login\.fleet\.example\/oauth\/token without a scope/,
+  );
   const { origin, requests } = await startUpstream(t);
   const world = await openWorld({ folder: out, upstream: origin });
   t.after(() => world.close());

@@ -7,7 +7,7 @@ import { defaultScopes, type Scope, scopes } from './scopes.ts';
  * "Keys".
  */
 
-const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Of the administrator.' });
+const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Name of the administrator.' });
 /** The bounds for the parser. The allowed length is checked in characters later, with a clearer message. */
 const Password = Type.String({ minLength: 1, maxLength: 2048, 'x-secret': true });
 
@@ -15,7 +15,7 @@ export const SetUp = Type.Object({
   token: Type.String({
     minLength: 1,
     maxLength: 128,
-    description: 'Of the link that the service printed.',
+    description: 'Token of the setup link that the service printed.',
     'x-secret': true,
   }),
   name: AdministratorName,
@@ -34,15 +34,17 @@ export type PasswordChange = Static<typeof PasswordChange>;
 
 export const Session = Type.Object({
   object: Type.Literal('Session'),
-  session_id: Type.String({ description: 'Names the session in lists and in the log. It opens nothing.' }),
+  session_id: Type.String({
+    description: 'Identifies the session in lists and in the log. It cannot be used to sign in.',
+  }),
   administrator_id: Type.String(),
   name: Type.String(),
   created_timestamp: Timestamp,
-  last_used_timestamp: Type.Integer({ description: 'To the minute.' }),
-  idle_expires_timestamp: Type.Integer({ description: 'When it ends unless it is used before.' }),
-  expires_timestamp: Type.Integer({ description: 'When it ends however much it is used.' }),
-  client_address: Type.String({ description: 'Of the client that began it.' }),
-  user_agent: Type.String({ description: 'What that client says of itself, at most 256 characters.' }),
+  last_used_timestamp: Type.Integer({ description: 'Time of the last request, updated at most once a minute.' }),
+  idle_expires_timestamp: Type.Integer({ description: 'Time at which the session ends if it is not used before.' }),
+  expires_timestamp: Type.Integer({ description: 'Time at which the session ends even if it is used.' }),
+  client_address: Type.String({ description: 'Address of the client that began the session.' }),
+  user_agent: Type.String({ description: '`User-Agent` of that client, at most 256 characters.' }),
   current: Type.Boolean({ description: 'Whether the request was made with this session.' }),
 });
 export type Session = Static<typeof Session>;
@@ -57,14 +59,14 @@ export const NewSession = Type.Interface([Session], {
 export type NewSession = Static<typeof NewSession>;
 
 export const SignOutQuery = Type.Object({
-  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'Ends every session of the administrator.' })),
+  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the administrator.' })),
 });
 
 const ProjectName = Type.String({ minLength: 1, maxLength: 127 });
 export const Project = Type.Object({
   object: Type.Literal('Project'),
   project_id: Type.String(),
-  name: Type.String({ description: 'Unique.' }),
+  name: Type.String({ description: 'Name of the project, unique in the installation.' }),
   created_timestamp: Timestamp,
 });
 export type Project = Static<typeof Project>;
@@ -77,7 +79,7 @@ const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), {
   minItems: 1,
   maxItems: scopes.length,
   default: [...defaultScopes],
-  description: 'What the key may do. `admin` includes `metrics`.',
+  description: 'Permissions of the key. `admin` includes `metrics`.',
 });
 
 export const ApiKey = Type.Object({
@@ -85,7 +87,7 @@ export const ApiKey = Type.Object({
   key_id: Type.String(),
   project_id: Type.String(),
   name: Type.String(),
-  hint: Type.String({ description: 'The last four characters.' }),
+  hint: Type.String({ description: 'The last four characters of the key.' }),
   scopes: Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes]))),
   state: Type.Enum([...keyStates]),
   created_timestamp: Timestamp,
@@ -93,17 +95,17 @@ export const ApiKey = Type.Object({
   revoked_timestamp: OptionalTime('null: was not revoked.'),
   last_used_timestamp: OptionalTime('To the minute; null: never.'),
   maker_key_id: Type.Union([Type.String(), Type.Null()], {
-    description: 'The key that created it; null: an administrator or a command.',
+    description: 'Id of the key that created this key; null if an administrator or a command created it.',
   }),
 });
 export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyCreate = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 127, description: 'What the key is for.' }),
+  name: Type.String({ minLength: 1, maxLength: 127, description: 'Name that tells what the key is used for.' }),
   scopes: Type.Optional(ScopeList),
   expires_timestamp: Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: lastTime }), Type.Null()], {
-      description: 'In the future; null or left out: does not expire.',
+      description: 'Time in the future at which the key expires. If it is null or absent, the key does not expire.',
     }),
   ),
 });
@@ -113,20 +115,25 @@ export const ApiKeyRevokeQuery = Type.Object({
   descendants: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Also revoke the keys that it created, directly or by way of other keys.',
+      description: 'Also revoke the keys that it created, directly or through other keys.',
     }),
   ),
 });
 
 /** The only response with the key itself. */
 export const NewApiKey = Type.Interface([ApiKey], {
-  key: Type.String({ description: 'The key itself, this once.', 'x-secret': true }),
+  key: Type.String({ description: 'The key. It is shown only in this answer.', 'x-secret': true }),
 });
 export type NewApiKey = Static<typeof NewApiKey>;
 
 export const ApiKeyRotate = Type.Object({
   overlap_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 2_592_000, default: 3600, description: 'How long the old key still works.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 2_592_000,
+      default: 3600,
+      description: 'Seconds for which the old key still works.',
+    }),
   ),
 });
 export type ApiKeyRotate = Static<typeof ApiKeyRotate>;

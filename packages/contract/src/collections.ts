@@ -27,7 +27,7 @@ export const Collection = Type.Object({
   type: Type.Enum([...collectionTypes]),
   num_records: Type.Integer(),
   num_chunks: Type.Integer(),
-  capacity: Type.Integer({ description: 'Most chunks it may hold.' }),
+  capacity: Type.Integer({ description: 'Maximum number of chunks.' }),
   embedding_model_id: Type.String(),
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
   vectors: Type.Enum([...vectorStates], {
@@ -36,7 +36,7 @@ export const Collection = Type.Object({
   }),
   num_refused_chunks: Type.Integer({
     description:
-      'Chunks whose text the embedding model refuses. They have no vector until the collection is re-embedded.',
+      'Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded.',
   }),
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
   metadata: MapOf<unknown>(Type.Unknown()),
@@ -63,7 +63,9 @@ export const CollectionUpdate = Type.Object({
 export type CollectionUpdate = Static<typeof CollectionUpdate>;
 
 export const RecordFailure = Type.Object({
-  code: Type.String({ description: 'Such as `file_empty`, `file_encrypted`, `file_damaged`, `time_limit`.' }),
+  code: Type.String({
+    description: 'Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`.',
+  }),
   message: Type.String(),
 });
 export type RecordFailure = Static<typeof RecordFailure>;
@@ -85,12 +87,16 @@ export const RecordItem = Type.Object({
   type: Type.Enum([...recordTypes]),
   content: Type.String({
     description:
-      'type text: the text; file and qa_sheet: JSON text {"file_id","file_name","file_size"}; web: JSON text {"url"}.',
+      'For type `text`, the text. For `file` and `qa_sheet`, JSON text {"file_id","file_name","file_size"}. For `web`, JSON text {"url"}.',
   }),
   metadata: MapOf<string>(Type.String()),
-  progress: Type.Union([RecordProgress, Type.Null()], { description: 'While status is creating.' }),
-  error: Type.Union([RecordFailure, Type.Null()], { description: 'Why status is error.' }),
-  report: Type.Union([MapOf<unknown>(Type.Unknown()), Type.Null()], { description: 'What was read.' }),
+  progress: Type.Union([RecordProgress, Type.Null()], {
+    description: 'Progress while `status` is `creating`, otherwise null.',
+  }),
+  error: Type.Union([RecordFailure, Type.Null()], { description: 'Reason if `status` is `error`, otherwise null.' }),
+  report: Type.Union([MapOf<unknown>(Type.Unknown()), Type.Null()], {
+    description: 'Facts about the source: what was read and what was left out.',
+  }),
   updated_timestamp: Timestamp,
   created_timestamp: Timestamp,
 });
@@ -105,7 +111,7 @@ const recordFields = {
   on_duplicate: Type.Optional(
     Type.Enum([...duplicatePolicies], {
       description:
-        'qa_sheet: a pair whose id, or else question, the sheet or the collection has already: left out, put in the place of the other, or kept beside it, which is the default.',
+        'For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both.',
     }),
   ),
   metadata: Type.Optional(StringMetadata),
@@ -121,7 +127,7 @@ export type RecordUpdate = Static<typeof RecordUpdate>;
 export const RecordCreateQuery = Type.Object({
   dry_run: Type.Optional(
     Type.Boolean({
-      description: 'Only read: the answer says what would be made, and nothing is kept.',
+      description: 'Return a preview of the record and store nothing.',
       default: false,
     }),
   ),
@@ -130,19 +136,23 @@ export type RecordCreateQuery = Static<typeof RecordCreateQuery>;
 
 /** The position of a chunk in its source. The format of the source determines the members. */
 export const Locator = Type.Object({
-  page: Type.Optional(Type.Integer({ description: 'First page, from 1.' })),
+  page: Type.Optional(Type.Integer({ description: 'First page, counted from 1.' })),
   page_end: Type.Optional(Type.Integer({ description: 'Last page.' })),
-  heading_path: Type.Optional(Type.Array(Type.String(), { description: 'Headings above, outermost first.' })),
+  heading_path: Type.Optional(Type.Array(Type.String(), { description: 'Headings above the chunk, outermost first.' })),
   sheet: Type.Optional(Type.String()),
-  row: Type.Optional(Type.Integer({ description: 'Row of the sheet or line of the CSV record, from 1.' })),
-  char_start: Type.Optional(Type.Integer({ description: 'First character of the extracted text, from 0.' })),
-  char_end: Type.Optional(Type.Integer({ description: 'One past the last character.' })),
+  row: Type.Optional(Type.Integer({ description: 'Row of the sheet, or line of the CSV file, counted from 1.' })),
+  char_start: Type.Optional(
+    Type.Integer({ description: 'Offset of the first character in the extracted text, counted from 0.' }),
+  ),
+  char_end: Type.Optional(Type.Integer({ description: 'Offset after the last character.' })),
 });
 export type Locator = Static<typeof Locator>;
 
 const chunkFields = {
   chunk_id: Type.String(),
-  record_id: Type.Union([Type.String(), Type.Null()], { description: 'null: made directly, without a record.' }),
+  record_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Id of the record; null if the chunk was created without a record.',
+  }),
   collection_id: Type.String(),
   content: Type.String(),
   question: Type.Optional(Type.String()),
@@ -161,25 +171,27 @@ export const Explanation = Type.Object({
   words: Type.Union(
     [
       Type.Object({
-        rank: Type.Integer({ description: 'Among those found by words, from 1.' }),
-        score: Type.Number({ description: 'BM25 as a share of what the question could score at most, 0 to 1.' }),
+        rank: Type.Integer({ description: 'Rank in the full-text search, counted from 1.' }),
+        score: Type.Number({
+          description: 'BM25 score as a fraction of the highest possible score of the query, 0 to 1.',
+        }),
         matched: Type.Array(Type.String(), {
-          description: 'Words of the question that it has, as the index knows them.',
+          description: 'Words of the query that the chunk contains, in the stemmed form of the index.',
         }),
       }),
       Type.Null(),
     ],
-    { description: 'null: not found by words.' },
+    { description: 'null if the full-text search did not find the chunk.' },
   ),
   vector: Type.Union(
     [
       Type.Object({
-        rank: Type.Integer({ description: 'Among those found by their vectors, from 1.' }),
-        similarity: Type.Number({ description: 'Cosine, −1 to 1.' }),
+        rank: Type.Integer({ description: 'Rank in the vector search, counted from 1.' }),
+        similarity: Type.Number({ description: 'Cosine similarity, −1 to 1.' }),
       }),
       Type.Null(),
     ],
-    { description: 'null: not found by its vector, or there are none.' },
+    { description: 'null if the vector search did not find the chunk or was not used.' },
   ),
 });
 export type Explanation = Static<typeof Explanation>;
@@ -189,7 +201,7 @@ export const ScoredChunk = Type.Object({
     minimum: 0,
     maximum: 1,
     description:
-      'By words alone: the share of the question that it covers. With vectors: both rankings fused, 1 for first in both.',
+      'With full-text search only: the fraction of the query that the chunk covers. With vectors: the fused rank of both searches; 1 means first in both.',
   }),
   explanation: Type.Optional(Explanation),
 });
@@ -210,13 +222,17 @@ export const ChunkQuery = Type.Object({
   query_text: Type.String({ minLength: 1, maxLength: textLimits.query }),
   top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
   max_tokens: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Most tokens of all chunks together.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Maximum number of tokens of all returned chunks together.',
+    }),
   ),
   score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   filters: Type.Optional(MetadataFilter),
-  explain: Type.Optional(Type.Boolean({ description: 'Say of each chunk why it was found.', default: false })),
+  explain: Type.Optional(Type.Boolean({ description: 'Add to each chunk why it was found.', default: false })),
   rerank_model_id: Type.Optional(
-    Type.String({ maxLength: 256, description: 'Accepted and ignored: there is no reranker.' }),
+    Type.String({ maxLength: 256, description: 'Accepted but ignored, because there is no reranker.' }),
   ),
 });
 export type ChunkQuery = Static<typeof ChunkQuery>;
@@ -226,12 +242,12 @@ export const RecordRow = Type.Object({
   row_id: Type.String(),
   record_id: Type.String(),
   status: Type.Enum([...rowStatuses]),
-  sheet: Type.Union([Type.String(), Type.Null()], { description: 'null for CSV, which has no sheets.' }),
-  row: Type.Integer({ description: 'Row of the sheet or line of the CSV record, from 1.' }),
-  column: Type.Union([Type.String(), Type.Null()], { description: 'The column that is to blame, such as `B`.' }),
-  code: Type.String({ description: 'Such as `empty_answer`, `too_long`, `duplicate_in_collection`.' }),
+  sheet: Type.Union([Type.String(), Type.Null()], { description: 'Name of the sheet; null for CSV.' }),
+  row: Type.Integer({ description: 'Row of the sheet, or line of the CSV file, counted from 1.' }),
+  column: Type.Union([Type.String(), Type.Null()], { description: 'Column that caused the error, such as `B`.' }),
+  code: Type.String({ description: 'Code such as `empty_answer`, `too_long` or `duplicate_in_collection`.' }),
   message: Type.String(),
-  excerpt: Type.String({ description: 'The cells as read, at most 200 characters.' }),
+  excerpt: Type.String({ description: 'Text of the cells, at most 200 characters.' }),
 });
 export type RecordRow = Static<typeof RecordRow>;
 
@@ -239,7 +255,9 @@ export const RecordRowQuery = Type.Object({
   ...ListQuery.properties,
   status: Type.Optional(Type.Enum([...rowStatuses], { default: 'rejected' })),
   format: Type.Optional(
-    Type.Enum(['json', 'csv'], { description: 'csv: all rows, whole, to be corrected and uploaded again.' }),
+    Type.Enum(['json', 'csv'], {
+      description: '`csv` returns all rejected rows as a sheet that you can correct and upload again.',
+    }),
   ),
 });
 export type RecordRowQuery = Static<typeof RecordRowQuery>;
@@ -254,7 +272,7 @@ const previewOf = {
 export const RecordPreview = Type.Object({
   object: Type.Literal('RecordPreview'),
   collection_id: Type.String(),
-  status: Type.Enum(['ready', 'partial', 'error'], { description: 'What the record would become.' }),
+  status: Type.Enum(['ready', 'partial', 'error'], { description: 'Status that the record would have.' }),
   num_chunks: Type.Integer(),
   error: Type.Union([RecordFailure, Type.Null()]),
   report: Type.Union([MapOf<unknown>(Type.Unknown()), Type.Null()]),
@@ -265,10 +283,10 @@ export const RecordPreview = Type.Object({
       metadata: MapOf<unknown>(Type.Unknown()),
       locator: Type.Union([Locator, Type.Null()]),
     }),
-    { description: 'The first ones, at most 10.' },
+    { description: 'The first chunks, at most 10.' },
   ),
   rows: Type.Array(Type.Omit(RecordRow, ['row_id', 'record_id', 'object']), {
-    description: 'Rows that would become no pair, the first ones, at most 100.',
+    description: 'The first rows that would be rejected, at most 100.',
   }),
 });
 export type RecordPreview = Static<typeof RecordPreview>;

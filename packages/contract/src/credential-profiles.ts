@@ -5,11 +5,12 @@ import { maxCredentials } from './plugins.ts';
 const Name = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
   maxLength: 64,
-  description: 'Unique in the project: letters, digits, ".", "_" and "-".',
+  description: 'Name, unique in the project. It consists of letters, digits, ".", "_" and "-".',
 });
 const ProfileCredentials = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: maxCredentials,
-  description: "By the bundle's credentials_schema. Kept encrypted; no answer ever holds them.",
+  description:
+    'Credentials that match the `credentials_schema` of the bundle. They are stored encrypted and never returned.',
   'x-secret': true,
 });
 

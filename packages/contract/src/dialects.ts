@@ -21,7 +21,7 @@ const Name = Type.String({ minLength: 1, maxLength: 64 });
 
 export const DifyCondition = Type.Object({
   name: Type.Union([Name, Type.Array(Name, { minItems: 1, maxItems: filterLimits.conditions })], {
-    description: 'Name of an entry of the metadata. With several names, one of them must meet the condition.',
+    description: 'Name of a metadata entry. With several names, one of the entries must match.',
   }),
   comparison_operator: Type.Enum([...difyOperators]),
   value: Nullable(
@@ -58,7 +58,7 @@ export const DifyRecords = Type.Object({
     Type.Object({
       content: Type.String(),
       score: Type.Number({ minimum: 0, maximum: 1 }),
-      title: Type.String({ description: 'Title of the record, else the name of its file or its URL.' }),
+      title: Type.String({ description: 'Title of the record. Without a title, the name of its file or its URL.' }),
       metadata: MapOf<unknown>(Type.Unknown(), {
         description: 'The metadata of the chunk, and `document_id`, `chunk_id`, `path`, `page` and `heading`.',
       }),
@@ -68,7 +68,9 @@ export const DifyRecords = Type.Object({
 export type DifyRecords = Static<typeof DifyRecords>;
 
 export const DifyError = Type.Object({
-  error_code: Type.Integer({ description: '1002: key refused; 2001: no such collection; else the HTTP status.' }),
+  error_code: Type.Integer({
+    description: '1002: the key was refused. 2001: the collection does not exist. Otherwise the HTTP status.',
+  }),
   error_msg: Type.String(),
   code: Type.String({ description: 'The error code of this service.' }),
   request_id: Type.String(),
@@ -82,8 +84,8 @@ export const LoadedDocument = Type.Object({
     source: Type.String({ description: 'Name of the file.' }),
     mime_type: Type.Optional(Type.String({ description: '`Content-Type` of the request.' })),
     title: Type.Optional(Type.String({ description: 'Title of the document.' })),
-    page: Type.Optional(Type.Integer({ description: 'Page, from 0.' })),
-    page_label: Type.Optional(Type.String({ description: 'Page, from 1.' })),
+    page: Type.Optional(Type.Integer({ description: 'Number of the page, counted from 0.' })),
+    page_label: Type.Optional(Type.String({ description: 'Number of the page, counted from 1.' })),
     sheet: Type.Optional(Type.String()),
   }),
 });

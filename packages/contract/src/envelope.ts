@@ -2,9 +2,11 @@ import { type Static, type TSchema, Type } from 'typebox';
 
 /** One violation of a schema by a value: an input, credentials, a field or an output. */
 export const ErrorDetail = Type.Object({
-  path: Type.String({ description: 'Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer.' }),
-  found: Type.String({ description: 'What is there; never a value of credentials.' }),
-  expected: Type.String({ description: 'What may be there.' }),
+  path: Type.String({
+    description: 'Path of the field, such as `body/purpose` or `body/input_params/q`; for an output, a JSON Pointer.',
+  }),
+  found: Type.String({ description: 'The value or type that was received. Values of credentials are never shown.' }),
+  expected: Type.String({ description: 'The values that are allowed.' }),
 });
 export type ErrorDetail = Static<typeof ErrorDetail>;
 
@@ -13,18 +15,18 @@ export const ErrorAnswer = Type.Object(
   {
     status: Type.Literal('error'),
     error: Type.Object({
-      code: Type.String({ description: 'A code of docs/reference/errors.md.' }),
-      message: Type.String({ description: 'Names the field, what was found and what is expected.' }),
+      code: Type.String({ description: 'Error code; docs/reference/errors.md lists all codes.' }),
+      message: Type.String({ description: 'Message that says what failed and what to do.' }),
       details: Type.Optional(
         Type.Array(Type.Record(Type.String(), Type.Unknown()), {
           description:
-            'By code. Of REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each thing that is wrong.',
+            'Details that depend on the code. For REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each invalid field.',
         }),
       ),
       request_id: Type.String(),
     }),
   },
-  { description: 'The error envelope.' },
+  { description: 'An error.' },
 );
 export type ErrorAnswer = Static<typeof ErrorAnswer>;
 
@@ -47,10 +49,16 @@ export function List<T extends TSchema>(item: T) {
 
 /** The query of every list. Default: newest first, 20 items; cursors are ids. */
 export const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items in one answer.' })),
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'desc', description: 'By time of creation.' })),
-  after: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Id: the page that follows it.' })),
-  before: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Id: the page that precedes it.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Maximum number of items in the answer.' }),
+  ),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'desc', description: 'Sort order by time of creation.' })),
+  after: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 50, description: 'Return the page that follows the item with this id.' }),
+  ),
+  before: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 50, description: 'Return the page that precedes the item with this id.' }),
+  ),
 });
 export type ListQuery = Static<typeof ListQuery>;
 
@@ -63,5 +71,5 @@ export const Timestamp = Type.Integer({ description: 'Milliseconds since 1970-01
 export const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'A repetition with the same key and content within 24 hours gets the same answer.',
+  description: 'A repetition with the same key and content within 24 hours returns the stored answer.',
 });

@@ -3,16 +3,16 @@ import { Timestamp } from './envelope.ts';
 import { Limit } from './limits.ts';
 import { purposeNames } from './purposes.ts';
 
-export const PurposeName = Type.Enum(purposeNames, { description: 'What the file is for.' });
+export const PurposeName = Type.Enum(purposeNames, { description: 'Purpose of the file.' });
 
 /** An uploaded file. The interface requires only `file_id`. Source: docs/contract.md "Interface", docs/contract.md "Files". */
 export const File = Type.Object(
   {
     file_id: Type.String({ description: 'Identifier of the uploaded file.' }),
-    file_name: Type.String({ description: 'The name it was sent under; display only.' }),
+    file_name: Type.String({ description: 'Name under which the file was uploaded. It is only displayed.' }),
     purpose: PurposeName,
     bytes: Type.Integer({ description: 'Size in bytes.' }),
-    sha256: Type.String({ description: 'Hash of the bytes, hexadecimal.' }),
+    sha256: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
     created_timestamp: Timestamp,
   },
   { description: 'An uploaded file.' },
@@ -23,7 +23,9 @@ export const FileReference = Type.Object({ collection_id: Type.String(), record_
 export type FileReference = Static<typeof FileReference>;
 
 export const FileWithReferences = Type.Interface([File], {
-  references: Type.Array(FileReference, { description: 'Records made from this file, newest first, at most 100.' }),
+  references: Type.Array(FileReference, {
+    description: 'Records that were created from this file, newest first, at most 100.',
+  }),
 });
 export type FileWithReferences = Static<typeof FileWithReferences>;
 
@@ -33,14 +35,14 @@ export const Limits = Type.Object({
     Type.Object({ extensions: Type.Array(Type.String()), max_bytes: Type.Integer() }),
   ),
   rate: Type.Object({
-    uploads_in_flight: Type.Integer({ description: 'Uploads of this project running now.' }),
+    uploads_in_flight: Type.Integer({ description: 'Number of uploads of this project in progress.' }),
     max_uploads_in_flight: Type.Integer(),
   }),
   quota: Type.Object({
     bytes_used: Type.Integer(),
-    max_bytes: Type.Union([Type.Integer(), Type.Null()], { description: 'null: no quota.' }),
+    max_bytes: Type.Union([Type.Integer(), Type.Null()], { description: 'Quota in bytes; null if there is none.' }),
     bytes_left: Type.Union([Type.Integer(), Type.Null()]),
   }),
-  limits: Type.Array(Limit, { description: 'Every limit of this address and of its work.' }),
+  limits: Type.Array(Limit, { description: 'All limits of this address and of its background work.' }),
 });
 export type Limits = Static<typeof Limits>;

@@ -2,17 +2,21 @@ import { type Static, Type } from 'typebox';
 
 /** One row of the table of limits. Source: docs/contract.md "Files". */
 export const Limit = Type.Object({
-  name: Type.String({ description: 'Unique; docs/reference/limits.md lists all names.' }),
-  bounds: Type.String({ description: 'What the limit bounds.' }),
+  name: Type.String({ description: 'Unique name; docs/reference/limits.md lists all names.' }),
+  bounds: Type.String({ description: 'What the limit applies to.' }),
   value: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'The largest value allowed; null: no limit is set.',
+    description: 'Largest allowed value; null if there is no limit.',
   }),
-  unit: Type.String({ description: 'Such as `bytes`, `characters`, `members`.' }),
+  unit: Type.String({ description: 'Unit, such as `bytes`, `characters` or `members`.' }),
   status: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'HTTP status of the answer above the limit; null: `effect` says what happens instead.',
+    description: 'HTTP status of the answer if the limit is exceeded; null if `effect` describes what happens instead.',
   }),
   code: Type.Union([Type.String(), Type.Null()], { description: 'Error code of that answer.' }),
-  effect: Type.Union([Type.String(), Type.Null()], { description: 'What happens above the limit without a refusal.' }),
-  setting: Type.Union([Type.String(), Type.Null()], { description: 'The setting that changes the limit.' }),
+  effect: Type.Union([Type.String(), Type.Null()], {
+    description: 'What happens if the limit is exceeded and the request is not refused.',
+  }),
+  setting: Type.Union([Type.String(), Type.Null()], {
+    description: 'Setting that changes the limit; null if none does.',
+  }),
 });
 export type Limit = Static<typeof Limit>;

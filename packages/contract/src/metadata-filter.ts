@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox';
 /** The limits of a filter: conditions in one group, values of `in` and `nin`, characters of a text. */
 export const filterLimits = { conditions: 16, values: 100, textCharacters: 512 } as const;
 
-const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of an entry of the metadata.' });
+const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of a metadata entry.' });
 const text = Type.String({ maxLength: filterLimits.textCharacters });
 
 export const EqualityCondition = Type.Object({
@@ -17,7 +17,7 @@ export const OrderCondition = Type.Object({
   type: Type.Enum(['gt', 'gte', 'lt', 'lte']),
   key: Key,
   value: Type.Union([text, Type.Number()], {
-    description: 'Texts are compared character by character, as dates in ISO 8601 should be.',
+    description: 'Texts are compared character by character, so write dates in ISO 8601.',
   }),
 });
 export const MembershipCondition = Type.Object({
@@ -55,7 +55,7 @@ export const FilterGroup = Type.Object({
  */
 export const MetadataFilter = Type.Union([...Condition, FilterGroup], {
   description:
-    'Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne`, `nin` and `not_contains` also meet chunks without the entry.',
+    'Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry.',
 });
 export type MetadataFilter = Static<typeof MetadataFilter>;
 export type MetadataCondition = Static<(typeof Condition)[number]>;

@@ -12,9 +12,10 @@ const metadataBounds = {
 };
 export const Metadata = MapOf<unknown>(Type.Unknown(), {
   ...metadataBounds,
-  description: 'Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON.',
+  description:
+    'Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB.',
 });
 export const StringMetadata = MapOf<string>(Type.String({ maxLength: metadataLimits.textCharacters }), {
   ...metadataBounds,
-  description: 'Up to 16 entries of your own: names up to 64 characters, values up to 512.',
+  description: 'Up to 16 custom entries. Names have at most 64 characters, values at most 512.',
 });

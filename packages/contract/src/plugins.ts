@@ -14,7 +14,7 @@ export type Isolation = (typeof isolations)[number];
 export const hostsBy = ['bundle', 'operator'] as const;
 
 const JsonSchemaObject = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'JSON Schema 2020-12, root `type: object`.',
+  description: 'JSON Schema 2020-12 whose root has `type: object`.',
 });
 
 export const Bundle = Type.Object({
@@ -58,7 +58,7 @@ export const DefinitionLoss = Type.Object({
       '`rewritten`: expressed in another way. `described`: moved into a description. `dropped`: left out. `unsupported`: this ' +
       'format cannot fully express the plugin.',
   }),
-  path: Type.String({ description: 'JSON pointer into the plugin record, its references followed.' }),
+  path: Type.String({ description: 'JSON Pointer into the plugin, with references resolved.' }),
   message: Type.String(),
 });
 export type DefinitionLoss = Static<typeof DefinitionLoss>;
@@ -69,7 +69,7 @@ export const PluginDefinition = Type.Object({
   plugin_id: Type.String(),
   format: Type.Enum([...definitionFormats]),
   definition: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'One entry of the list of tools that the provider takes, as it is.',
+    description: 'One tool in the format of the provider. Add it to the list of tools unchanged.',
   }),
   losses: Type.Array(DefinitionLoss),
 });
@@ -83,9 +83,9 @@ export const FlatPlugin = Type.Object({
   name: Type.String(),
   description: Type.String(),
   input_schema: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Flat: name → type, name, description, required.',
+    description: 'Flat map: each parameter name maps to type, name, description and required.',
   }),
-  output_schema: Type.Record(Type.String(), Type.Unknown(), { description: 'As input_schema.' }),
+  output_schema: Type.Record(Type.String(), Type.Unknown(), { description: 'Flat map, like `input_schema`.' }),
   losses: Type.Array(DefinitionLoss),
 });
 export type FlatPlugin = Static<typeof FlatPlugin>;
@@ -99,7 +99,7 @@ const Named = Type.Record(Type.String(), Type.Unknown(), { maxProperties: maxInp
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: maxCredentials,
   description:
-    'At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored.',
+    'At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored.',
   'x-secret': true,
 });
 
@@ -113,7 +113,7 @@ export type ExecuteRequest = Static<typeof ExecuteRequest>;
 
 export const ExecuteResult = Type.Object({
   status: Type.Literal(200),
-  data: Type.Unknown({ description: "The plugin's output, by its output_schema." }),
+  data: Type.Unknown({ description: 'Output of the plugin, described by its `output_schema`.' }),
   run_id: Type.String(),
   duration_ms: Type.Number(),
   output_violations: Type.Optional(Type.Array(ErrorDetail)),

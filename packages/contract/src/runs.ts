@@ -18,8 +18,8 @@ export const RunPhases = Type.Object(
   },
   {
     description:
-      'Where the time went: waiting for a process, starting one, checking input and output, the plugin itself, the third ' +
-      'parties it called. They add up to duration_ms.',
+      'Milliseconds of each phase: waiting for a process, starting it, validating input and output, the plugin, and the ' +
+      'third parties that it called. Their sum is `duration_ms`.',
   },
 );
 export type RunPhases = Static<typeof RunPhases>;
@@ -28,14 +28,17 @@ export const RunCall = Type.Object(
   {
     host: Type.String(),
     method: Type.String(),
-    status: nullable(Type.Integer({ description: 'Of the answer.' })),
+    status: nullable(Type.Integer({ description: 'HTTP status of the answer; null without an answer.' })),
     result: Type.Enum(['answered', 'too_large', 'failed', 'refused'], {
-      description: '`refused`: the policy let nothing out.',
+      description: '`refused`: the egress policy did not allow the request, and nothing was sent.',
     }),
-    bytes: Type.Integer({ description: "Of the answer's body, as they came over the wire." }),
+    bytes: Type.Integer({ description: "Bytes of the answer's body on the wire, before decompression." }),
     ms: Milliseconds,
   },
-  { description: 'One outbound call; redirects count each. Neither path nor query, headers or body.' },
+  {
+    description:
+      'One outbound call. Each redirect is a call of its own. Path, query, headers and body are not recorded.',
+  },
 );
 export type RunCall = Static<typeof RunCall>;
 
@@ -44,14 +47,16 @@ export const RunItem = Type.Object({
   object: Type.Literal('Run'),
   run_id: Type.String(),
   bundle_id: Type.String(),
-  plugin_id: nullable(Type.String({ description: 'null: a check of credentials.' })),
+  plugin_id: nullable(Type.String({ description: 'Id of the plugin; null for a verification of credentials.' })),
   origin: Type.Enum([...runOrigins]),
-  isolation: Type.Enum([...isolations], { description: 'The tier it ran in.' }),
-  asynchronous: Type.Boolean({ description: 'Asked for with `Prefer: respond-async`.' }),
+  isolation: Type.Enum([...isolations], { description: 'Tier in which the plugin ran.' }),
+  asynchronous: Type.Boolean({ description: 'Whether the run was requested with `Prefer: respond-async`.' }),
   status: Type.Enum([...runStatuses]),
-  outcome: nullable(Type.Enum([...runOutcomes], { description: 'null until it has ended.' })),
-  error_code: nullable(Type.String({ description: 'A code of docs/reference/errors.md.' })),
-  upstream_status: nullable(Type.Integer({ description: 'HTTP status of the third party, where it decided.' })),
+  outcome: nullable(Type.Enum([...runOutcomes], { description: 'Outcome of the run; null until it ends.' })),
+  error_code: nullable(Type.String({ description: 'Error code; docs/reference/errors.md lists all codes.' })),
+  upstream_status: nullable(
+    Type.Integer({ description: 'HTTP status of the third party if it determined the outcome.' }),
+  ),
   created_timestamp: Timestamp,
   duration_ms: nullable(Milliseconds),
   phases: nullable(RunPhases),
@@ -60,13 +65,15 @@ export type RunItem = Static<typeof RunItem>;
 
 export const RunProgress = Type.Object({
   fraction: Type.Number({ minimum: 0, maximum: 1 }),
-  message: nullable(Type.String({ description: 'A text of the plugin.' })),
+  message: nullable(Type.String({ description: 'Text from the plugin.' })),
 });
 export type RunProgress = Static<typeof RunProgress>;
 
 export const RunError = Type.Object({
   code: Type.String(),
-  message: nullable(Type.String({ description: 'null where it could repeat an input that is not kept.' })),
+  message: nullable(
+    Type.String({ description: 'Error message; null if it could repeat an input that is not stored.' }),
+  ),
   details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
 });
 export type RunError = Static<typeof RunError>;
@@ -75,9 +82,9 @@ export const Run = Type.Object({
   ...RunItem.properties,
   progress: nullable(RunProgress),
   error: nullable(RunError),
-  output_violations: Type.Integer({ description: 'Ways in which the output broke its schema.' }),
+  output_violations: Type.Integer({ description: 'Number of places where the output violated its schema.' }),
   egress: Type.Array(RunCall),
-  egress_left_out: Type.Integer({ description: 'Calls beyond those listed.' }),
+  egress_left_out: Type.Integer({ description: 'Number of calls that are not listed.' }),
   input_params: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description: 'Stored only for projects that keep inputs; credentials are redacted.',
@@ -85,7 +92,7 @@ export const Run = Type.Object({
   ),
   result: nullable(ExecuteResult),
   result_expires_timestamp: nullable(
-    Type.Integer({ description: 'Of an asynchronous run that succeeded: its result is kept no longer.' }),
+    Type.Integer({ description: 'Time at which the result of a successful asynchronous run is deleted.' }),
   ),
 });
 export type Run = Static<typeof Run>;
@@ -95,13 +102,15 @@ export const RunQuery = Type.Object({
   bundle_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   plugin_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   outcome: Type.Optional(
-    Type.Enum([...runOutcomes, 'none'], { description: 'How it ended; `none`: it has not ended yet.' }),
+    Type.Enum([...runOutcomes, 'none'], {
+      description: 'Return only runs with this outcome; `none` returns runs that have not ended.',
+    }),
   ),
   since: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: lastTime,
-      description: 'Made at this time or later; milliseconds.',
+      description: 'Return only runs created at or after this time, in milliseconds.',
     }),
   ),
 });

@@ -9,11 +9,11 @@ const Separators = (description: string) =>
     maxItems: separatorLimits.separators,
     description,
   });
-const ChunkSize = Type.Integer({ minimum: 50, maximum: 1000, description: 'Most tokens of a chunk.' });
+const ChunkSize = Type.Integer({ minimum: 50, maximum: 1000, description: 'Maximum number of tokens of a chunk.' });
 const ChunkOverlap = Type.Integer({
   minimum: 0,
   maximum: 200,
-  description: 'Tokens that a chunk repeats of the one before it; at most half of `chunk_size`.',
+  description: 'Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`.',
 });
 
 /** Splits text into chunks of at most `chunk_size` tokens. */
@@ -26,12 +26,12 @@ export const TokenSplitter = Type.Object({
 /** Splits text at separators, and larger chunks by tokens (default: 1000, without overlap). */
 export const SeparatorSplitter = Type.Object({
   type: Type.Literal('separator'),
-  separators: Separators('Texts at which a chunk ends, such as a blank line. None may be part of another.'),
+  separators: Separators('Texts at which a chunk ends, such as a blank line. No separator may contain another one.'),
   chunk_size: Type.Optional(ChunkSize),
   chunk_overlap: Type.Optional(ChunkOverlap),
 });
 export const TextSplitter = Type.Union([TokenSplitter, SeparatorSplitter], {
   description:
-    'How text is cut into chunks. Left out: by the structure of the document, at most 400 tokens in a chunk.',
+    'How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens.',
 });
 export type TextSplitter = Static<typeof TextSplitter>;

@@ -10,12 +10,12 @@ class File(TypedDict):
     file_id: str
     """Identifier of the uploaded file."""
     file_name: str
-    """The name it was sent under; display only."""
+    """Name under which the file was uploaded. It is only displayed."""
     purpose: PurposeName
     bytes: int
     """Size in bytes."""
     sha256: str
-    """Hash of the bytes, hexadecimal."""
+    """SHA-256 of the content, hexadecimal."""
     created_timestamp: Timestamp
 
 
@@ -23,15 +23,15 @@ class FileWithReferences(TypedDict):
     file_id: str
     """Identifier of the uploaded file."""
     file_name: str
-    """The name it was sent under; display only."""
+    """Name under which the file was uploaded. It is only displayed."""
     purpose: PurposeName
     bytes: int
     """Size in bytes."""
     sha256: str
-    """Hash of the bytes, hexadecimal."""
+    """SHA-256 of the content, hexadecimal."""
     created_timestamp: Timestamp
     references: list[FileReference]
-    """Records made from this file, newest first, at most 100."""
+    """Records that were created from this file, newest first, at most 100."""
 
 
 class FileReference(TypedDict):
@@ -50,14 +50,14 @@ class LimitsPurposes(TypedDict):
 
 class LimitsRate(TypedDict):
     uploads_in_flight: int
-    """Uploads of this project running now."""
+    """Number of uploads of this project in progress."""
     max_uploads_in_flight: int
 
 
 class LimitsQuota(TypedDict):
     bytes_used: int
     max_bytes: int | None
-    """null: no quota."""
+    """Quota in bytes; null if there is none."""
     bytes_left: int | None
 
 
@@ -66,26 +66,26 @@ class Limits(TypedDict):
     rate: LimitsRate
     quota: LimitsQuota
     limits: list[Limit]
-    """Every limit of this address and of its work."""
+    """All limits of this address and of its background work."""
 
 
 class Limit(TypedDict):
     name: str
-    """Unique; docs/reference/limits.md lists all names."""
+    """Unique name; docs/reference/limits.md lists all names."""
     bounds: str
-    """What the limit bounds."""
+    """What the limit applies to."""
     value: int | None
-    """The largest value allowed; null: no limit is set."""
+    """Largest allowed value; null if there is no limit."""
     unit: str
-    """Such as `bytes`, `characters`, `members`."""
+    """Unit, such as `bytes`, `characters` or `members`."""
     status: int | None
-    """HTTP status of the answer above the limit; null: `effect` says what happens instead."""
+    """HTTP status of the answer if the limit is exceeded; null if `effect` describes what happens instead."""
     code: str | None
     """Error code of that answer."""
     effect: str | None
-    """What happens above the limit without a refusal."""
+    """What happens if the limit is exceeded and the request is not refused."""
     setting: str | None
-    """The setting that changes the limit."""
+    """Setting that changes the limit; null if none does."""
 
 
 class CollectionCreate(TypedDict, total=False):
@@ -95,7 +95,7 @@ class CollectionCreate(TypedDict, total=False):
     capacity: int
     embedding_model_id: str
     metadata: dict[str, Any]
-    """Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON."""
+    """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
 
 class Collection(TypedDict):
@@ -107,14 +107,14 @@ class Collection(TypedDict):
     num_records: int
     num_chunks: int
     capacity: int
-    """Most chunks it may hold."""
+    """Maximum number of chunks."""
     embedding_model_id: str
     embedding_size: int
     """Dimensions of a vector; 0 for the built-in model."""
     vectors: Literal["off", "current", "catching_up", "other_model"]
     """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded."""
     num_refused_chunks: int
-    """Chunks whose text the embedding model refuses. They have no vector until the collection is re-embedded."""
+    """Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded."""
     status: Literal["creating", "ready", "deleting", "error", "partial"]
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
@@ -125,7 +125,7 @@ class CollectionUpdate(TypedDict, total=False):
     name: str
     description: str
     metadata: dict[str, Any]
-    """Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON."""
+    """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
 
 class RecordCreate(TypedDict, total=False):
@@ -136,17 +136,17 @@ class RecordCreate(TypedDict, total=False):
     content: str
     text_splitter: TextSplitter
     on_duplicate: Literal["skip", "replace", "keep"]
-    """qa_sheet: a pair whose id, or else question, the sheet or the collection has already: left out, put in the place of the other, or kept beside it, which is the default."""
+    """For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both."""
     metadata: dict[str, str]
-    """Up to 16 entries of your own: names up to 64 characters, values up to 512."""
+    """Up to 16 custom entries. Names have at most 64 characters, values at most 512."""
 
 
 class _TokenSplitterRequired(TypedDict):
     type: Literal["token"]
     chunk_size: int
-    """Most tokens of a chunk."""
+    """Maximum number of tokens of a chunk."""
     chunk_overlap: int
-    """Tokens that a chunk repeats of the one before it; at most half of `chunk_size`."""
+    """Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`."""
 
 
 class TokenSplitter(_TokenSplitterRequired, total=False):
@@ -157,14 +157,14 @@ class TokenSplitter(_TokenSplitterRequired, total=False):
 class _SeparatorSplitterRequired(TypedDict):
     type: Literal["separator"]
     separators: list[str]
-    """Texts at which a chunk ends, such as a blank line. None may be part of another."""
+    """Texts at which a chunk ends, such as a blank line. No separator may contain another one."""
 
 
 class SeparatorSplitter(_SeparatorSplitterRequired, total=False):
     chunk_size: int
-    """Most tokens of a chunk."""
+    """Maximum number of tokens of a chunk."""
     chunk_overlap: int
-    """Tokens that a chunk repeats of the one before it; at most half of `chunk_size`."""
+    """Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`."""
 
 
 class RecordItem(TypedDict):
@@ -176,14 +176,14 @@ class RecordItem(TypedDict):
     num_chunks: int
     type: Literal["text", "file", "web", "qa_sheet"]
     content: str
-    """type text: the text; file and qa_sheet: JSON text {"file_id","file_name","file_size"}; web: JSON text {"url"}."""
+    """For type `text`, the text. For `file` and `qa_sheet`, JSON text {"file_id","file_name","file_size"}. For `web`, JSON text {"url"}."""
     metadata: dict[str, str]
     progress: RecordProgress | None
-    """While status is creating."""
+    """Progress while `status` is `creating`, otherwise null."""
     error: RecordFailure | None
-    """Why status is error."""
+    """Reason if `status` is `error`, otherwise null."""
     report: dict[str, Any] | None
-    """What was read."""
+    """Facts about the source: what was read and what was left out."""
     updated_timestamp: Timestamp
     created_timestamp: Timestamp
 
@@ -196,7 +196,7 @@ class RecordProgress(TypedDict):
 
 class RecordFailure(TypedDict):
     code: str
-    """Such as `file_empty`, `file_encrypted`, `file_damaged`, `time_limit`."""
+    """Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`."""
     message: str
 
 
@@ -215,46 +215,46 @@ class RecordPreviewChunks(_RecordPreviewChunksRequired, total=False):
 class RecordPreviewRows(TypedDict):
     status: Literal["rejected", "duplicate"]
     sheet: str | None
-    """null for CSV, which has no sheets."""
+    """Name of the sheet; null for CSV."""
     row: int
-    """Row of the sheet or line of the CSV record, from 1."""
+    """Row of the sheet, or line of the CSV file, counted from 1."""
     column: str | None
-    """The column that is to blame, such as `B`."""
+    """Column that caused the error, such as `B`."""
     code: str
-    """Such as `empty_answer`, `too_long`, `duplicate_in_collection`."""
+    """Code such as `empty_answer`, `too_long` or `duplicate_in_collection`."""
     message: str
     excerpt: str
-    """The cells as read, at most 200 characters."""
+    """Text of the cells, at most 200 characters."""
 
 
 class RecordPreview(TypedDict):
     object: Literal["RecordPreview"]
     collection_id: str
     status: Literal["ready", "partial", "error"]
-    """What the record would become."""
+    """Status that the record would have."""
     num_chunks: int
     error: RecordFailure | None
     report: dict[str, Any] | None
     chunks: list[RecordPreviewChunks]
-    """The first ones, at most 10."""
+    """The first chunks, at most 10."""
     rows: list[RecordPreviewRows]
-    """Rows that would become no pair, the first ones, at most 100."""
+    """The first rows that would be rejected, at most 100."""
 
 
 class Locator(TypedDict, total=False):
     page: int
-    """First page, from 1."""
+    """First page, counted from 1."""
     page_end: int
     """Last page."""
     heading_path: list[str]
-    """Headings above, outermost first."""
+    """Headings above the chunk, outermost first."""
     sheet: str
     row: int
-    """Row of the sheet or line of the CSV record, from 1."""
+    """Row of the sheet, or line of the CSV file, counted from 1."""
     char_start: int
-    """First character of the extracted text, from 0."""
+    """Offset of the first character in the extracted text, counted from 0."""
     char_end: int
-    """One past the last character."""
+    """Offset after the last character."""
 
 
 class RecordUpdate(TypedDict, total=False):
@@ -265,9 +265,9 @@ class RecordUpdate(TypedDict, total=False):
     content: str
     text_splitter: TextSplitter
     on_duplicate: Literal["skip", "replace", "keep"]
-    """qa_sheet: a pair whose id, or else question, the sheet or the collection has already: left out, put in the place of the other, or kept beside it, which is the default."""
+    """For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both."""
     metadata: dict[str, str]
-    """Up to 16 entries of your own: names up to 64 characters, values up to 512."""
+    """Up to 16 custom entries. Names have at most 64 characters, values at most 512."""
 
 
 class RecordRow(TypedDict):
@@ -276,22 +276,22 @@ class RecordRow(TypedDict):
     record_id: str
     status: Literal["rejected", "duplicate"]
     sheet: str | None
-    """null for CSV, which has no sheets."""
+    """Name of the sheet; null for CSV."""
     row: int
-    """Row of the sheet or line of the CSV record, from 1."""
+    """Row of the sheet, or line of the CSV file, counted from 1."""
     column: str | None
-    """The column that is to blame, such as `B`."""
+    """Column that caused the error, such as `B`."""
     code: str
-    """Such as `empty_answer`, `too_long`, `duplicate_in_collection`."""
+    """Code such as `empty_answer`, `too_long` or `duplicate_in_collection`."""
     message: str
     excerpt: str
-    """The cells as read, at most 200 characters."""
+    """Text of the cells, at most 200 characters."""
 
 
 class _ChunkRequired(TypedDict):
     chunk_id: str
     record_id: str | None
-    """null: made directly, without a record."""
+    """Id of the record; null if the chunk was created without a record."""
     collection_id: str
     content: str
     num_tokens: int
@@ -312,7 +312,7 @@ class _ChunkCreateRequired(TypedDict):
 
 class ChunkCreate(_ChunkCreateRequired, total=False):
     metadata: dict[str, Any]
-    """Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON."""
+    """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
 
 class _ChunkQueryRequired(TypedDict):
@@ -322,41 +322,41 @@ class _ChunkQueryRequired(TypedDict):
 class ChunkQuery(_ChunkQueryRequired, total=False):
     top_k: int
     max_tokens: int
-    """Most tokens of all chunks together."""
+    """Maximum number of tokens of all returned chunks together."""
     score_threshold: float
     filters: MetadataFilter
     explain: bool
-    """Say of each chunk why it was found."""
+    """Add to each chunk why it was found."""
     rerank_model_id: str
-    """Accepted and ignored: there is no reranker."""
+    """Accepted but ignored, because there is no reranker."""
 
 
 class EqualityCondition(TypedDict):
     type: Literal["eq", "ne"]
     key: str
-    """Name of an entry of the metadata."""
+    """Name of a metadata entry."""
     value: str | float | bool
 
 
 class OrderCondition(TypedDict):
     type: Literal["gt", "gte", "lt", "lte"]
     key: str
-    """Name of an entry of the metadata."""
+    """Name of a metadata entry."""
     value: str | float
-    """Texts are compared character by character, as dates in ISO 8601 should be."""
+    """Texts are compared character by character, so write dates in ISO 8601."""
 
 
 class MembershipCondition(TypedDict):
     type: Literal["in", "nin"]
     key: str
-    """Name of an entry of the metadata."""
+    """Name of a metadata entry."""
     value: list[str | float | bool]
 
 
 class TextCondition(TypedDict):
     type: Literal["contains", "not_contains", "starts_with", "ends_with"]
     key: str
-    """Name of an entry of the metadata."""
+    """Name of a metadata entry."""
     value: str
     """Compared with texts only. Upper and lower case differ."""
 
@@ -365,7 +365,7 @@ class PresenceCondition(TypedDict):
     type: Literal["empty", "not_empty"]
     """`empty`: the entry is missing, null or an empty text."""
     key: str
-    """Name of an entry of the metadata."""
+    """Name of a metadata entry."""
 
 
 class FilterGroup(TypedDict):
@@ -381,7 +381,7 @@ class InnerFilterGroup(TypedDict):
 class _ScoredChunkRequired(TypedDict):
     chunk_id: str
     record_id: str | None
-    """null: made directly, without a record."""
+    """Id of the record; null if the chunk was created without a record."""
     collection_id: str
     content: str
     num_tokens: int
@@ -390,7 +390,7 @@ class _ScoredChunkRequired(TypedDict):
     updated_timestamp: Timestamp
     created_timestamp: Timestamp
     score: float
-    """By words alone: the share of the question that it covers. With vectors: both rankings fused, 1 for first in both."""
+    """With full-text search only: the fraction of the query that the chunk covers. With vectors: the fused rank of both searches; 1 means first in both."""
 
 
 class ScoredChunk(_ScoredChunkRequired, total=False):
@@ -401,38 +401,38 @@ class ScoredChunk(_ScoredChunkRequired, total=False):
 
 class ExplanationWords(TypedDict):
     rank: int
-    """Among those found by words, from 1."""
+    """Rank in the full-text search, counted from 1."""
     score: float
-    """BM25 as a share of what the question could score at most, 0 to 1."""
+    """BM25 score as a fraction of the highest possible score of the query, 0 to 1."""
     matched: list[str]
-    """Words of the question that it has, as the index knows them."""
+    """Words of the query that the chunk contains, in the stemmed form of the index."""
 
 
 class ExplanationVector(TypedDict):
     rank: int
-    """Among those found by their vectors, from 1."""
+    """Rank in the vector search, counted from 1."""
     similarity: float
-    """Cosine, −1 to 1."""
+    """Cosine similarity, −1 to 1."""
 
 
 class Explanation(TypedDict):
     words: ExplanationWords | None
-    """null: not found by words."""
+    """null if the full-text search did not find the chunk."""
     vector: ExplanationVector | None
-    """null: not found by its vector, or there are none."""
+    """null if the vector search did not find the chunk or was not used."""
 
 
 class ChunkUpdate(TypedDict, total=False):
     content: str
     metadata: dict[str, Any]
-    """Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON."""
+    """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
 
 class Project(TypedDict):
     object: Literal["Project"]
     project_id: str
     name: str
-    """Unique."""
+    """Name of the project, unique in the installation."""
     created_timestamp: Timestamp
 
 
@@ -442,7 +442,7 @@ class ApiKey(TypedDict):
     project_id: str
     name: str
     hint: str
-    """The last four characters."""
+    """The last four characters of the key."""
     scopes: list[Literal["files", "collections", "plugins", "metrics", "admin"]]
     state: Literal["active", "expired", "revoked"]
     created_timestamp: Timestamp
@@ -453,19 +453,19 @@ class ApiKey(TypedDict):
     last_used_timestamp: int | None
     """To the minute; null: never."""
     maker_key_id: str | None
-    """The key that created it; null: an administrator or a command."""
+    """Id of the key that created this key; null if an administrator or a command created it."""
 
 
 class _ApiKeyCreateRequired(TypedDict):
     name: str
-    """What the key is for."""
+    """Name that tells what the key is used for."""
 
 
 class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
     scopes: list[Literal["files", "collections", "plugins", "metrics", "admin"]]
-    """What the key may do. `admin` includes `metrics`."""
+    """Permissions of the key. `admin` includes `metrics`."""
     expires_timestamp: int | None
-    """In the future; null or left out: does not expire."""
+    """Time in the future at which the key expires. If it is null or absent, the key does not expire."""
 
 
 class NewApiKey(TypedDict):
@@ -474,7 +474,7 @@ class NewApiKey(TypedDict):
     project_id: str
     name: str
     hint: str
-    """The last four characters."""
+    """The last four characters of the key."""
     scopes: list[Literal["files", "collections", "plugins", "metrics", "admin"]]
     state: Literal["active", "expired", "revoked"]
     created_timestamp: Timestamp
@@ -485,14 +485,14 @@ class NewApiKey(TypedDict):
     last_used_timestamp: int | None
     """To the minute; null: never."""
     maker_key_id: str | None
-    """The key that created it; null: an administrator or a command."""
+    """Id of the key that created this key; null if an administrator or a command created it."""
     key: str
-    """The key itself, this once."""
+    """The key. It is shown only in this answer."""
 
 
 class ApiKeyRotate(TypedDict, total=False):
     overlap_seconds: int
-    """How long the old key still works."""
+    """Seconds for which the old key still works."""
 
 
 class Bundle(TypedDict):
@@ -503,7 +503,7 @@ class Bundle(TypedDict):
     provider: str
     developer: str
     credentials_schema: dict[str, Any]
-    """JSON Schema 2020-12, root `type: object`."""
+    """JSON Schema 2020-12 whose root has `type: object`."""
     hosts: list[str]
     hosts_by: Literal["bundle", "operator"]
     num_plugins: int
@@ -519,9 +519,9 @@ class Plugin(TypedDict):
     name: str
     description: str
     input_schema: dict[str, Any]
-    """JSON Schema 2020-12, root `type: object`."""
+    """JSON Schema 2020-12 whose root has `type: object`."""
     output_schema: dict[str, Any]
-    """JSON Schema 2020-12, root `type: object`."""
+    """JSON Schema 2020-12 whose root has `type: object`."""
     effects: Literal["read", "write", "destructive"]
     idempotent: bool
 
@@ -532,7 +532,7 @@ class PluginDefinition(TypedDict):
     plugin_id: str
     format: Literal["openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"]
     definition: dict[str, Any]
-    """One entry of the list of tools that the provider takes, as it is."""
+    """One tool in the format of the provider. Add it to the list of tools unchanged."""
     losses: list[DefinitionLoss]
 
 
@@ -540,7 +540,7 @@ class DefinitionLoss(TypedDict):
     kind: Literal["rewritten", "described", "dropped", "unsupported"]
     """`rewritten`: expressed in another way. `described`: moved into a description. `dropped`: left out. `unsupported`: this format cannot fully express the plugin."""
     path: str
-    """JSON pointer into the plugin record, its references followed."""
+    """JSON Pointer into the plugin, with references resolved."""
     message: str
 
 
@@ -551,9 +551,9 @@ class FlatPlugin(TypedDict):
     name: str
     description: str
     input_schema: dict[str, Any]
-    """Flat: name → type, name, description, required."""
+    """Flat map: each parameter name maps to type, name, description and required."""
     output_schema: dict[str, Any]
-    """As input_schema."""
+    """Flat map, like `input_schema`."""
     losses: list[DefinitionLoss]
 
 
@@ -561,7 +561,7 @@ class CredentialProfile(TypedDict):
     object: Literal["credential_profile"]
     credential_profile_id: str
     name: str
-    """Unique in the project: letters, digits, ".", "_" and "-"."""
+    """Name, unique in the project. It consists of letters, digits, ".", "_" and "-"."""
     bundle_id: str
     created_timestamp: Timestamp
     updated_timestamp: Timestamp
@@ -569,15 +569,15 @@ class CredentialProfile(TypedDict):
 
 class CredentialProfileCreate(TypedDict):
     name: str
-    """Unique in the project: letters, digits, ".", "_" and "-"."""
+    """Name, unique in the project. It consists of letters, digits, ".", "_" and "-"."""
     bundle_id: str
     credentials: dict[str, Any]
-    """By the bundle's credentials_schema. Kept encrypted; no answer ever holds them."""
+    """Credentials that match the `credentials_schema` of the bundle. They are stored encrypted and never returned."""
 
 
 class CredentialProfileUpdate(TypedDict):
     credentials: dict[str, Any]
-    """By the bundle's credentials_schema. Kept encrypted; no answer ever holds them."""
+    """Credentials that match the `credentials_schema` of the bundle. They are stored encrypted and never returned."""
 
 
 class ExecuteRequest(TypedDict):
@@ -585,13 +585,13 @@ class ExecuteRequest(TypedDict):
     plugin_id: str
     input_params: dict[str, Any]
     credentials: dict[str, Any]
-    """At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored."""
+    """At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored."""
 
 
 class _ExecuteResultRequired(TypedDict):
     status: Literal[200]
     data: Any
-    """The plugin's output, by its output_schema."""
+    """Output of the plugin, described by its `output_schema`."""
     run_id: str
     duration_ms: float
 
@@ -604,11 +604,11 @@ class ExecuteResult(_ExecuteResultRequired, total=False):
 
 class ErrorDetail(TypedDict):
     path: str
-    """Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer."""
+    """Path of the field, such as `body/purpose` or `body/input_params/q`; for an output, a JSON Pointer."""
     found: str
-    """What is there; never a value of credentials."""
+    """The value or type that was received. Values of credentials are never shown."""
     expected: str
-    """What may be there."""
+    """The values that are allowed."""
 
 
 class OutputArtifact(TypedDict):
@@ -638,9 +638,9 @@ class Run(TypedDict):
     plugin_id: str | None
     origin: Literal["execute", "direct", "mcp", "verify"]
     isolation: Literal["none", "process", "sandbox"]
-    """The tier it ran in."""
+    """Tier in which the plugin ran."""
     asynchronous: bool
-    """Asked for with `Prefer: respond-async`."""
+    """Whether the run was requested with `Prefer: respond-async`."""
     status: Literal["queued", "running", "ended"]
     outcome: Literal["succeeded", "input_rejected", "upstream_failed", "credentials_rejected", "egress_refused", "timed_out", "failed", "crashed", "out_of_memory", "queue_full", "cancelled", "interrupted"] | None
     error_code: str | None
@@ -651,17 +651,17 @@ class Run(TypedDict):
     progress: RunProgress | None
     error: RunError | None
     output_violations: int
-    """Ways in which the output broke its schema."""
+    """Number of places where the output violated its schema."""
     egress: list[RunCall]
     egress_left_out: int
-    """Calls beyond those listed."""
+    """Number of calls that are not listed."""
     input_params: dict[str, Any] | None
     result: ExecuteResult | None
     result_expires_timestamp: int | None
 
 
 class RunPhases(TypedDict):
-    """Where the time went: waiting for a process, starting one, checking input and output, the plugin itself, the third parties it called. They add up to duration_ms."""
+    """Milliseconds of each phase: waiting for a process, starting it, validating input and output, the plugin, and the third parties that it called. Their sum is `duration_ms`."""
     queue_ms: float
     """Milliseconds."""
     start_ms: float
@@ -689,14 +689,14 @@ class RunError(_RunErrorRequired, total=False):
 
 
 class RunCall(TypedDict):
-    """One outbound call; redirects count each. Neither path nor query, headers or body."""
+    """One outbound call. Each redirect is a call of its own. Path, query, headers and body are not recorded."""
     host: str
     method: str
     status: int | None
     result: Literal["answered", "too_large", "failed", "refused"]
-    """`refused`: the policy let nothing out."""
+    """`refused`: the egress policy did not allow the request, and nothing was sent."""
     bytes: int
-    """Of the answer's body, as they came over the wire."""
+    """Bytes of the answer's body on the wire, before decompression."""
     ms: float
     """Milliseconds."""
 
@@ -704,7 +704,7 @@ class RunCall(TypedDict):
 class VerifyCredentialsRequest(TypedDict):
     bundle_id: str
     credentials: dict[str, Any]
-    """At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored."""
+    """At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored."""
 
 
 class RunItem(TypedDict):
@@ -714,9 +714,9 @@ class RunItem(TypedDict):
     plugin_id: str | None
     origin: Literal["execute", "direct", "mcp", "verify"]
     isolation: Literal["none", "process", "sandbox"]
-    """The tier it ran in."""
+    """Tier in which the plugin ran."""
     asynchronous: bool
-    """Asked for with `Prefer: respond-async`."""
+    """Whether the run was requested with `Prefer: respond-async`."""
     status: Literal["queued", "running", "ended"]
     outcome: Literal["succeeded", "input_rejected", "upstream_failed", "credentials_rejected", "egress_refused", "timed_out", "failed", "crashed", "out_of_memory", "queue_full", "cancelled", "interrupted"] | None
     error_code: str | None
@@ -745,7 +745,7 @@ class Artifact(TypedDict):
 
 
 PurposeName = Literal["record_file", "qa_record_file"]
-"""What the file is for."""
+"""Purpose of the file."""
 
 
 Timestamp = int
@@ -753,11 +753,11 @@ Timestamp = int
 
 
 TextSplitter = Union["TokenSplitter", "SeparatorSplitter"]
-"""How text is cut into chunks. Left out: by the structure of the document, at most 400 tokens in a chunk."""
+"""How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens."""
 
 
 MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "TextCondition", "PresenceCondition", "FilterGroup"]
-"""Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne`, `nin` and `not_contains` also meet chunks without the entry."""
+"""Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry."""
 
 
 ErrorCode = Literal[

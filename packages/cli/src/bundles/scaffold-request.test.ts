@@ -32,7 +32,7 @@ test('a call of an API becomes a plugin without code, which passes its test once
   );
   assert.deepEqual((await checkBundle(folder)).failures, []);
   const [before] = await runExamples(folder);
-  assert.match(before?.wrong ?? '', /nothing was recorded/);
+  assert.match(before?.wrong ?? '', /no response was recorded/);
 
   const recorded = await recordExamples({
     ...{ folder, credentials: {}, plugins: [], allowWrites: false, updateOutputs: true },

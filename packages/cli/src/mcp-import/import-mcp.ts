@@ -49,14 +49,14 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
       openapi: 'MCP',
       operations: tools.length,
       ...{ imported, skipped },
-      notes: others.map((name) => `The server offers ${name} too, which plugins have no place for.`),
+      notes: others.map((name) => `The server also offers ${name}, which plugins do not support.`),
     },
   };
 }
 
 function refusalOf({ name, execution }: ToolDefinition, pluginId: string, { operations }: McpChoices): string | null {
   if (operations !== undefined && !operations.includes(name) && !operations.includes(pluginId)) return 'not chosen';
-  return execution?.taskSupport === 'required' ? 'it runs as a task only' : null;
+  return execution?.taskSupport === 'required' ? 'it runs only as a task, which plugins do not support' : null;
 }
 
 function bundleOf({ url, server }: McpSnapshot, choices: McpChoices, { properties, inject }: McpAccess) {
@@ -97,7 +97,9 @@ function importTool(tool: ToolDefinition, { url, texts }: { url: string; texts: 
   const annotations = tool.annotations ?? {};
   const isRead = annotations.readOnlyHint === true;
   if (annotations.readOnlyHint === undefined && annotations.destructiveHint === undefined) {
-    notes.push('The server does not say what it changes, so it is taken to destroy, as MCP has it.');
+    notes.push(
+      'The server does not state the effects of the tool, so they are set to "destructive", the default of MCP.',
+    );
   }
   const plugin = {
     name: (textOf(tool.title) || textOf(annotations.title) || humanised(tool.name)).slice(0, 120),
@@ -117,10 +119,10 @@ const anyResult: Json = {
   type: 'object',
   required: ['text', 'content'],
   properties: {
-    text: { type: 'string', description: 'What the tool says, as one text.' },
+    text: { type: 'string', description: 'Text of the result.' },
     content: {
       type: 'array',
-      description: 'What it gives beside text: pictures, sound, resources, as MCP has them.',
+      description: 'Content of the result besides text, such as images, audio and resources, in the format of MCP.',
       items: { type: 'object' },
     },
   },

@@ -63,7 +63,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
     if (known !== undefined) return { $ref: `#/$defs/${known}` };
     const target = document.resolve(reference);
     if (!isJson(target) && typeof target !== 'boolean') {
-      notes.add(`${JSON.stringify(reference)} leads to nothing in this document; anything is accepted there.`);
+      notes.add(`${JSON.stringify(reference)} does not exist in this document, so any value is accepted there.`);
       return {};
     }
     const last = propertyName(reference.split('/').at(-1) ?? '').replaceAll('.', '_');
@@ -107,7 +107,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
       if (name === propertyName(name)) result[name] = property(child, name);
       else
         notes.add(
-          `${JSON.stringify(name)} is no name a property can have here; it is accepted without being described.`,
+          `${JSON.stringify(name)} is not an allowed property name; the property is accepted but not described.`,
         );
     }
     return Object.keys(result).length === Object.keys(properties).length || schema.additionalProperties !== false

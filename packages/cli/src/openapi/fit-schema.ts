@@ -15,7 +15,7 @@ export function fitSchema(schema: Json): { readonly schema: Json; readonly note:
   for (const depth of depths) {
     const cut = cutBelow(schema, schema, depth);
     const fitted = isJson(cut) ? { ...cut, type: 'object' } : { type: 'object' };
-    if (refusalOf(fitted) === null) return { schema: fitted, note: `Described down to level ${depth} only: ${reason}` };
+    if (refusalOf(fitted) === null) return { schema: fitted, note: `Described only to level ${depth}: ${reason}` };
   }
   return { schema: { type: 'object', properties: {} }, note: `Not described: ${reason}` };
 }

@@ -45,9 +45,9 @@ export function importOperation(
   context: OperationContext,
 ): ImportedOperation | { readonly reason: string } {
   const { method, path, item, operation } = asked;
-  if (!methods.has(method)) return { reason: `the method ${method.toUpperCase()} cannot be sent` };
+  if (!methods.has(method)) return { reason: `declarative plugins do not support the method ${method.toUpperCase()}` };
   const server = findServer(context.document, [operation.servers, item.servers], context.server);
-  if (server === undefined) return { reason: 'there is no absolute server address; name one with --server' };
+  if (server === undefined) return { reason: 'the document has no absolute server URL; add one with --server' };
   const output = readOutput(context.document, operation.responses);
   const converter = createSchemaConverter(context.document);
   const parts = createRequestParts();
@@ -61,7 +61,7 @@ export function importOperation(
   const refused = hasBody ? addBody(operation.requestBody, parts, { document: context.document, converter }) : null;
   if (refused !== null) return { reason: refused };
   if (parts.bodyType === 'multipart' && hasSecretField(parts)) {
-    return { reason: 'its form with files holds a credential, which is no input' };
+    return { reason: 'its multipart form contains a credential, which a declarative plugin cannot send' };
   }
   const own = [
     ...secrets.map((secret) => ownCredential(secret, security.token, context)),
@@ -75,7 +75,7 @@ export function importOperation(
   );
   const ignored =
     operation.requestBody !== undefined && !hasBody
-      ? ['A GET request has no body; what the document says of one is left out.']
+      ? ['GET requests have no body, so the body in the document is left out.']
       : [];
   return {
     plugin: {

@@ -62,7 +62,7 @@ function addFields(
   const needed = new Set(Array.isArray(schema?.required) ? schema.required.map(String) : []);
   // Separate fields cannot express that the body is either left out or complete.
   if (schema === undefined || (!isRequired && needed.size > 0 && type === 'json')) {
-    if (type !== 'json') return 'its form is no plain object';
+    if (type !== 'json') return 'its form is not described as an object';
     const name = addInput(parts, converter, { name: 'body', schema: media.schema, description, isRequired });
     parts.body = `{${name}}`;
     return null;

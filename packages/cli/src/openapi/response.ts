@@ -45,7 +45,7 @@ function chooseResponse(
 }
 
 function statusOnly(): Output {
-  const status = { type: 'integer', description: 'HTTP status of the answer, which says nothing else.' };
+  const status = { type: 'integer', description: 'HTTP status of the answer.' };
   const output_schema = { type: 'object', required: ['status'], properties: { status } };
   return { output_schema, response: { format: 'text', output: '{status: status}' }, notes: [] };
 }

@@ -75,7 +75,7 @@ export function createCredentials(document: OpenApiDocument): Credentials {
     const client_id = add('CLIENT_ID', `Id of the client (OAuth 2, client credentials). ${description}`, false);
     const client_secret = add('CLIENT_SECRET', `Secret of the client (OAuth 2, client credentials). ${description}`);
     notes.add(
-      `Access tokens are got at ${token_url} without a scope; add "scope" to "inject" where the server wants one.`,
+      `Access tokens are requested from ${token_url} without a scope. If the server requires one, add "scope" to "inject".`,
     );
     const grant = 'client_credentials' as const;
     return {

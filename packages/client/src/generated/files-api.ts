@@ -4,17 +4,17 @@
 export type File = {
   /** Identifier of the uploaded file. */
   file_id: string;
-  /** The name it was sent under; display only. */
+  /** Name under which the file was uploaded. It is only displayed. */
   file_name: string;
   purpose: PurposeName;
   /** Size in bytes. */
   bytes: number;
-  /** Hash of the bytes, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal. */
   sha256: string;
   created_timestamp: Timestamp;
 };
 
-/** What the file is for. */
+/** Purpose of the file. */
 export type PurposeName = 'record_file' | 'qa_record_file';
 
 /** Milliseconds since 1970-01-01 UTC. */
@@ -23,15 +23,15 @@ export type Timestamp = number;
 export type FileWithReferences = {
   /** Identifier of the uploaded file. */
   file_id: string;
-  /** The name it was sent under; display only. */
+  /** Name under which the file was uploaded. It is only displayed. */
   file_name: string;
   purpose: PurposeName;
   /** Size in bytes. */
   bytes: number;
-  /** Hash of the bytes, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal. */
   sha256: string;
   created_timestamp: Timestamp;
-  /** Records made from this file, newest first, at most 100. */
+  /** Records that were created from this file, newest first, at most 100. */
   references: Array<FileReference>;
 };
 
@@ -50,36 +50,36 @@ export type Limits = {
     max_bytes: number;
   } };
   rate: {
-    /** Uploads of this project running now. */
+    /** Number of uploads of this project in progress. */
     uploads_in_flight: number;
     max_uploads_in_flight: number;
   };
   quota: {
     bytes_used: number;
-    /** null: no quota. */
+    /** Quota in bytes; null if there is none. */
     max_bytes: number | null;
     bytes_left: number | null;
   };
-  /** Every limit of this address and of its work. */
+  /** All limits of this address and of its background work. */
   limits: Array<Limit>;
 };
 
 export type Limit = {
-  /** Unique; docs/reference/limits.md lists all names. */
+  /** Unique name; docs/reference/limits.md lists all names. */
   name: string;
-  /** What the limit bounds. */
+  /** What the limit applies to. */
   bounds: string;
-  /** The largest value allowed; null: no limit is set. */
+  /** Largest allowed value; null if there is no limit. */
   value: number | null;
-  /** Such as `bytes`, `characters`, `members`. */
+  /** Unit, such as `bytes`, `characters` or `members`. */
   unit: string;
-  /** HTTP status of the answer above the limit; null: `effect` says what happens instead. */
+  /** HTTP status of the answer if the limit is exceeded; null if `effect` describes what happens instead. */
   status: number | null;
   /** Error code of that answer. */
   code: string | null;
-  /** What happens above the limit without a refusal. */
+  /** What happens if the limit is exceeded and the request is not refused. */
   effect: string | null;
-  /** The setting that changes the limit. */
+  /** Setting that changes the limit; null if none does. */
   setting: string | null;
 };
 
@@ -89,7 +89,7 @@ export type CollectionCreate = {
   type?: 'text' | 'qa';
   capacity?: number;
   embedding_model_id?: string;
-  /** Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON. */
+  /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
 
@@ -101,14 +101,14 @@ export type Collection = {
   type: 'text' | 'qa';
   num_records: number;
   num_chunks: number;
-  /** Most chunks it may hold. */
+  /** Maximum number of chunks. */
   capacity: number;
   embedding_model_id: string;
   /** Dimensions of a vector; 0 for the built-in model. */
   embedding_size: number;
   /** `off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded. */
   vectors: 'off' | 'current' | 'catching_up' | 'other_model';
-  /** Chunks whose text the embedding model refuses. They have no vector until the collection is re-embedded. */
+  /** Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded. */
   num_refused_chunks: number;
   status: 'creating' | 'ready' | 'deleting' | 'error' | 'partial';
   metadata: { [name: string]: unknown };
@@ -119,7 +119,7 @@ export type Collection = {
 export type CollectionUpdate = {
   name?: string;
   description?: string;
-  /** Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON. */
+  /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
 
@@ -130,20 +130,20 @@ export type RecordCreate = {
   title?: string;
   content?: string;
   text_splitter?: TextSplitter;
-  /** qa_sheet: a pair whose id, or else question, the sheet or the collection has already: left out, put in the place of the other, or kept beside it, which is the default. */
+  /** For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both. */
   on_duplicate?: 'skip' | 'replace' | 'keep';
-  /** Up to 16 entries of your own: names up to 64 characters, values up to 512. */
+  /** Up to 16 custom entries. Names have at most 64 characters, values at most 512. */
   metadata?: { [name: string]: string };
 };
 
-/** How text is cut into chunks. Left out: by the structure of the document, at most 400 tokens in a chunk. */
+/** How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens. */
 export type TextSplitter = TokenSplitter | SeparatorSplitter;
 
 export type TokenSplitter = {
   type: 'token';
-  /** Most tokens of a chunk. */
+  /** Maximum number of tokens of a chunk. */
   chunk_size: number;
-  /** Tokens that a chunk repeats of the one before it; at most half of `chunk_size`. */
+  /** Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`. */
   chunk_overlap: number;
   /** Not used. */
   separators?: Array<string>;
@@ -151,11 +151,11 @@ export type TokenSplitter = {
 
 export type SeparatorSplitter = {
   type: 'separator';
-  /** Texts at which a chunk ends, such as a blank line. None may be part of another. */
+  /** Texts at which a chunk ends, such as a blank line. No separator may contain another one. */
   separators: Array<string>;
-  /** Most tokens of a chunk. */
+  /** Maximum number of tokens of a chunk. */
   chunk_size?: number;
-  /** Tokens that a chunk repeats of the one before it; at most half of `chunk_size`. */
+  /** Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`. */
   chunk_overlap?: number;
 };
 
@@ -167,14 +167,14 @@ export type RecordItem = {
   status: 'creating' | 'ready' | 'partial' | 'error' | 'deleting';
   num_chunks: number;
   type: 'text' | 'file' | 'web' | 'qa_sheet';
-  /** type text: the text; file and qa_sheet: JSON text {"file_id","file_name","file_size"}; web: JSON text {"url"}. */
+  /** For type `text`, the text. For `file` and `qa_sheet`, JSON text {"file_id","file_name","file_size"}. For `web`, JSON text {"url"}. */
   content: string;
   metadata: { [name: string]: string };
-  /** While status is creating. */
+  /** Progress while `status` is `creating`, otherwise null. */
   progress: RecordProgress | null;
-  /** Why status is error. */
+  /** Reason if `status` is `error`, otherwise null. */
   error: RecordFailure | null;
-  /** What was read. */
+  /** Facts about the source: what was read and what was left out. */
   report: { [name: string]: unknown } | null;
   updated_timestamp: Timestamp;
   created_timestamp: Timestamp;
@@ -187,7 +187,7 @@ export type RecordProgress = {
 };
 
 export type RecordFailure = {
-  /** Such as `file_empty`, `file_encrypted`, `file_damaged`, `time_limit`. */
+  /** Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`. */
   code: string;
   message: string;
 };
@@ -195,12 +195,12 @@ export type RecordFailure = {
 export type RecordPreview = {
   object: 'RecordPreview';
   collection_id: string;
-  /** What the record would become. */
+  /** Status that the record would have. */
   status: 'ready' | 'partial' | 'error';
   num_chunks: number;
   error: RecordFailure | null;
   report: { [name: string]: unknown } | null;
-  /** The first ones, at most 10. */
+  /** The first chunks, at most 10. */
   chunks: Array<{
     content: string;
     question?: string;
@@ -209,36 +209,36 @@ export type RecordPreview = {
     metadata: { [name: string]: unknown };
     locator: Locator | null;
   }>;
-  /** Rows that would become no pair, the first ones, at most 100. */
+  /** The first rows that would be rejected, at most 100. */
   rows: Array<{
     status: 'rejected' | 'duplicate';
-    /** null for CSV, which has no sheets. */
+    /** Name of the sheet; null for CSV. */
     sheet: string | null;
-    /** Row of the sheet or line of the CSV record, from 1. */
+    /** Row of the sheet, or line of the CSV file, counted from 1. */
     row: number;
-    /** The column that is to blame, such as `B`. */
+    /** Column that caused the error, such as `B`. */
     column: string | null;
-    /** Such as `empty_answer`, `too_long`, `duplicate_in_collection`. */
+    /** Code such as `empty_answer`, `too_long` or `duplicate_in_collection`. */
     code: string;
     message: string;
-    /** The cells as read, at most 200 characters. */
+    /** Text of the cells, at most 200 characters. */
     excerpt: string;
   }>;
 };
 
 export type Locator = {
-  /** First page, from 1. */
+  /** First page, counted from 1. */
   page?: number;
   /** Last page. */
   page_end?: number;
-  /** Headings above, outermost first. */
+  /** Headings above the chunk, outermost first. */
   heading_path?: Array<string>;
   sheet?: string;
-  /** Row of the sheet or line of the CSV record, from 1. */
+  /** Row of the sheet, or line of the CSV file, counted from 1. */
   row?: number;
-  /** First character of the extracted text, from 0. */
+  /** Offset of the first character in the extracted text, counted from 0. */
   char_start?: number;
-  /** One past the last character. */
+  /** Offset after the last character. */
   char_end?: number;
 };
 
@@ -249,9 +249,9 @@ export type RecordUpdate = {
   title?: string;
   content?: string;
   text_splitter?: TextSplitter;
-  /** qa_sheet: a pair whose id, or else question, the sheet or the collection has already: left out, put in the place of the other, or kept beside it, which is the default. */
+  /** For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both. */
   on_duplicate?: 'skip' | 'replace' | 'keep';
-  /** Up to 16 entries of your own: names up to 64 characters, values up to 512. */
+  /** Up to 16 custom entries. Names have at most 64 characters, values at most 512. */
   metadata?: { [name: string]: string };
 };
 
@@ -260,22 +260,22 @@ export type RecordRow = {
   row_id: string;
   record_id: string;
   status: 'rejected' | 'duplicate';
-  /** null for CSV, which has no sheets. */
+  /** Name of the sheet; null for CSV. */
   sheet: string | null;
-  /** Row of the sheet or line of the CSV record, from 1. */
+  /** Row of the sheet, or line of the CSV file, counted from 1. */
   row: number;
-  /** The column that is to blame, such as `B`. */
+  /** Column that caused the error, such as `B`. */
   column: string | null;
-  /** Such as `empty_answer`, `too_long`, `duplicate_in_collection`. */
+  /** Code such as `empty_answer`, `too_long` or `duplicate_in_collection`. */
   code: string;
   message: string;
-  /** The cells as read, at most 200 characters. */
+  /** Text of the cells, at most 200 characters. */
   excerpt: string;
 };
 
 export type Chunk = {
   chunk_id: string;
-  /** null: made directly, without a record. */
+  /** Id of the record; null if the chunk was created without a record. */
   record_id: string | null;
   collection_id: string;
   content: string;
@@ -290,51 +290,51 @@ export type Chunk = {
 
 export type ChunkCreate = {
   content: string;
-  /** Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON. */
+  /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
 
 export type ChunkQuery = {
   query_text: string;
   top_k?: number;
-  /** Most tokens of all chunks together. */
+  /** Maximum number of tokens of all returned chunks together. */
   max_tokens?: number;
   score_threshold?: number;
   filters?: MetadataFilter;
-  /** Say of each chunk why it was found. */
+  /** Add to each chunk why it was found. */
   explain?: boolean;
-  /** Accepted and ignored: there is no reranker. */
+  /** Accepted but ignored, because there is no reranker. */
   rerank_model_id?: string;
 };
 
-/** Only chunks whose metadata, or else that of their record, meet it, such as {"type":"eq","key":"lang","value":"en"} or {"type":"and","filters":[…]}. A number also meets a text that is that number; `ne`, `nin` and `not_contains` also meet chunks without the entry. */
+/** Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry. */
 export type MetadataFilter = EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | FilterGroup;
 
 export type EqualityCondition = {
   type: 'eq' | 'ne';
-  /** Name of an entry of the metadata. */
+  /** Name of a metadata entry. */
   key: string;
   value: string | number | boolean;
 };
 
 export type OrderCondition = {
   type: 'gt' | 'gte' | 'lt' | 'lte';
-  /** Name of an entry of the metadata. */
+  /** Name of a metadata entry. */
   key: string;
-  /** Texts are compared character by character, as dates in ISO 8601 should be. */
+  /** Texts are compared character by character, so write dates in ISO 8601. */
   value: string | number;
 };
 
 export type MembershipCondition = {
   type: 'in' | 'nin';
-  /** Name of an entry of the metadata. */
+  /** Name of a metadata entry. */
   key: string;
   value: Array<string | number | boolean>;
 };
 
 export type TextCondition = {
   type: 'contains' | 'not_contains' | 'starts_with' | 'ends_with';
-  /** Name of an entry of the metadata. */
+  /** Name of a metadata entry. */
   key: string;
   /** Compared with texts only. Upper and lower case differ. */
   value: string;
@@ -343,7 +343,7 @@ export type TextCondition = {
 export type PresenceCondition = {
   /** `empty`: the entry is missing, null or an empty text. */
   type: 'empty' | 'not_empty';
-  /** Name of an entry of the metadata. */
+  /** Name of a metadata entry. */
   key: string;
 };
 
@@ -359,7 +359,7 @@ export type InnerFilterGroup = {
 
 export type ScoredChunk = {
   chunk_id: string;
-  /** null: made directly, without a record. */
+  /** Id of the record; null if the chunk was created without a record. */
   record_id: string | null;
   collection_id: string;
   content: string;
@@ -370,33 +370,33 @@ export type ScoredChunk = {
   locator: Locator | null;
   updated_timestamp: Timestamp;
   created_timestamp: Timestamp;
-  /** By words alone: the share of the question that it covers. With vectors: both rankings fused, 1 for first in both. */
+  /** With full-text search only: the fraction of the query that the chunk covers. With vectors: the fused rank of both searches; 1 means first in both. */
   score: number;
   explanation?: Explanation;
 };
 
 export type Explanation = {
-  /** null: not found by words. */
+  /** null if the full-text search did not find the chunk. */
   words: {
-    /** Among those found by words, from 1. */
+    /** Rank in the full-text search, counted from 1. */
     rank: number;
-    /** BM25 as a share of what the question could score at most, 0 to 1. */
+    /** BM25 score as a fraction of the highest possible score of the query, 0 to 1. */
     score: number;
-    /** Words of the question that it has, as the index knows them. */
+    /** Words of the query that the chunk contains, in the stemmed form of the index. */
     matched: Array<string>;
   } | null;
-  /** null: not found by its vector, or there are none. */
+  /** null if the vector search did not find the chunk or was not used. */
   vector: {
-    /** Among those found by their vectors, from 1. */
+    /** Rank in the vector search, counted from 1. */
     rank: number;
-    /** Cosine, −1 to 1. */
+    /** Cosine similarity, −1 to 1. */
     similarity: number;
   } | null;
 };
 
 export type ChunkUpdate = {
   content?: string;
-  /** Up to 16 entries of your own: names up to 64 characters, any values; together at most 16 KiB of JSON. */
+  /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
 
@@ -405,29 +405,29 @@ export type SetUpState = {
 };
 
 export type SetUp = {
-  /** Of the link that the service printed. */
+  /** Token of the setup link that the service printed. */
   token: string;
-  /** Of the administrator. */
+  /** Name of the administrator. */
   name: string;
   password: string;
 };
 
 export type NewSession = {
   object: 'Session';
-  /** Names the session in lists and in the log. It opens nothing. */
+  /** Identifies the session in lists and in the log. It cannot be used to sign in. */
   session_id: string;
   administrator_id: string;
   name: string;
   created_timestamp: Timestamp;
-  /** To the minute. */
+  /** Time of the last request, updated at most once a minute. */
   last_used_timestamp: number;
-  /** When it ends unless it is used before. */
+  /** Time at which the session ends if it is not used before. */
   idle_expires_timestamp: number;
-  /** When it ends however much it is used. */
+  /** Time at which the session ends even if it is used. */
   expires_timestamp: number;
-  /** Of the client that began it. */
+  /** Address of the client that began the session. */
   client_address: string;
-  /** What that client says of itself, at most 256 characters. */
+  /** `User-Agent` of that client, at most 256 characters. */
   user_agent: string;
   /** Whether the request was made with this session. */
   current: boolean;
@@ -436,27 +436,27 @@ export type NewSession = {
 };
 
 export type SignIn = {
-  /** Of the administrator. */
+  /** Name of the administrator. */
   name: string;
   password: string;
 };
 
 export type Session = {
   object: 'Session';
-  /** Names the session in lists and in the log. It opens nothing. */
+  /** Identifies the session in lists and in the log. It cannot be used to sign in. */
   session_id: string;
   administrator_id: string;
   name: string;
   created_timestamp: Timestamp;
-  /** To the minute. */
+  /** Time of the last request, updated at most once a minute. */
   last_used_timestamp: number;
-  /** When it ends unless it is used before. */
+  /** Time at which the session ends if it is not used before. */
   idle_expires_timestamp: number;
-  /** When it ends however much it is used. */
+  /** Time at which the session ends even if it is used. */
   expires_timestamp: number;
-  /** Of the client that began it. */
+  /** Address of the client that began the session. */
   client_address: string;
-  /** What that client says of itself, at most 256 characters. */
+  /** `User-Agent` of that client, at most 256 characters. */
   user_agent: string;
   /** Whether the request was made with this session. */
   current: boolean;
@@ -470,7 +470,7 @@ export type PasswordChange = {
 export type Project = {
   object: 'Project';
   project_id: string;
-  /** Unique. */
+  /** Name of the project, unique in the installation. */
   name: string;
   created_timestamp: Timestamp;
 };
@@ -484,7 +484,7 @@ export type ApiKey = {
   key_id: string;
   project_id: string;
   name: string;
-  /** The last four characters. */
+  /** The last four characters of the key. */
   hint: string;
   scopes: Array<'files' | 'collections' | 'plugins' | 'metrics' | 'admin'>;
   state: 'active' | 'expired' | 'revoked';
@@ -495,16 +495,16 @@ export type ApiKey = {
   revoked_timestamp: number | null;
   /** To the minute; null: never. */
   last_used_timestamp: number | null;
-  /** The key that created it; null: an administrator or a command. */
+  /** Id of the key that created this key; null if an administrator or a command created it. */
   maker_key_id: string | null;
 };
 
 export type ApiKeyCreate = {
-  /** What the key is for. */
+  /** Name that tells what the key is used for. */
   name: string;
-  /** What the key may do. `admin` includes `metrics`. */
+  /** Permissions of the key. `admin` includes `metrics`. */
   scopes?: Array<'files' | 'collections' | 'plugins' | 'metrics' | 'admin'>;
-  /** In the future; null or left out: does not expire. */
+  /** Time in the future at which the key expires. If it is null or absent, the key does not expire. */
   expires_timestamp?: number | null;
 };
 
@@ -513,7 +513,7 @@ export type NewApiKey = {
   key_id: string;
   project_id: string;
   name: string;
-  /** The last four characters. */
+  /** The last four characters of the key. */
   hint: string;
   scopes: Array<'files' | 'collections' | 'plugins' | 'metrics' | 'admin'>;
   state: 'active' | 'expired' | 'revoked';
@@ -524,14 +524,14 @@ export type NewApiKey = {
   revoked_timestamp: number | null;
   /** To the minute; null: never. */
   last_used_timestamp: number | null;
-  /** The key that created it; null: an administrator or a command. */
+  /** Id of the key that created this key; null if an administrator or a command created it. */
   maker_key_id: string | null;
-  /** The key itself, this once. */
+  /** The key. It is shown only in this answer. */
   key: string;
 };
 
 export type ApiKeyRotate = {
-  /** How long the old key still works. */
+  /** Seconds for which the old key still works. */
   overlap_seconds?: number;
 };
 
@@ -550,7 +550,7 @@ export type DifyRetrieval = {
 };
 
 export type DifyCondition = {
-  /** Name of an entry of the metadata. With several names, one of them must meet the condition. */
+  /** Name of a metadata entry. With several names, one of the entries must match. */
   name: string | Array<string>;
   comparison_operator: 'contains' | 'not contains' | 'start with' | 'end with' | 'is' | 'is not' | 'in' | 'not in' | 'empty' | 'not empty' | '=' | '≠' | '>' | '<' | '≥' | '≤' | 'before' | 'after';
   value?: string | number | Array<string | number> | null;
@@ -560,7 +560,7 @@ export type DifyRecords = {
   records: Array<{
     content: string;
     score: number;
-    /** Title of the record, else the name of its file or its URL. */
+    /** Title of the record. Without a title, the name of its file or its URL. */
     title: string;
     /** The metadata of the chunk, and `document_id`, `chunk_id`, `path`, `page` and `heading`. */
     metadata: { [name: string]: unknown };
@@ -578,23 +578,23 @@ export type LoadedDocument = {
     mime_type?: string;
     /** Title of the document. */
     title?: string;
-    /** Page, from 0. */
+    /** Number of the page, counted from 0. */
     page?: number;
-    /** Page, from 1. */
+    /** Number of the page, counted from 1. */
     page_label?: string;
     sheet?: string;
   };
 };
 
-/** The error envelope. */
+/** An error. */
 export type ErrorAnswer = {
   status: 'error';
   error: {
-    /** A code of docs/reference/errors.md. */
+    /** Error code; docs/reference/errors.md lists all codes. */
     code: string;
-    /** Names the field, what was found and what is expected. */
+    /** Message that says what failed and what to do. */
     message: string;
-    /** By code. Of REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each thing that is wrong. */
+    /** Details that depend on the code. For REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each invalid field. */
     details?: Array<{ [name: string]: unknown }>;
     request_id: string;
   };
@@ -662,15 +662,15 @@ export interface FilesApi {
   'GET /v1/files': {
     request: {
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
-        /** What the file is for. */
+        /** Purpose of the file. */
         purpose?: 'record_file' | 'qa_record_file' | undefined;
         /** Files with this in their name; A–Z and a–z are alike. */
         name?: string | undefined;
@@ -689,7 +689,7 @@ export interface FilesApi {
   'POST /v1/files': {
     request: {
       headers?: {
-        /** A repetition with the same key and content within 24 hours gets the same answer. */
+        /** A repetition with the same key and content within 24 hours returns the stored answer. */
         'idempotency-key'?: string | undefined;
       };
       body: FormData;
@@ -761,13 +761,13 @@ export interface FilesApi {
   'GET /v1/collections': {
     request: {
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -846,7 +846,7 @@ export interface FilesApi {
         collection_id: string;
       };
       query?: {
-        /** Only read: the answer says what would be made, and nothing is kept. */
+        /** Return a preview of the record and store nothing. */
         dry_run?: boolean | undefined;
       };
       body: RecordCreate;
@@ -869,13 +869,13 @@ export interface FilesApi {
         collection_id: string;
       };
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -983,7 +983,7 @@ export interface FilesApi {
       };
     };
   };
-  /** List the rows of a sheet that became no pair */
+  /** List the rejected rows of a sheet */
   'GET /v1/collections/{collection_id}/records/{record_id}/rows': {
     request: {
       path: {
@@ -993,16 +993,16 @@ export interface FilesApi {
         record_id: string;
       };
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
         status?: 'rejected' | 'duplicate' | undefined;
-        /** csv: all rows, whole, to be corrected and uploaded again. */
+        /** `csv` returns all rejected rows as a sheet that you can correct and upload again. */
         format?: 'json' | 'csv' | undefined;
       };
     };
@@ -1023,13 +1023,13 @@ export interface FilesApi {
         collection_id: string;
       };
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -1069,13 +1069,13 @@ export interface FilesApi {
         record_id: string;
       };
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -1205,7 +1205,7 @@ export interface FilesApi {
   'DELETE /v1/session': {
     request: {
       query?: {
-        /** Ends every session of the administrator. */
+        /** End all sessions of the administrator. */
         everywhere?: boolean | undefined;
       };
     };
@@ -1229,13 +1229,13 @@ export interface FilesApi {
   'GET /v1/sessions': {
     request: {
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -1264,13 +1264,13 @@ export interface FilesApi {
   'GET /v1/projects': {
     request: {
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -1303,13 +1303,13 @@ export interface FilesApi {
         project_id: string;
       };
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -1366,7 +1366,7 @@ export interface FilesApi {
         key_id: string;
       };
       query?: {
-        /** Also revoke the keys that it created, directly or by way of other keys. */
+        /** Also revoke the keys that it created, directly or through other keys. */
         descendants?: boolean | undefined;
       };
     };

@@ -7,7 +7,7 @@ export type Bundle = {
   description: string;
   provider: string;
   developer: string;
-  /** JSON Schema 2020-12, root `type: object`. */
+  /** JSON Schema 2020-12 whose root has `type: object`. */
   credentials_schema: { [name: string]: unknown };
   hosts: Array<string>;
   hosts_by: 'bundle' | 'operator';
@@ -23,9 +23,9 @@ export type Plugin = {
   plugin_id: string;
   name: string;
   description: string;
-  /** JSON Schema 2020-12, root `type: object`. */
+  /** JSON Schema 2020-12 whose root has `type: object`. */
   input_schema: { [name: string]: unknown };
-  /** JSON Schema 2020-12, root `type: object`. */
+  /** JSON Schema 2020-12 whose root has `type: object`. */
   output_schema: { [name: string]: unknown };
   effects: 'read' | 'write' | 'destructive';
   idempotent: boolean;
@@ -36,7 +36,7 @@ export type PluginDefinition = {
   bundle_id: string;
   plugin_id: string;
   format: 'openai' | 'openai-strict' | 'anthropic' | 'gemini' | 'mcp' | 'taskingai';
-  /** One entry of the list of tools that the provider takes, as it is. */
+  /** One tool in the format of the provider. Add it to the list of tools unchanged. */
   definition: { [name: string]: unknown };
   losses: Array<DefinitionLoss>;
 };
@@ -44,7 +44,7 @@ export type PluginDefinition = {
 export type DefinitionLoss = {
   /** `rewritten`: expressed in another way. `described`: moved into a description. `dropped`: left out. `unsupported`: this format cannot fully express the plugin. */
   kind: 'rewritten' | 'described' | 'dropped' | 'unsupported';
-  /** JSON pointer into the plugin record, its references followed. */
+  /** JSON Pointer into the plugin, with references resolved. */
   path: string;
   message: string;
 };
@@ -55,9 +55,9 @@ export type FlatPlugin = {
   plugin_id: string;
   name: string;
   description: string;
-  /** Flat: name → type, name, description, required. */
+  /** Flat map: each parameter name maps to type, name, description and required. */
   input_schema: { [name: string]: unknown };
-  /** As input_schema. */
+  /** Flat map, like `input_schema`. */
   output_schema: { [name: string]: unknown };
   losses: Array<DefinitionLoss>;
 };
@@ -65,7 +65,7 @@ export type FlatPlugin = {
 export type CredentialProfile = {
   object: 'credential_profile';
   credential_profile_id: string;
-  /** Unique in the project: letters, digits, ".", "_" and "-". */
+  /** Name, unique in the project. It consists of letters, digits, ".", "_" and "-". */
   name: string;
   bundle_id: string;
   created_timestamp: Timestamp;
@@ -76,15 +76,15 @@ export type CredentialProfile = {
 export type Timestamp = number;
 
 export type CredentialProfileCreate = {
-  /** Unique in the project: letters, digits, ".", "_" and "-". */
+  /** Name, unique in the project. It consists of letters, digits, ".", "_" and "-". */
   name: string;
   bundle_id: string;
-  /** By the bundle's credentials_schema. Kept encrypted; no answer ever holds them. */
+  /** Credentials that match the `credentials_schema` of the bundle. They are stored encrypted and never returned. */
   credentials: { [name: string]: unknown };
 };
 
 export type CredentialProfileUpdate = {
-  /** By the bundle's credentials_schema. Kept encrypted; no answer ever holds them. */
+  /** Credentials that match the `credentials_schema` of the bundle. They are stored encrypted and never returned. */
   credentials: { [name: string]: unknown };
 };
 
@@ -96,13 +96,13 @@ export type ExecuteRequest = {
   bundle_id: string;
   plugin_id: string;
   input_params: { [name: string]: unknown };
-  /** At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored. */
+  /** At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored. */
   credentials: { [name: string]: unknown };
 };
 
 export type ExecuteResult = {
   status: 200;
-  /** The plugin's output, by its output_schema. */
+  /** Output of the plugin, described by its `output_schema`. */
   data: unknown;
   run_id: string;
   duration_ms: number;
@@ -112,11 +112,11 @@ export type ExecuteResult = {
 };
 
 export type ErrorDetail = {
-  /** Where: `body/purpose`, `body/input_params/q`; in an output a JSON Pointer. */
+  /** Path of the field, such as `body/purpose` or `body/input_params/q`; for an output, a JSON Pointer. */
   path: string;
-  /** What is there; never a value of credentials. */
+  /** The value or type that was received. Values of credentials are never shown. */
   found: string;
-  /** What may be there. */
+  /** The values that are allowed. */
   expected: string;
 };
 
@@ -146,9 +146,9 @@ export type Run = {
   bundle_id: string;
   plugin_id: string | null;
   origin: 'execute' | 'direct' | 'mcp' | 'verify';
-  /** The tier it ran in. */
+  /** Tier in which the plugin ran. */
   isolation: 'none' | 'process' | 'sandbox';
-  /** Asked for with `Prefer: respond-async`. */
+  /** Whether the run was requested with `Prefer: respond-async`. */
   asynchronous: boolean;
   status: 'queued' | 'running' | 'ended';
   outcome: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | null;
@@ -159,17 +159,17 @@ export type Run = {
   phases: RunPhases | null;
   progress: RunProgress | null;
   error: RunError | null;
-  /** Ways in which the output broke its schema. */
+  /** Number of places where the output violated its schema. */
   output_violations: number;
   egress: Array<RunCall>;
-  /** Calls beyond those listed. */
+  /** Number of calls that are not listed. */
   egress_left_out: number;
   input_params: { [name: string]: unknown } | null;
   result: ExecuteResult | null;
   result_expires_timestamp: number | null;
 };
 
-/** Where the time went: waiting for a process, starting one, checking input and output, the plugin itself, the third parties it called. They add up to duration_ms. */
+/** Milliseconds of each phase: waiting for a process, starting it, validating input and output, the plugin, and the third parties that it called. Their sum is `duration_ms`. */
 export type RunPhases = {
   /** Milliseconds. */
   queue_ms: number;
@@ -194,14 +194,14 @@ export type RunError = {
   details?: Array<{ [name: string]: unknown }>;
 };
 
-/** One outbound call; redirects count each. Neither path nor query, headers or body. */
+/** One outbound call. Each redirect is a call of its own. Path, query, headers and body are not recorded. */
 export type RunCall = {
   host: string;
   method: string;
   status: number | null;
-  /** `refused`: the policy let nothing out. */
+  /** `refused`: the egress policy did not allow the request, and nothing was sent. */
   result: 'answered' | 'too_large' | 'failed' | 'refused';
-  /** Of the answer's body, as they came over the wire. */
+  /** Bytes of the answer's body on the wire, before decompression. */
   bytes: number;
   /** Milliseconds. */
   ms: number;
@@ -209,7 +209,7 @@ export type RunCall = {
 
 export type VerifyCredentialsRequest = {
   bundle_id: string;
-  /** At most 32 members, 8 KiB each, 32 KiB together (names and values in UTF-8). Undeclared members are ignored. */
+  /** At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored. */
   credentials: { [name: string]: unknown };
 };
 
@@ -219,9 +219,9 @@ export type RunItem = {
   bundle_id: string;
   plugin_id: string | null;
   origin: 'execute' | 'direct' | 'mcp' | 'verify';
-  /** The tier it ran in. */
+  /** Tier in which the plugin ran. */
   isolation: 'none' | 'process' | 'sandbox';
-  /** Asked for with `Prefer: respond-async`. */
+  /** Whether the run was requested with `Prefer: respond-async`. */
   asynchronous: boolean;
   status: 'queued' | 'running' | 'ended';
   outcome: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | null;
@@ -250,15 +250,15 @@ export type Artifact = {
   expires_timestamp: number;
 };
 
-/** The error envelope. */
+/** An error. */
 export type ErrorAnswer = {
   status: 'error';
   error: {
-    /** A code of docs/reference/errors.md. */
+    /** Error code; docs/reference/errors.md lists all codes. */
     code: string;
-    /** Names the field, what was found and what is expected. */
+    /** Message that says what failed and what to do. */
     message: string;
-    /** By code. Of REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each thing that is wrong. */
+    /** Details that depend on the code. For REQUEST_VALIDATION_ERROR: `path`, `found` and `expected` of each invalid field. */
     details?: Array<{ [name: string]: unknown }>;
     request_id: string;
   };
@@ -438,13 +438,13 @@ export interface PluginsApi {
   'GET /v1/credential_profiles': {
     request: {
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
       };
     };
@@ -516,7 +516,7 @@ export interface PluginsApi {
   'POST /v1/execute': {
     request: {
       headers?: {
-        /** A repetition with the same key and content within 24 hours gets the same answer. */
+        /** A repetition with the same key and content within 24 hours returns the stored answer. */
         'idempotency-key'?: string | undefined;
         /** `respond-async`: the run is stored, answered with 202, and goes on by itself. */
         prefer?: string | undefined;
@@ -542,7 +542,7 @@ export interface PluginsApi {
         plugin_id: string;
       };
       headers?: {
-        /** A repetition with the same key and content within 24 hours gets the same answer. */
+        /** A repetition with the same key and content within 24 hours returns the stored answer. */
         'idempotency-key'?: string | undefined;
         /** Credentials: base64url of the JSON object. */
         'x-plugin-credentials'?: string | undefined;
@@ -568,19 +568,19 @@ export interface PluginsApi {
   'GET /v1/runs': {
     request: {
       query?: {
-        /** Items in one answer. */
+        /** Maximum number of items in the answer. */
         limit?: number | undefined;
-        /** By time of creation. */
+        /** Sort order by time of creation. */
         order?: 'asc' | 'desc' | undefined;
-        /** Id: the page that follows it. */
+        /** Return the page that follows the item with this id. */
         after?: string | undefined;
-        /** Id: the page that precedes it. */
+        /** Return the page that precedes the item with this id. */
         before?: string | undefined;
         bundle_id?: string | undefined;
         plugin_id?: string | undefined;
-        /** How it ended; `none`: it has not ended yet. */
+        /** Return only runs with this outcome; `none` returns runs that have not ended. */
         outcome?: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | 'none' | undefined;
-        /** Made at this time or later; milliseconds. */
+        /** Return only runs created at or after this time, in milliseconds. */
         since?: number | undefined;
       };
     };

@@ -6,7 +6,7 @@ export const bundleOperations = describeOperations('bundles', {
   listBundles: {
     summary: 'List bundles',
     description:
-      'All bundles, sorted by `bundle_id`. The answer has a strong `ETag`: send it as `If-None-Match` to get 304 while nothing has changed.',
+      'Lists all bundles, sorted by `bundle_id`. The answer has a strong `ETag`: send it as `If-None-Match` to get 304 while nothing has changed.',
     scope: 'plugins',
     examples: { bundles: {} },
   },
@@ -21,7 +21,7 @@ export const bundleOperations = describeOperations('bundles', {
   getBundleOpenApi: {
     summary: 'Get a bundle as an OpenAPI document',
     description:
-      'An OpenAPI 3.1 document with one operation for each plugin; the operations are those of `executeDirectly`.',
+      'Returns an OpenAPI 3.1 document with one operation for each plugin. The operations call `executeDirectly`.',
     scope: 'plugins',
     examples: { bundle: { path } },
   },
@@ -37,7 +37,7 @@ export const pluginOperations = describeOperations('plugins', {
   listPlugins: {
     summary: 'List plugins',
     description:
-      'The plugins of all bundles or of one, sorted by bundle and plugin. `format` selects the form that a provider of models reads; `losses` says what that form cannot express.',
+      'Lists the plugins of all bundles or of one bundle, sorted by bundle and plugin. `format` selects the tool format of a model provider; `losses` lists what that format cannot express.',
     scope: 'plugins',
     examples: {
       bundle: { summary: 'List the plugins of a bundle', query: path },
@@ -46,7 +46,8 @@ export const pluginOperations = describeOperations('plugins', {
   },
   getPlugin: {
     summary: 'Get a plugin',
-    description: '`input_schema` and `output_schema` are JSON Schemas of `input_params` and of the output.',
+    description:
+      '`input_schema` describes `input_params`, and `output_schema` describes the output. Both are JSON Schemas.',
     scope: 'plugins',
     examples: { plugin: { path: { ...path, plugin_id: 'evaluate' } } },
   },

@@ -15,7 +15,7 @@ export const chunkOperations = describeOperations('chunks', {
   },
   createChunk: {
     summary: 'Create a chunk without a record',
-    description: 'The chunk can be found by questions at once. Its `record_id` is null.',
+    description: 'Queries find the chunk at once. Its `record_id` is null.',
     scope: 'collections',
     examples: { chunk: { body: { content: 'On Sundays the library stays closed.', metadata: { lang: 'en' } } } },
   },
@@ -24,8 +24,8 @@ export const chunkOperations = describeOperations('chunks', {
     description:
       'Returns at most `top_k` chunks (default: 3), best match first. `filters` limits the search by metadata before chunks are ranked. ' +
       '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +
-      '`score` is a number from 0 to 1 that depends on the collection. By words alone it is the share of the question that a chunk covers: 0.1 can be a perfect answer to a long question. ' +
-      'Look at scores of your own questions before you set `score_threshold`.\n\n' +
+      '`score` is a number from 0 to 1 that depends on the collection. With full-text search only, it is the fraction of the query that a chunk covers: 0.1 can be a perfect answer to a long question. ' +
+      'Check the scores of your own queries before you set `score_threshold`.\n\n' +
       'A number in a condition also matches metadata that is the same number written as text: with `{"year":"2026"}`, `gt 300` matches. A text is compared character by character: `gt "300"` does not match, because "2" comes before "3".',
     scope: 'collections',
     examples: {
@@ -49,14 +49,14 @@ export const chunkOperations = describeOperations('chunks', {
   },
   getChunk: {
     summary: 'Get a chunk',
-    description: '`locator` says where the chunk stands in its source: page, headings, row or characters.',
+    description: '`locator` is the position of the chunk in its source: page, headings, row or characters.',
     scope: 'collections',
     examples: { chunk: {} },
   },
   updateChunk: {
     summary: 'Update the content or the metadata of a chunk',
     description:
-      'Fields that are left out stay as they are. The chunks of a record are replaced when the record is created again.',
+      'Absent fields keep their values. The chunks of a record are replaced when the record is created again.',
     scope: 'collections',
     examples: { content: { body: { content: 'On Sundays and holidays the library stays closed.' } } },
   },

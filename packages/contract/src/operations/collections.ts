@@ -28,13 +28,13 @@ export const collectionOperations = describeOperations('collections', {
   },
   deleteCollection: {
     summary: 'Delete a collection with its records and chunks',
-    description: 'The collection is gone at once; its rows are removed in the background. Files stay.',
+    description: 'The collection disappears at once; its rows are deleted in the background. Files are kept.',
     scope: 'collections',
     examples: { collection: {} },
   },
   updateCollection: {
     summary: 'Update the name, description or metadata of a collection',
-    description: 'Fields that are left out stay as they are. `metadata` replaces all entries.',
+    description: 'Absent fields keep their values. `metadata` replaces all entries.',
     scope: 'collections',
     examples: { rename: { body: { name: 'city library', metadata: { team: 'support' } } } },
   },

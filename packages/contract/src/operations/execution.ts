@@ -42,7 +42,7 @@ export const executionOperations = describeOperations('execution', {
   executeDirectly: {
     summary: 'Run a plugin with its input as the body',
     description:
-      "The body is the input, the answer the output, as in the bundle's OpenAPI document. Send credentials in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
+      "The request body is the input and the response body is the output, as in the bundle's OpenAPI document. Send credentials in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
       `The answer names the run in \`X-Run-Id\`. ${idempotency} ${failures}`,
     scope: 'plugins',
     examples: {

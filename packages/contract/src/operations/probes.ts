@@ -4,7 +4,7 @@ import { describeOperations } from './operation.ts';
 export const serviceOperations = describeOperations('operations', {
   getOpenApi: {
     summary: 'Get this OpenAPI document',
-    description: 'OpenAPI 3.1. Its schemas are those that validate the requests.',
+    description: 'Returns an OpenAPI 3.1 document. The service validates requests with the same schemas.',
     examples: { document: {} },
   },
   getHealth: {

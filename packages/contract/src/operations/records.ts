@@ -52,7 +52,7 @@ export const recordOperations = describeOperations('records', {
   getRecord: {
     summary: 'Get a record',
     description:
-      '`progress` is set while `status` is `creating`, `error` when it is `error`. `report` says what was read from the source and what was left out.',
+      '`progress` is set while `status` is `creating`, `error` when it is `error`. `report` lists what was read from the source and what was left out.',
     scope: 'collections',
     examples: { record: {} },
   },
@@ -74,14 +74,14 @@ export const recordOperations = describeOperations('records', {
   },
   deleteRecord: {
     summary: 'Delete a record and its chunks',
-    description: 'Works in every status. A record that is being created is cancelled. The file stays.',
+    description: 'Works in every status. A record that is being created is cancelled. The file is kept.',
     scope: 'collections',
     examples: { record: {} },
   },
   followRecord: {
     summary: 'Follow a record until it is no longer being created',
     description:
-      'Server-sent events (`text/event-stream`): one event with the whole record for each change. The stream ends when `status` is no longer `creating`, and with the key or session that opened it.',
+      'Server-sent events (`text/event-stream`): one event with the whole record for each change. The stream ends when `status` is no longer `creating`, or when the key or session that opened it ends.',
     scope: 'collections',
     examples: { record: {} },
   },
@@ -94,12 +94,12 @@ export const recordOperations = describeOperations('records', {
   cancelRecord: {
     summary: 'Cancel the creation of a record',
     description:
-      'The record ends in `error` with the code `cancelled` and keeps the chunks it had. A record that is not being created stays as it is.',
+      'The record ends in `error` with the code `cancelled` and keeps the chunks it had. A record that is not being created does not change.',
     scope: 'collections',
     examples: { record: {} },
   },
   listRecordRows: {
-    summary: 'List the rows of a sheet that became no pair',
+    summary: 'List the rejected rows of a sheet',
     description:
       'Each row has a `code` and a `message`. With `format=csv`, or `Accept: text/csv`, the answer is a sheet with all of them: correct it, upload it and create a record from it.',
     scope: 'collections',

@@ -4,7 +4,7 @@ export const runOperations = describeOperations('runs', {
   listRuns: {
     summary: 'List runs',
     description:
-      'Runs of the project of the key, newest first: how they ended and how long each phase took. Without a key, the runs that were started without one.',
+      'Lists the runs of the project of the key, newest first, with their outcomes and the duration of each phase. Without a key, it lists the runs that were started without a key.',
     scope: 'plugins',
     examples: {
       newest: { summary: 'List the newest runs', query: { limit: '10' } },
@@ -17,21 +17,21 @@ export const runOperations = describeOperations('runs', {
   getRun: {
     summary: 'Get a run',
     description:
-      'Names the outbound calls of the run. `result` is set for an asynchronous run that succeeded, until `result_expires_timestamp`.',
+      'Includes the outbound calls of the run. `result` is set for an asynchronous run that succeeded, until `result_expires_timestamp`.',
     scope: 'plugins',
     examples: { run: {} },
   },
   cancelRun: {
     summary: 'Cancel a run',
     description:
-      'Ends the handler and the outbound calls of a run that waits or runs. A run that has ended stays as it is.',
+      'Stops a waiting or running run with its handler and outbound calls. A run that has ended does not change.',
     scope: 'plugins',
     examples: { run: {} },
   },
   followRun: {
     summary: 'Follow a run until it has ended',
     description:
-      'Server-sent events (`text/event-stream`): `state` for each change, and `progress`. Send the id of the last event as `Last-Event-ID` to continue; 204 when it was the end.',
+      'Server-sent events (`text/event-stream`): `state` for each change, and `progress`. To continue, send the id of the last event as `Last-Event-ID`; the answer is 204 if that was the last event.',
     scope: 'plugins',
     examples: { run: {} },
   },

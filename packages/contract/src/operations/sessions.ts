@@ -12,13 +12,13 @@ export const sessionOperations = describeOperations('session', {
   setUp: {
     summary: 'Create the administrator and begin a session',
     description:
-      'Works once, with the token of the setup link that the first start prints. The answer sets the cookie of the session and holds its `console_token`. Afterwards 404.',
+      'Works once, with the token of the setup link that the first start prints. The answer sets the session cookie and contains its `console_token`. Afterwards the answer is 404.',
     examples: { setUp: { body: { token: '$SETUP_TOKEN', ...credentials }, keepsCookies: true } },
   },
   signIn: {
     summary: 'Begin a session',
     description:
-      'The answer sets the cookie of the session and holds its `console_token`. A session that the cookie of the request names ends. An administrator has at most 20 sessions.',
+      'The answer sets the session cookie and contains its `console_token`. If the request has a session cookie, that session ends. An administrator has at most 20 sessions.',
     examples: { signIn: { body: credentials, keepsCookies: true } },
   },
   getSession: {
@@ -32,7 +32,7 @@ export const sessionOperations = describeOperations('session', {
   },
   changePassword: {
     summary: 'Change the password and begin a new session',
-    description: 'All sessions end. The answer sets the cookie of a new session and holds its `console_token`.',
+    description: 'Ends all sessions. The answer sets the cookie of a new session and contains its `console_token`.',
     examples: {
       password: {
         body: { current_password: '$ADMIN_PASSWORD', new_password: '$NEW_PASSWORD' },

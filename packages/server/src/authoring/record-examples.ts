@@ -93,20 +93,21 @@ async function recordOne(placed: PlacedExample, session: Session): Promise<Recor
   const { plugin, example } = placed;
   const { options, recorder, player, live } = session;
   const file = cassetteOf(placed);
-  if (!plugin.bundle.callsOut) return { result: 'left', detail: 'the bundle calls nobody' };
-  if (file === null) return { result: 'left', detail: `it has a payload of its own, ${example.upstream}` };
+  if (!plugin.bundle.callsOut) return { result: 'left', detail: 'the bundle calls no API' };
+  if (file === null)
+    return { result: 'left', detail: `its response is a file that is not a recording, ${example.upstream}` };
   const { effects } = plugin.manifest;
   if (effects !== 'read' && !options.allowWrites) {
-    return { result: 'left', detail: `it changes something upstream (effects: ${effects})` };
+    return { result: 'left', detail: `it changes data of the API (effects: ${effects}); use --write to record it` };
   }
   const outcome = readOutcome(await live(placed));
   const { text, calls } = recorder.take(today());
   if ('wrong' in outcome) return { result: 'wrong', detail: outcome.wrong };
-  if (calls === 0) return { result: 'left', detail: 'it calls nobody' };
+  if (calls === 0) return { result: 'left', detail: 'it calls no API' };
   const played = await player.play(placed, { calls: readCassette(text)?.calls ?? [] });
-  if ('wrong' in played) return { result: 'wrong', detail: `its recording does not play: ${played.wrong}` };
+  if ('wrong' in played) return { result: 'wrong', detail: `its recording cannot be replayed: ${played.wrong}` };
   if (!(await keepRecording(plugin.bundle.folder, file, text))) {
-    return { result: 'wrong', detail: `${JSON.stringify(file)} is outside of the bundle, so nothing is kept` };
+    return { result: 'wrong', detail: `${JSON.stringify(file)} is outside the bundle, so nothing was recorded` };
   }
   const differs = options.updateOutputs ? null : compare(played.output, example.output);
   if (differs !== null) return { result: 'wrong', detail: `recorded into ${file}, but ${differs}` };

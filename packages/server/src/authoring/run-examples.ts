@@ -35,7 +35,7 @@ export async function runExamples(folder: string, only: readonly string[] = []):
     const results: ExampleResult[] = [];
     for (const plugin of plugins) {
       const examples = examplesOf(plugin);
-      if (examples.length === 0) results.push({ pluginId: plugin.id, index: 0, wrong: 'there is no example' });
+      if (examples.length === 0) results.push({ pluginId: plugin.id, index: 0, wrong: 'the plugin has no example' });
       for (const placed of examples) {
         results.push({ pluginId: plugin.id, index: placed.index, wrong: await player.judge(placed) });
       }

@@ -38,7 +38,7 @@ export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promis
       response.writeHead(200, { 'content-type': recording.contentType }).end(recording.body);
     } else {
       const call = recording?.calls[Number(called)];
-      if (call === undefined) response.writeHead(501).end('nothing was recorded for this call');
+      if (call === undefined) response.writeHead(501).end('no response was recorded for this call');
       else response.writeHead(call.response.status, call.response.headers).end(bytesOf(call.response.body));
     }
   }

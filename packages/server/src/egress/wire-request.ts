@@ -101,6 +101,7 @@ function withJson(body: Hop['body'], hop: Hop, json: Injected['json']): Content 
   if (isEmpty ? type !== undefined && !jsonType.test(type) : !jsonType.test(type ?? '')) return { body };
   const text = isEmpty ? '' : typeof body === 'string' ? body : Buffer.from(body).toString();
   const withMembers = withJsonMembers(text, json);
-  if (withMembers === null) return { refused: 'the body has no place for the credential: it is no JSON object' };
+  if (withMembers === null)
+    return { refused: 'the credential cannot be added to the body, because the body is not a JSON object' };
   return { body: withMembers, headers: { 'content-type': type ?? 'application/json' } };
 }

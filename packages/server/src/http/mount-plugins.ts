@@ -43,7 +43,7 @@ export function mountPlugins(app: App, deps: PluginsMountDeps): void {
         ...mountedOperations[operationId],
         params: Type.Object({ '*': Type.String({ maxLength: maxHeaderBytes, description: 'The rest of the path.' }) }),
       },
-      handler: () => Promise.reject(new Error('the request was handed over')),
+      handler: () => Promise.reject(new Error('the request was forwarded')),
     });
   }
 }

@@ -72,12 +72,13 @@ export function underWay(run: ObservedRun, lease: RunLease | null = null): Store
 
 /** Why a run was not recovered after its process exited; `details[0].reason` in responses. */
 export const interruptions = {
-  may_have_acted: 'the plugin may have acted already, and acting twice is not what was asked for',
-  credentials_not_kept: 'its credentials were in memory only, for there is no sealing key (QUARTERMASTER_SEALING_KEY)',
-  seal_not_opened: 'what was kept of it cannot be decrypted with the encryption keys of the settings',
-  tried_too_often: 'the service ended each time it ran',
-  bundle_missing: 'no process has its bundle; install the bundle and ask for the run again',
-  cannot_begin: 'it can no longer begin',
+  may_have_acted: 'the plugin may already have changed data, and a second run could change it twice',
+  credentials_not_kept:
+    'its credentials were in memory only, because there is no encryption key (QUARTERMASTER_SEALING_KEY)',
+  seal_not_opened: 'its stored credentials cannot be decrypted with the encryption keys of the settings',
+  tried_too_often: 'the service stopped each time this run was attempted',
+  bundle_missing: 'no process has its bundle. Install the bundle and start a new run',
+  cannot_begin: 'its input or its plugin is no longer valid',
 } as const;
 export type Interruption = keyof typeof interruptions;
 

@@ -46,13 +46,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'effects: read',
     to: 'effects: !!set {read}',
-    says: `${plugin}:4 (file): Tags are not allowed, found tag:yaml.org,2002:set.`,
+    says: `${plugin}:4 (file): Tags are not allowed; received tag:yaml.org,2002:set.`,
   },
   'a tag of a programming language': {
     file: plugin,
     from: 'effects: read',
     to: 'effects: !js/function read',
-    says: `${plugin}:4 (file): Tags are not allowed, found !js/function.`,
+    says: `${plugin}:4 (file): Tags are not allowed; received !js/function.`,
   },
   'two documents in a file': {
     file: plugin,
@@ -139,7 +139,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'zh: 查天气',
     to: 'chinese: 查天气',
-    says: `${plugin}:2 name.chinese: Must be the name of a language, such as en, zh or pt-BR.`,
+    says: `${plugin}:2 name.chinese: Must be a language tag such as en, zh or pt-BR.`,
   },
   'a plugin id that is not the name of its file': {
     file: plugin,
@@ -151,14 +151,14 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: 'sums/add.yaml',
     from: 'handler: add.ts\n',
     to: '',
-    says: 'sums/add.yaml:1 (file): One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.',
+    says: 'sums/add.yaml:1 (file): One of "request" (no code), "handler" (a file with code) or "mcp" (a remote tool) is required.',
   },
   'a plugin with code and a request': {
     file: 'sums/add.yaml',
     from: 'handler: add.ts',
     to: 'request: {url: "https://api.example.com/"}\nhandler: add.ts',
     says: [
-      'sums/add.yaml:17 handler: There is a "request" already; a plugin has one of the two.',
+      'sums/add.yaml:17 handler: Must not be set beside "request"; a plugin has one of the two.',
       'sums/add.yaml:16 request.url: The host api.example.com is not one of the bundle\'s "hosts" (none).',
     ],
   },
@@ -166,13 +166,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: 'sums/add.yaml',
     from: 'handler: add.ts',
     to: 'handler: add.ts\nresponse: {output: body}',
-    says: 'sums/add.yaml:17 response: It belongs to a "request"; a handler gives the output.',
+    says: 'sums/add.yaml:17 response: Must not be set beside "handler", which returns the output itself.',
   },
   'a handler that is not there': {
     file: 'sums/add.yaml',
     from: 'handler: add.ts',
     to: 'handler: sum.ts',
-    says: 'sums/add.yaml:16 handler: There is no file sum.ts in the folder.',
+    says: 'sums/add.yaml:16 handler: The file sum.ts does not exist in the folder.',
   },
   'a handler outside of the folder': {
     file: 'sums/add.yaml',
@@ -196,13 +196,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'url: https://api.example.com/',
     to: 'url: https://{lat}.example.com/',
-    says: `${plugin}:20 request.url: Placeholders stand in the path only; parameters go into "query".`,
+    says: `${plugin}:20 request.url: Placeholders are allowed only in the path. Put query parameters into "query".`,
   },
   'a user name in the URL': {
     file: plugin,
     from: 'url: https://api.example.com/',
     to: 'url: https://api.example.com@evil.example/',
-    says: `${plugin}:20 request.url: A URL holds no user name or password; see "inject".`,
+    says: `${plugin}:20 request.url: Must not contain a user name or a password. Use "inject" for credentials.`,
   },
   'another scheme': {
     file: plugin,
@@ -244,19 +244,19 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'response:',
     to: '  body: {a: 1}\nresponse:',
-    says: `${plugin}:22 request.body: A GET request has no body.`,
+    says: `${plugin}:22 request.body: A GET request must not have a body.`,
   },
   'credentials without encryption': {
     file: plugin,
     from: 'url: https://',
     to: 'url: http://',
-    says: `${plugin}:20 request.url: A bundle that sends credentials calls https:// only.`,
+    says: `${plugin}:20 request.url: Must be an https:// URL, because the bundle sends credentials.`,
   },
   'a form that is no object': {
     file: plugin,
     from: 'response:',
     to: '  method: POST\n  body: [1]\n  body_type: form\nresponse:',
-    says: `${plugin}:23 request.body: Must be an object: a form consists of names and values.`,
+    says: `${plugin}:23 request.body: Must be an object, because a form consists of names and values.`,
   },
   'an expression that does not compile': {
     file: plugin,
@@ -286,31 +286,31 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: ', description: Latitude.',
     to: '',
-    says: `${plugin}:11 input_schema.properties.lat: Has no description: say what the property means, for the model that fills it in or reads it.`,
+    says: `${plugin}:11 input_schema.properties.lat: Must have a description. Models read it to fill in or to understand the property.`,
   },
   'an inner property without a description': {
     file: plugin,
     from: 'temperature: {type: number, description: Degrees.}',
     to: 'temperature: {type: object, description: All., properties: {day: {type: number}}}',
-    says: `${plugin}:18 output_schema.properties.temperature.properties.day: Has no description: say what the property means, for the model that fills it in or reads it.`,
+    says: `${plugin}:18 output_schema.properties.temperature.properties.day: Must have a description. Models read it to fill in or to understand the property.`,
   },
   'a property name that no model may use': {
     file: plugin,
     from: lat,
     to: `${lat}\n    "place name": {type: string, description: Name.}`,
-    says: `${plugin}:12 input_schema.properties["place name"]: A property name has 1 to 64 of the characters a-z, A-Z, 0-9, "_", "." and "-".`,
+    says: `${plugin}:12 input_schema.properties["place name"]: The name of a property must be 1 to 64 characters from a-z, A-Z, 0-9, "_", "." and "-".`,
   },
   'an array of anything': {
     file: plugin,
     from: lat,
     to: 'lat: {type: array, description: Latitudes.}',
-    says: `${plugin}:11 input_schema.properties.lat: An array needs "items": say what it holds.`,
+    says: `${plugin}:11 input_schema.properties.lat: Must have "items", which describes the elements of the array.`,
   },
   'a required name that is no property': {
     file: plugin,
     from: 'required: [lat, lon]',
     to: 'required: [lat, long]',
-    says: `${plugin}:8 input_schema.required[1]: "long" is not one of the properties.`,
+    says: `${plugin}:8 input_schema.required[1]: "long" is not listed in "properties".`,
   },
   'a remote reference': {
     file: plugin,
@@ -328,13 +328,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: '  additionalProperties: false',
     to: '  $defs: {a: {$ref: "#/$defs/b"}, b: {$ref: "#/$defs/a"}}',
-    says: `${plugin}:9 input_schema.$defs.a: Its references lead back to itself without going into the value.`,
+    says: `${plugin}:9 input_schema.$defs.a: Its references form a cycle that applies to the same value forever.`,
   },
   'references that multiply': {
     file: plugin,
     from: '  additionalProperties: false',
     to: `  $defs:\n    d0: {type: string}\n${doublings(20)}`,
-    says: `${plugin}:21 input_schema.$defs.d11: Applies more than 5000 schemas to one value once its references are followed.`,
+    says: `${plugin}:21 input_schema.$defs.d11: Applies more than 5000 schemas to one value after its references are resolved.`,
   },
   'a pattern without a linear-time meaning': {
     file: plugin,
@@ -352,7 +352,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: 'enum: [metric, imperial]',
     to: 'enum: []',
-    says: `${plugin}:13 input_schema.properties.units.enum: Lists no value, so nothing would ever be right.`,
+    says: `${plugin}:13 input_schema.properties.units.enum: Must list at least one value.`,
   },
   'another dialect': {
     file: plugin,
@@ -364,7 +364,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: lat,
     to: 'lat: {type: number, nullable: true, description: Latitude.}',
-    says: `${plugin}:11 input_schema.properties.lat.nullable: "nullable" is not JSON Schema 2020-12: write type: [string, "null"].`,
+    says: `${plugin}:11 input_schema.properties.lat.nullable: "nullable" is not JSON Schema 2020-12; write type: [string, "null"].`,
   },
   'a schema that is too deep': {
     file: plugin,
@@ -419,9 +419,9 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     from: '[api.example.com]',
     to: '{by: operator}',
     says: [
-      `${bundle}:8 hosts.credentials_to: Must be the credential that names the host to which the others are sent.`,
-      `${bundle}:19 verify.request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
-      `${plugin}:20 request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+      `${bundle}:8 hosts.credentials_to: Must name the credential that holds the host to which the other credentials are sent.`,
+      `${bundle}:19 verify.request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
+      `${plugin}:20 request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
     ],
   },
   'hosts of the operator and credentials that go to nobody knows where': {
@@ -430,8 +430,8 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: '{by: operator, credentials_to: API_HOST}',
     says: [
       `${bundle}:8 hosts.credentials_to: "API_HOST" is not in credentials_schema.`,
-      `${bundle}:19 verify.request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
-      `${plugin}:20 request.url: The bundle leaves its hosts to the operator: only a handler can call them.`,
+      `${bundle}:19 verify.request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
+      `${plugin}:20 request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
     ],
   },
   'hosts of nobody': {
@@ -444,42 +444,42 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: 'icon: icon.svg',
     to: 'icon: logo.svg',
-    says: `${bundle}:7 icon: There is no file logo.svg in the folder.`,
+    says: `${bundle}:7 icon: The file logo.svg does not exist in the folder.`,
   },
   'an icon that is no picture': {
     file: 'weather/icon.svg',
     content: '<html></html>',
-    says: `${bundle}:7 icon: icon.svg is no SVG picture.`,
+    says: `${bundle}:7 icon: icon.svg is not an SVG image.`,
   },
   'an icon with a script': {
     file: 'weather/icon.svg',
     content: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <script>, which a picture does not need.`,
+    says: `${bundle}:7 icon: icon.svg contains <script>, which is not allowed in an icon.`,
   },
   'an icon with a script behind another prefix': {
     file: 'weather/icon.svg',
     content: '<svg xmlns:s="http://www.w3.org/2000/svg"><s:script>alert(1)</s:script></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <s:script>, which a picture does not need.`,
+    says: `${bundle}:7 icon: icon.svg contains <s:script>, which is not allowed in an icon.`,
   },
   'an icon with foreign content': {
     file: 'weather/icon.svg',
     content: '<svg xmlns="http://www.w3.org/2000/svg"><foreignObject/></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <foreignObject>, which a picture does not need.`,
+    says: `${bundle}:7 icon: icon.svg contains <foreignObject>, which is not allowed in an icon.`,
   },
   'an icon with an event attribute': {
     file: 'weather/icon.svg',
     content: '<svg xmlns="http://www.w3.org/2000/svg"><g\nonload = "alert(1)"/></svg>',
-    says: `${bundle}:7 icon: icon.svg contains an event attribute, which a picture does not need.`,
+    says: `${bundle}:7 icon: icon.svg contains an event attribute, which is not allowed in an icon.`,
   },
   'an icon with a link': {
     file: 'weather/icon.svg',
     content: '<svg xmlns="http://www.w3.org/2000/svg"><use href="javascript:alert(1)"/></svg>',
-    says: `${bundle}:7 icon: icon.svg contains a reference to something outside of it, which a picture does not need.`,
+    says: `${bundle}:7 icon: icon.svg contains a reference to another file, which is not allowed in an icon.`,
   },
   'an icon with a document type': {
     file: 'weather/icon.svg',
     content: '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <!DOCTYPE>, which a picture does not need.`,
+    says: `${bundle}:7 icon: icon.svg contains <!DOCTYPE>, which is not allowed in an icon.`,
   },
   'an injection of an unknown credential': {
     file: bundle,
@@ -503,13 +503,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: 'name: appid,',
     to: 'name: appid, template: Bearer,',
-    says: `${bundle}:16 inject[0].template: Expected "{credential}" where the value goes.`,
+    says: `${bundle}:16 inject[0].template: Expected "{credential}" at the position of the value.`,
   },
   'a signature over what is nothing of a request': {
     file: bundle,
     from: injection,
     to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha256, message: '{verb}', signature: {in: header, name: S}}`,
-    says: `${bundle}:16 inject[0].message: {verb} is nothing that can be signed; known: method, host, path, query, sorted_query, path_and_query, body, body_sha256, body_sha256_base64, timestamp, nonce, header:NAME.`,
+    says: `${bundle}:16 inject[0].message: {verb} cannot be signed. Allowed: method, host, path, query, sorted_query, path_and_query, body, body_sha256, body_sha256_base64, timestamp, nonce, header:NAME.`,
   },
   'a signature by an unknown algorithm': {
     file: bundle,
@@ -551,13 +551,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: injection,
     to: '{in: oauth2, grant: client_credentials, token_url: "http://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
-    says: `${bundle}:16 inject[0].token_url: An access token is asked for over https:// only.`,
+    says: `${bundle}:16 inject[0].token_url: Must be an https:// URL, because access tokens are requested over TLS only.`,
   },
   'a refresh without a refresh token': {
     file: bundle,
     from: injection,
     to: '{in: oauth2, grant: refresh_token, token_url: "https://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
-    says: `${bundle}:16 inject[0].refresh_token: Is required for this grant.`,
+    says: `${bundle}:16 inject[0].refresh_token: Is required for the grant refresh_token.`,
   },
   'a client without a secret': {
     file: bundle,
@@ -569,7 +569,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: 'ACCOUNT: {type: string',
     to: 'ACCOUNT: {type: integer',
-    says: `${bundle}:14 credentials_schema.properties.ACCOUNT: Must have "type: string": a credential is a string.`,
+    says: `${bundle}:14 credentials_schema.properties.ACCOUNT: Must have "type: string", because a credential is a string.`,
   },
   'a verify request to another host': {
     file: bundle,
@@ -586,22 +586,22 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   'a YAML file in a sub-folder': {
     file: 'weather/more/get_snow.yaml',
     content: pluginYaml,
-    says: 'weather/more/get_snow.yaml:- (file): A YAML file in a sub-folder is read by nobody; only fixtures/ may hold some.',
+    says: 'weather/more/get_snow.yaml:- (file): YAML files in subfolders are not loaded. Move it into the folder of the bundle or into fixtures/.',
   },
   'a plugin file with another ending': {
     file: 'weather/get_snow.yml',
     content: pluginYaml,
-    says: 'weather/get_snow.yml:- (file): The name of a plugin file ends in .yaml.',
+    says: 'weather/get_snow.yml:- (file): Must end in .yaml, like every plugin file.',
   },
   'a folder without a manifest': {
     file: 'empty/readme.md',
     content: 'Nothing.',
-    says: 'empty/bundle.yaml:- (file): There is no file bundle.yaml in the folder.',
+    says: 'empty/bundle.yaml:- (file): The file bundle.yaml does not exist in the folder.',
   },
   'a bundle without plugins': {
     file: 'alone/bundle.yaml',
     content: bundleYaml.replace('id: weather', 'id: alone').replace('icon: icon.svg\n', ''),
-    says: 'alone/bundle.yaml:- (file): The bundle has no plugin: no other .yaml file is in its folder.',
+    says: 'alone/bundle.yaml:- (file): The bundle has no plugin. Add a .yaml file for a plugin to its folder.',
   },
 };
 
@@ -630,7 +630,7 @@ test('an invalid plugin does not hide the other plugins of its bundle', async (t
   };
   const catalogue = await load(await createFolder(t, files));
   assert.deepEqual(reported(catalogue), [
-    'sums/add_more.yaml:8 input_schema.required[0]: "c" is not one of the properties.',
+    'sums/add_more.yaml:8 input_schema.required[0]: "c" is not listed in "properties".',
   ]);
   assert.equal(catalogue.findBundle('sums')?.plugins.size, 1);
 });
@@ -642,8 +642,8 @@ test('a handler or an icon that is a link is refused, wherever the link leads', 
   await symlink('../elsewhere.ts', join(folder, 'sums/add.ts'));
   await symlink('../elsewhere.svg', join(folder, 'weather/icon.svg'));
   assert.deepEqual(reported(await load(folder)), [
-    'sums/add.yaml:16 handler: add.ts is a symbolic link; a bundle holds its files itself.',
-    'weather/bundle.yaml:7 icon: icon.svg is a symbolic link; a bundle holds its files itself.',
+    'sums/add.yaml:16 handler: add.ts is a symbolic link. Replace it with the file.',
+    'weather/bundle.yaml:7 icon: icon.svg is a symbolic link. Replace it with the file.',
   ]);
 });
 
@@ -712,8 +712,8 @@ test('at most one hundred errors of a file are reported', async (t) => {
   });
   const { failures } = await load(await createFolder(t, { ...goodFiles, [plugin]: flow }));
   assert.equal(failures.length, 101);
-  assert.match(failures[99]?.message ?? '', /^Has no description/);
-  assert.equal(failures[100]?.message, 'There are more mistakes, which are not listed.');
+  assert.match(failures[99]?.message ?? '', /^Must have a description/);
+  assert.equal(failures[100]?.message, 'There are more errors, which are not listed.');
 });
 
 test('an invalid icon is left out, and the bundle loads', async (t) => {

@@ -27,7 +27,7 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
   const properties = credentialProperties(manifest);
   for (const [name, property] of properties) {
     const path = ['credentials_schema', 'properties', name];
-    if (property.type !== 'string') findings.add(path, 'Must have "type: string": a credential is a string.');
+    if (property.type !== 'string') findings.add(path, 'Must have "type: string", because a credential is a string.');
     if (property['x-secret'] !== undefined && typeof property['x-secret'] !== 'boolean') {
       findings.add([...path, 'x-secret'], 'Must be true or false.');
     }
@@ -39,7 +39,7 @@ export function checkCredentials(manifest: BundleManifest, findings: Findings): 
   if (to === undefined && inject.length > 0) {
     findings.add(
       ['hosts', 'credentials_to'],
-      'Must be the credential that names the host to which the others are sent.',
+      'Must name the credential that holds the host to which the other credentials are sent.',
     );
   }
   if (to !== undefined && !properties.has(to)) {

@@ -25,7 +25,8 @@ export function checkInjections({ inject, path, known, hosts }: Injections, find
     else if ('template' in injection) checkTemplate(injection.template, '{credential}', report);
   }
   const tokens = inject.filter((injection) => injection.in === 'oauth2');
-  if (tokens.length > 1) findings.add(path, 'Must hold at most one "in: oauth2": a request carries one access token.');
+  if (tokens.length > 1)
+    findings.add(path, 'Must contain at most one "in: oauth2", because a request has one access token.');
 }
 
 interface Named {
@@ -72,7 +73,7 @@ function checkHeaderNames(injection: Injection, report: Say): void {
 
 function checkTemplate(template: unknown, needed: string, report: Say): void {
   if (typeof template !== 'string' || template.includes(needed)) return;
-  report(['template'], `Expected ${JSON.stringify(needed)} where the value goes.`);
+  report(['template'], `Expected ${JSON.stringify(needed)} at the position of the value.`);
 }
 
 const parts: ReadonlySet<string> = new Set(hmacMessageParts);
@@ -83,19 +84,19 @@ function checkHmac(injection: HmacSigning, report: Say): void {
   const template = signature.template ?? '{signature}';
   for (const name of placeholdersOf(message)) {
     if (parts.has(name) || /^(?:credential|header):/.test(name)) continue;
-    report(['message'], `{${name}} is nothing that can be signed; known: ${hmacMessageParts.join(', ')}, header:NAME.`);
+    report(['message'], `{${name}} cannot be signed. Allowed: ${hmacMessageParts.join(', ')}, header:NAME.`);
   }
   for (const name of placeholdersOf(template)) {
     if (signatureParts.has(name) || name.startsWith('credential:')) continue;
-    report(['signature', 'template'], `{${name}} is not known here; known: ${[...signatureParts].join(', ')}.`);
+    report(['signature', 'template'], `{${name}} is not allowed here. Allowed: ${[...signatureParts].join(', ')}.`);
   }
-  if (!template.includes('{signature}')) report(['signature', 'template'], 'Expected "{signature}" where it goes.');
+  if (!template.includes('{signature}')) report(['signature', 'template'], 'Must contain "{signature}".');
   for (const member of ['timestamp', 'nonce'] as const) {
     const declared = injection[member];
     const used = [message, template].some((text) => placeholdersOf(text).includes(member));
     if (used && declared === undefined) report([member], `Is required for {${member}}.`);
     if (declared !== undefined && (declared.in === undefined) !== (declared.name === undefined)) {
-      report([member], 'What is sent has both "in" and "name".');
+      report([member], 'Must have both "in" and "name", or neither.');
     }
   }
 }
@@ -104,11 +105,11 @@ function checkOAuth2(injection: OAuth2, hosts: Injections['hosts'], report: Say)
   const { grant, token_url: url, client_authentication: authentication } = injection;
   const [origin = ''] = /^https?:\/\/[^/]*/.exec(url) ?? [];
   const complaint = origin.startsWith('http:')
-    ? 'An access token is asked for over https:// only.'
+    ? 'Must be an https:// URL, because access tokens are requested over TLS only.'
     : complaintAboutHost(origin, hosts);
   if (complaint !== null) report(['token_url'], complaint);
   if (grant === 'refresh_token' && injection.refresh_token === undefined) {
-    report(['refresh_token'], 'Is required for this grant.');
+    report(['refresh_token'], 'Is required for the grant refresh_token.');
   }
   const needsSecret = grant === 'client_credentials' || authentication === 'basic' || authentication === 'body';
   if (needsSecret && authentication !== 'none' && injection.client_secret === undefined) {

@@ -64,7 +64,7 @@ function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, findings
     if (typeof text === 'string') continue;
     for (const language of Object.keys(text)) {
       if (languageName.test(language)) continue;
-      findings.add([field, language], 'Must be the name of a language, such as en, zh or pt-BR.');
+      findings.add([field, language], 'Must be a language tag such as en, zh or pt-BR.');
     }
   }
 }

@@ -79,8 +79,8 @@ function checkCost({ schema, root, nodes, findings }: ReferenceCheck): void {
     findings.add(
       node.path.length > root.length ? node.path : root,
       circle
-        ? 'Its references lead back to itself without going into the value.'
-        : `Applies more than ${maxInPlace} schemas to one value once its references are followed.`,
+        ? 'Its references form a cycle that applies to the same value forever.'
+        : `Applies more than ${maxInPlace} schemas to one value after its references are resolved.`,
     );
     return;
   }

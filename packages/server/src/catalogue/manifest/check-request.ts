@@ -39,20 +39,20 @@ export function checkRequest(
   const { credentials: known, hosts } = outer;
   checkInjections({ inject: own, path: [...root, 'inject'], known, hosts }, findings);
   if (own.length > 0 && context.inject.filter((item) => item.in === 'oauth2').length > 1) {
-    findings.add([...root, 'inject'], 'The bundle has an "in: oauth2" already; a request carries one access token.');
+    findings.add([...root, 'inject'], 'The bundle already has an "in: oauth2". A request has one access token.');
   }
   checkStyles(request, root, findings);
   for (const member of ['query', 'headers', 'cookies', 'body', 'files'] as const) {
     for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
   }
   if (request.body !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
-    findings.add([...root, 'body'], `A ${request.method} request has no body.`);
+    findings.add([...root, 'body'], `A ${request.method} request must not have a body.`);
   }
   if (request.body_type !== undefined && request.body === undefined) {
-    findings.add([...root, 'body_type'], 'There is no "body" it could be the type of.');
+    findings.add([...root, 'body_type'], 'Must not be set without a "body".');
   }
   if (isForm(request) && !isJsonObject(request.body)) {
-    findings.add([...root, 'body'], 'Must be an object: a form consists of names and values.');
+    findings.add([...root, 'body'], 'Must be an object, because a form consists of names and values.');
   }
   for (const name of Object.keys(request.files ?? {})) {
     if (request.body_type === 'multipart' && Object.hasOwn(Object(request.body), name)) continue;
@@ -73,12 +73,15 @@ function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: Fi
   for (const place of ['path', 'query', 'headers', 'cookies', 'form'] as const) {
     for (const name of Object.keys(styles[place] ?? {})) {
       if (sent[place].includes(name)) continue;
-      findings.add([...root, 'styles', place, name], `There is no ${JSON.stringify(name)} it could be the style of.`);
+      findings.add(
+        [...root, 'styles', place, name],
+        `The request does not send ${JSON.stringify(name)}, so it cannot have a style.`,
+      );
     }
   }
   for (const name of Object.keys(request.cookies ?? {})) {
     if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) continue;
-    findings.add([...root, 'cookies', name], 'No cookie can have this name.');
+    findings.add([...root, 'cookies', name], 'Must be a valid cookie name.');
   }
 }
 
@@ -88,9 +91,10 @@ const urlParts = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s;
 function checkUrl(url: Located, context: RequestContext, findings: Findings): void {
   const [, scheme, authority = '', path = '', query = '', fragment] = urlParts.exec(url.text) ?? [];
   const report = (message: string) => findings.add(url.path, message);
-  if (fragment !== undefined) report('A "#" part is never sent; leave it out.');
-  if (/[{}]/.test(`${authority}${query}`)) report('Placeholders stand in the path only; parameters go into "query".');
-  else if (authority.includes('@')) report('A URL holds no user name or password; see "inject".');
+  if (fragment !== undefined) report('Must not have a "#" part, because it is never sent.');
+  if (/[{}]/.test(`${authority}${query}`))
+    report('Placeholders are allowed only in the path. Put query parameters into "query".');
+  else if (authority.includes('@')) report('Must not contain a user name or a password. Use "inject" for credentials.');
   else checkHost({ scheme: scheme ?? '', authority }, context, report);
   checkText({ text: path, path: url.path }, context, findings, { inUrlPath: true });
 }
@@ -100,7 +104,7 @@ function checkHost(
   { hosts, inject }: RequestContext,
   report: (message: string) => void,
 ): void {
-  if (scheme === 'http' && inject.length > 0) report('A bundle that sends credentials calls https:// only.');
+  if (scheme === 'http' && inject.length > 0) report('Must be an https:// URL, because the bundle sends credentials.');
   const complaint = complaintAboutHost(`${scheme}://${authority}`, hosts);
   if (complaint !== null) report(complaint);
 }

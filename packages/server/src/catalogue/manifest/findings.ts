@@ -23,7 +23,7 @@ export function createFindings(file: string, lineOf: (path: FieldPath) => number
     add: (path, message) => {
       if (list.length > mostFindings) return;
       if (list.length === mostFindings) {
-        list.push({ file, line: null, field: wholeFile, message: 'There are more mistakes, which are not listed.' });
+        list.push({ file, line: null, field: wholeFile, message: 'There are more errors, which are not listed.' });
         return;
       }
       list.push({ file, line: lineOf(path), field: fieldName(path), message });

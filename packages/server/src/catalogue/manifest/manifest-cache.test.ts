@@ -130,8 +130,8 @@ test('a missing or invalid handler or icon is reported with its line', async (t)
   await writeFile(join(place.bundles, 'weather', 'icon.svg'), 'no picture');
   const lines = failuresOf(await start(place));
   assert.equal(lines.length, 2);
-  assert.match(lines[0] ?? '', /^sums\/add\.yaml:\d+ handler: There is no file add\.ts/);
-  assert.match(lines[1] ?? '', /^weather\/bundle\.yaml:7 icon: icon\.svg is no SVG picture/);
+  assert.match(lines[0] ?? '', /^sums\/add\.yaml:\d+ handler: The file add\.ts does not exist in the folder/);
+  assert.match(lines[1] ?? '', /^weather\/bundle\.yaml:7 icon: icon\.svg is not an SVG image/);
 });
 
 const damages: Record<string, (file: string) => Promise<void>> = {

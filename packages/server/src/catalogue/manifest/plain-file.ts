@@ -28,15 +28,15 @@ export async function readPlainFile(file: PlainFile): Promise<FileContent> {
 }
 
 async function refusalOf({ folder, name, maxBytes }: PlainFile): Promise<string | undefined> {
-  if (!/^[^/\\\0]+$/.test(name) || name === '..' || name === '.') return `${name} is no file name.`;
+  if (!/^[^/\\\0]+$/.test(name) || name === '..' || name === '.') return `${name} is not a valid file name.`;
   try {
     const facts = await lstat(join(folder, name));
-    if (facts.isSymbolicLink()) return `${name} is a symbolic link; a bundle holds its files itself.`;
-    if (!facts.isFile()) return `${name} is no file.`;
+    if (facts.isSymbolicLink()) return `${name} is a symbolic link. Replace it with the file.`;
+    if (!facts.isFile()) return `${name} is not a regular file.`;
     return facts.size > maxBytes ? `${name} is larger than ${maxBytes / 1024} KiB.` : undefined;
   } catch (error) {
     const code = errorCode(error);
-    return code === 'ENOENT' ? `There is no file ${name} in the folder.` : `${name} cannot be read (${code}).`;
+    return code === 'ENOENT' ? `The file ${name} does not exist in the folder.` : `${name} cannot be read (${code}).`;
   }
 }
 

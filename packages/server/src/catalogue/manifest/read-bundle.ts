@@ -127,11 +127,12 @@ async function listFiles({
   for (const file of await listYaml(folder)) {
     if (file === manifestName) continue;
     if (file.includes('/'))
-      refuse(file, 'A YAML file in a sub-folder is read by nobody; only fixtures/ may hold some.');
-    else if (file.endsWith('.yml')) refuse(file, 'The name of a plugin file ends in .yaml.');
+      refuse(file, 'YAML files in subfolders are not loaded. Move it into the folder of the bundle or into fixtures/.');
+    else if (file.endsWith('.yml')) refuse(file, 'Must end in .yaml, like every plugin file.');
     else pluginIds.push(file.slice(0, -'.yaml'.length));
   }
-  if (pluginIds.length === 0) refuse(manifestName, 'The bundle has no plugin: no other .yaml file is in its folder.');
+  if (pluginIds.length === 0)
+    refuse(manifestName, 'The bundle has no plugin. Add a .yaml file for a plugin to its folder.');
   return { pluginIds: pluginIds.sort(), failures };
 }
 

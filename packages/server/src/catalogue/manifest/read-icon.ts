@@ -21,12 +21,12 @@ export async function readIcon({
   if ('refusal' in file) return file;
   const { content } = file;
   if (name.endsWith('.png')) {
-    if (!content.subarray(0, 8).equals(pngSignature)) return { refusal: `${name} is no PNG picture.` };
+    if (!content.subarray(0, 8).equals(pngSignature)) return { refusal: `${name} is not a PNG image.` };
     return { icon: { content, mediaType: 'image/png' } };
   }
-  if (!/<svg[\s>]/.test(content.subarray(0, 4096).toString('utf8'))) return { refusal: `${name} is no SVG picture.` };
+  if (!/<svg[\s>]/.test(content.subarray(0, 4096).toString('utf8'))) return { refusal: `${name} is not an SVG image.` };
   const forbidden = findForbidden(content.toString('utf8'));
-  if (forbidden !== null) return { refusal: `${name} contains ${forbidden}, which a picture does not need.` };
+  if (forbidden !== null) return { refusal: `${name} contains ${forbidden}, which is not allowed in an icon.` };
   return { icon: { content, mediaType: 'image/svg+xml' } };
 }
 
@@ -46,7 +46,7 @@ function findForbidden(svg: string): string | null {
   }
   if (/\son[a-z]+\s*=/i.test(svg)) return 'an event attribute';
   for (const [, value = ''] of svg.matchAll(/href\s*=\s*["']([^"']*)/gi)) {
-    if (!value.startsWith('#')) return 'a reference to something outside of it';
+    if (!value.startsWith('#')) return 'a reference to another file';
   }
   return null;
 }

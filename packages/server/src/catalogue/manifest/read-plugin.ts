@@ -62,16 +62,17 @@ function checkPlugin(value: unknown, file: PluginFile, findings: Findings): Plug
 function checkTier(manifest: PluginManifest, bundle: BundleManifest, findings: Findings): void {
   const { request, response, handler, mcp } = manifest;
   if (request === undefined && handler === undefined && mcp === undefined) {
-    findings.add([], 'One of "request" (no code), "handler" (a file with code) and "mcp" (a remote tool) is required.');
+    findings.add([], 'One of "request" (no code), "handler" (a file with code) or "mcp" (a remote tool) is required.');
   }
   if (handler !== undefined) {
-    if (request !== undefined) findings.add(['handler'], 'There is a "request" already; a plugin has one of the two.');
+    if (request !== undefined)
+      findings.add(['handler'], 'Must not be set beside "request"; a plugin has one of the two.');
     else if (response !== undefined)
-      findings.add(['response'], 'It belongs to a "request"; a handler gives the output.');
+      findings.add(['response'], 'Must not be set beside "handler", which returns the output itself.');
   }
   if (mcp !== undefined) {
     if (request !== undefined || handler !== undefined || response !== undefined)
-      findings.add(['mcp'], 'A remote tool has neither "request", "response" nor "handler".');
+      findings.add(['mcp'], 'Must not be set beside "request", "response" or "handler".');
     // The URL is fixed and contains no parameters.
     checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(bundle, new Set()), findings });
   }

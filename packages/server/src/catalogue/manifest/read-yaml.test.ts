@@ -20,7 +20,7 @@ test('a key that JSON does not allow is refused', () => {
   for (const text of ['? [a, b]\n: 1\n', '? {a: b}\n: 1\n', 'a: &x b\n? *x\n: 1\n', '~: 1\n', ': 1\n']) {
     assert.deepEqual(
       mistakesIn(text).map((line) => line.slice(3)),
-      ['The name of a member is no text.'],
+      ['Property names must be strings.'],
       text,
     );
   }

@@ -58,7 +58,7 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
     return { mistakes: [{ line: lineOf(segments), path: segments, message }] };
   } catch (error) {
     // The parser throws for unresolved or too many aliases and for an exhausted stack.
-    const message = error instanceof Error ? firstLine(error.message) : 'It cannot be read.';
+    const message = error instanceof Error ? firstLine(error.message) : 'The file cannot be read.';
     return { mistakes: [{ line: null, path: [], message }] };
   }
 }
@@ -82,7 +82,7 @@ function findRefused(document: Document, lineCounter: LineCounter): YamlError[] 
   visit(document, {
     Node: (_key, node) => {
       // A tag could produce values that are not JSON data (a Set, bytes).
-      if (!isAlias(node) && node.tag !== undefined) refuse(node, `Tags are not allowed, found ${node.tag}.`);
+      if (!isAlias(node) && node.tag !== undefined) refuse(node, `Tags are not allowed; received ${node.tag}.`);
       if (isMap(node)) refuseNames(node, refuse);
       return mistakes.length < maxMistakes ? undefined : visit.BREAK;
     },
@@ -94,7 +94,7 @@ function findRefused(document: Document, lineCounter: LineCounter): YamlError[] 
 function refuseNames({ items }: YAMLMap, refuse: (node: unknown, message: string) => void): void {
   const names = new Set<string>();
   for (const { key } of items) {
-    if (!isScalar(key) || key.value === null) refuse(key, 'The name of a member is no text.');
+    if (!isScalar(key) || key.value === null) refuse(key, 'Property names must be strings.');
     else if (names.has(String(key.value))) refuse(key, 'Map keys must be unique');
     else names.add(String(key.value));
   }

@@ -12,17 +12,17 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Keywords that refer outside the document, rename its parts, or belong to another dialect. */
 const refusedKeywords: Readonly<Record<string, string>> = {
-  $id: 'is not allowed: the schema has no address of its own',
-  $anchor: 'is not allowed: refer to "#/$defs/…"',
-  $dynamicRef: 'is not allowed: refer to "#/$defs/…"',
-  $dynamicAnchor: 'is not allowed: refer to "#/$defs/…"',
-  $recursiveRef: 'is not JSON Schema 2020-12: use "$ref"',
+  $id: 'is not allowed, because a schema in a manifest has no URI',
+  $anchor: 'is not allowed; refer to "#/$defs/…"',
+  $dynamicRef: 'is not allowed; refer to "#/$defs/…"',
+  $dynamicAnchor: 'is not allowed; refer to "#/$defs/…"',
+  $recursiveRef: 'is not JSON Schema 2020-12; use "$ref"',
   $vocabulary: 'is not allowed',
   $async: 'is not JSON Schema',
   id: 'is not JSON Schema 2020-12',
-  additionalItems: 'is not JSON Schema 2020-12: use "items" beside "prefixItems"',
-  dependencies: 'is not JSON Schema 2020-12: use "dependentRequired" or "dependentSchemas"',
-  nullable: 'is not JSON Schema 2020-12: write type: [string, "null"]',
+  additionalItems: 'is not JSON Schema 2020-12; use "items" beside "prefixItems"',
+  dependencies: 'is not JSON Schema 2020-12; use "dependentRequired" or "dependentSchemas"',
+  nullable: 'is not JSON Schema 2020-12; write type: [string, "null"]',
 };
 
 /**
@@ -63,7 +63,7 @@ function checkNode(node: SchemaNode, findings: Findings): void {
   }
   checkItems(schema, path, findings);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) {
-    findings.add([...path, 'enum'], 'Lists no value, so nothing would ever be right.');
+    findings.add([...path, 'enum'], 'Must list at least one value.');
   }
   for (const [name, property] of membersOf(schema.properties)) {
     checkProperty({ name, property, path: [...path, 'properties', name] }, findings);
@@ -77,18 +77,18 @@ function checkNode(node: SchemaNode, findings: Findings): void {
 function checkProperty(member: { name: string; property: unknown; path: FieldPath }, findings: Findings): void {
   const { name, property, path } = member;
   if (!propertyName.test(name)) {
-    findings.add(path, 'A property name has 1 to 64 of the characters a-z, A-Z, 0-9, "_", "." and "-".');
+    findings.add(path, 'The name of a property must be 1 to 64 characters from a-z, A-Z, 0-9, "_", "." and "-".');
   }
   const description = typeof property === 'object' && property !== null ? Reflect.get(property, 'description') : '';
   if (typeof description !== 'string' || description.trim() === '') {
-    findings.add(path, 'Has no description: say what the property means, for the model that fills it in or reads it.');
+    findings.add(path, 'Must have a description. Models read it to fill in or to understand the property.');
   }
 }
 
 function checkItems(schema: Readonly<Record<string, unknown>>, path: FieldPath, findings: Findings): void {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (!types.includes('array') || 'items' in schema || 'prefixItems' in schema) return;
-  findings.add(path, 'An array needs "items": say what it holds.');
+  findings.add(path, 'Must have "items", which describes the elements of the array.');
 }
 
 function checkPattern(pattern: string, path: FieldPath, findings: Findings): void {
@@ -106,7 +106,7 @@ function checkRequired(schema: Readonly<Record<string, unknown>>, root: FieldPat
   const properties = new Set(membersOf(schema.properties).map(([name]) => name));
   for (const [index, name] of schema.required.entries()) {
     if (properties.has(String(name))) continue;
-    findings.add([...root, 'required', String(index)], `${JSON.stringify(name)} is not one of the properties.`);
+    findings.add([...root, 'required', String(index)], `${JSON.stringify(name)} is not listed in "properties".`);
   }
 }
 

@@ -101,6 +101,6 @@ function describeFailure(result: EgressResult, error: unknown): Exclude<EgressRe
     return { kind: 'credentials_rejected', status, excerpt: body.toString('utf8', 0, excerptBytes) };
   }
   const isCode = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code);
-  const reason = isCode ? code : 'which is no token of the type Bearer';
+  const reason = isCode ? code : 'which is not a token of type Bearer';
   return { kind: 'unreachable', message: `no access token: the token endpoint answered ${status}, ${reason}` };
 }

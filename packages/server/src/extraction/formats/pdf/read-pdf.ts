@@ -35,7 +35,9 @@ function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Docum
   const missing = numPages - withText.length;
   const warnings = [
     ...(unreadable.length === 0 ? [] : [`Pages that could not be read: ${abridged(unreadable)}.`]),
-    ...(missing > unreadable.length ? ['no_text_layer: some pages hold no text, only pictures or nothing.'] : []),
+    ...(missing > unreadable.length
+      ? ['no_text_layer: some pages contain no text; they are empty or contain only images.']
+      : []),
   ];
   const title = readTitle(pdf);
   return {
