@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { DifyError, DifyRecords, LoadedDocument, LoaderError } from '@quartermaster/contract';
 import { assertAccepted, assertRefused, limitedService } from '../support/limits.ts';
-import { runCommand } from '../support/run-command.ts';
 import { workbook } from '../support/sample-office.ts';
 import { textPdf } from '../support/sample-pdf.ts';
 import { type StartedService, startService } from '../support/service.ts';
@@ -238,39 +237,6 @@ test('[dialects] the test request of Dify without a body passes with a good key 
     const { status, body } = await probe(key);
     assert.deepEqual([status, body.error_code, body.code], [403, 1002, 'APIKEY_VALIDATION_FAILED'], String(key));
   }
-});
-
-/** Creates a key of a project by command. */
-async function createKey(project: string, scopes: string): Promise<string> {
-  const made = await runCommand(limited.service, 'key', 'create', project, '--name', 'dialect', '--scopes', scopes);
-  assert.equal(made.code, 0, made.errors);
-  return made.output.trim();
-}
-
-test('[dialects] each dialect needs its scope, and a key of another project finds nothing', async () => {
-  const knowledge_id = await openLibrary();
-  const question = { knowledge_id, query: 'library' };
-  const [files, collections] = [await createKey('default', 'files'), await createKey('default', 'collections')];
-  const wrongScope = await retrieve(question, files);
-  assert.deepEqual(
-    [wrongScope.status, wrongScope.body.error_code, wrongScope.body.code],
-    [403, 1002, 'PERMISSION_DENIED'],
-  );
-  assert.equal((await retrieve(question, collections)).status, 200);
-  const denied = await load('a.txt', 'text', {}, collections);
-  assert.deepEqual([denied.status, denied.body.code], [403, 'PERMISSION_DENIED']);
-  assert.equal((await load('a.txt', 'text', {}, files)).status, 200);
-  assert.equal((await load('a.txt', 'text', {}, null)).status, 401);
-
-  const created = await runCommand(limited.service, 'project', 'create', 'neighbour');
-  const foreign = await createKey(created.output.trim(), 'collections');
-  const known = await retrieve(question, foreign);
-  const unknown = await retrieve({ ...question, knowledge_id: `${knowledge_id.slice(0, -1)}_` }, foreign);
-  assert.deepEqual([known.status, known.body.error_code, known.body.code], [404, 2001, 'OBJECT_NOT_FOUND']);
-  assert.equal(
-    known.body.error_msg.replace(knowledge_id, ''),
-    unknown.body.error_msg.replace(`${knowledge_id.slice(0, -1)}_`, ''),
-  );
 });
 
 test('[dialects] Open WebUI gets one item for each page of a PDF, and pages count from 0', async () => {

@@ -33,7 +33,7 @@ export const dialectsRequirements: Requirements = {
     source: 'docs/contract.md "Dialects"',
     tests: [
       '[dialects] the request in the guide ${dialect} works as printed',
-      '[dialects] each dialect needs its scope, and a key of another project finds nothing',
+      '[dialects] each dialect answers a key of its scope in its project, and refuses every other caller',
     ],
   },
 };
