@@ -24,6 +24,18 @@ const hidden = { schema: { hide: true } } as const;
 /** The console, at the files address. */
 export function consoleRoutes(app: App, files: ConsoleFiles): void {
   for (const path of consolePaths) app.get(path, hidden, (_request, reply) => sendPage(files, 'index.html', reply));
+  // A browser at an unknown path gets the console, which shows its own page for it. Other clients get the JSON error.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404 && wantsPage(request)) return await sendPage(files, 'index.html', reply.code(404));
+  });
+}
+
+/** Paths of the API, of dialects and of assets. Unknown paths below them are answered with JSON. */
+const pathsOfPrograms = /^\/(?:v1|plugins\/v1|openai|openwebui|dify|mcp|assets|\.well-known)(?:[/?]|$)/;
+
+function wantsPage({ method, url, headers }: FastifyRequest): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && /\btext\/html\b/.test(headers.accept ?? '') && !pathsOfPrograms.test(url);
 }
 
 /** The reference of the API and what pages are made of, at both addresses. */
