@@ -196,7 +196,7 @@ function countZombies(pid: number): Promise<number> {
   return untilNone(() => childrenOf(pid).filter((child) => stateOf(child) === 'Z').length);
 }
 
-/** Returns the smallest resident memory within three seconds of rest, because garbage comes and goes. */
+/** Returns the smallest resident memory within three seconds of rest, because garbage collection makes it vary. */
 async function settledMemory(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 15; look += 1) {

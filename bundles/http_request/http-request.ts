@@ -55,7 +55,7 @@ function contentOf({ headers = [], json, form, text }: Input): Pick<OutboundRequ
   return text === undefined ? { headers: named } : content('text/plain; charset=utf-8', text);
 }
 
-/** When and how it came over the wire is the server's business: what is given here is whole and unpacked. */
+/** Leaves out headers about the transfer, because the response is already complete and decompressed. */
 const ofTheWire = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'content-encoding', 'content-length', 'date', 'set-cookie'],
 ]);

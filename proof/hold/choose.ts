@@ -3,7 +3,7 @@ import type { Random } from '../support/random.ts';
 /** Takes `count` items of a list in the short run, and the whole list in the full run. */
 export type Choose = <T>(list: readonly T[], count: number) => readonly T[];
 
-/** Chooses with the seed. No item repeats before every item of the list was taken once, so that each kind occurs. */
+/** Chooses with the seed. No item repeats before every item of the list was chosen once, so that each kind occurs. */
 export function createChooser({ slice, random }: { slice: boolean; random: Random }): Choose {
   const remaining = new Map<readonly unknown[], unknown[]>();
   return <T>(list: readonly T[], count: number) => {

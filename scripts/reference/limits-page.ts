@@ -27,7 +27,7 @@ export function describeLimits(): string {
   const groups = Object.entries(headings).flatMap(([group, heading]) => [
     `## ${heading}`,
     '',
-    '| Limit | At most | Bounds | Above it | Setting | Test |',
+    '| Limit | At most | Applies to | Above it | Setting | Test |',
     '|---|---|---|---|---|---|',
     ...Object.entries<Limit>(limits[group as keyof typeof limits]).map(row),
     '',
@@ -38,7 +38,7 @@ export function describeLimits(): string {
     'Generated from `packages/server/src/limits/` by `npm run reference`; do not edit.',
     '',
     'Everything whose size or number a caller chooses has a limit. The table shows the values of the default settings;',
-    '`GET /v1/limits` answers with those in force. A value at the limit is accepted; one above it has the effect shown. Each',
+    '`GET /v1/limits` returns those in force. A value at the limit is accepted; one above it has the effect shown. Each',
     'limit has a test at the limit and one above it.',
     '',
     ...groups,

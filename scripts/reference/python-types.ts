@@ -4,7 +4,7 @@ import type { Schema } from './api-types.ts';
 /** Named schemas, by name. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** A name that Python accepts as a member of a class. Keywords of Python are no names. */
+/** A name that Python accepts as a member of a class. Keywords of Python are not names. */
 const isMemberName = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) && !/^(from|in|is|not|class|global|None)$/.test(name);
 

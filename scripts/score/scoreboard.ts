@@ -65,8 +65,8 @@ export function describe(results: readonly Result[]): string {
   );
   return `# What the readers of documents reach
 
-Measured by \`npm run score\` over the test corpus: real files that nobody on this project wrote. Do not edit; a test holds
-that no number falls. The measures are those of the corpus's \`score.py\`, file by file; a format's figure is their mean.
+Measured by \`npm run score\` over the test corpus: real files that this project did not write. Do not edit; a test checks
+that no number decreases. The measures are those of the corpus's \`score.py\`, file by file; a format's figure is their mean.
 Words are compared as multisets (recall, precision); *order* is the share of runs of five words that are the same, where
 the truth has five; *headings* (those without text too) and *cells* are F1 over their texts, *levels* the share of found
 headings with the right level. The ground truth of some files is itself the output of another tool, so 1.000 is not always

@@ -109,7 +109,7 @@ test('[commands] a login at a wrong address or with a wrong key stores nothing a
   assert.deepEqual(
     new Set(received),
     new Set(['undefined']),
-    'the key is not sent to a server that is no Quartermaster',
+    'the key is not sent to a server that is not a Quartermaster',
   );
 });
 

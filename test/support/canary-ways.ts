@@ -91,7 +91,7 @@ const refusedWays: Way[] = [
 const broken = `{"bundle_id":"bearer","credentials":${JSON.stringify(bearer.credentials)},,}`;
 const spilledWays: Way[] = [
   {
-    name: 'the body is no JSON',
+    name: 'the body is not JSON',
     go: (canary) => canary.call('POST', '/v1/execute', broken),
   },
   {

@@ -98,7 +98,7 @@ function portsOf({ files, plugins }: Ports): Replacement[] {
   ];
 }
 
-/** Replaces texts that must occur exactly so often, so that a changed sample is noticed. */
+/** Replaces texts and asserts how often each occurs, so that a changed sample is noticed. */
 function replaceAll(text: string, replacements: readonly Replacement[]): string {
   return replacements.reduce((before, [pattern, replacement, count]) => {
     assert.equal(before.match(pattern)?.length, count, `${pattern}`);

@@ -92,7 +92,7 @@ function versionIn(answer: JSONRPCMessage): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-/** The id of the cancelled request. An empty text is no valid request id here. */
+/** The id of the cancelled request. An empty text is not a valid request id here. */
 function cancelledId(message: JSONRPCMessage): string | number {
   const { method, params } = message as { method?: string; params?: { requestId?: string | number } };
   return method === 'notifications/cancelled' ? (params?.requestId ?? '') : '';

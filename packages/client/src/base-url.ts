@@ -1,6 +1,6 @@
 /**
  * Returns the URL without trailing slashes, because paths start with a slash. A path in it stays.
- * @throws TypeError when it is no http or https URL, or has a user, a query or a fragment; the message does not quote it
+ * @throws TypeError when it is not an http or https URL, or has a user, a query or a fragment; the message does not quote it
  */
 export function readBaseUrl(name: string, url: string): string {
   if (typeof url !== 'string' || !URL.canParse(url)) throw new TypeError(`${name} must be an http or https URL.`);

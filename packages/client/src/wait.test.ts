@@ -65,7 +65,7 @@ const cuts: ReadonlyArray<readonly [what: string, stream: Responder]> = [
   ['in the middle of a line', events(['event: record\ndata: {"sta'])],
   ['by the connection', (response) => response.write('data: a\n', () => response.destroy())],
   ['before the response', hangUp],
-  ['with data that is no JSON', events(['event: record\ndata: {"sta\n\n'])],
+  ['with data that is not JSON', events(['event: record\ndata: {"sta\n\n'])],
   ['because too many streams are open', refusal(429, 'TOO_MANY_REQUESTS')],
   ['by a restart', refusal(503, 'SERVICE_UNAVAILABLE')],
 ];

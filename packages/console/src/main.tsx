@@ -24,7 +24,7 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]'
 // The library that stops pages from scrolling below a dialog looks for it here.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 const root = document.getElementById('root');
-if (root === null) throw new Error('the page has no root');
+if (root === null) throw new Error('the page has no element with the id "root"');
 createRoot(root).render(
   <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
     <LanguageProvider>

@@ -58,7 +58,7 @@ async function choicesOf({ id, operations, rename, describe }: McpArguments): Pr
     ...(id === undefined ? {} : { id }),
     ...(operations === undefined ? {} : { operations }),
     ...(rename === undefined ? {} : { rename }),
-    // What is no text and no map is left out where it is used.
+    // Values that are neither text nor a map are left out where they are used.
     ...(texts === undefined ? {} : { describe: texts as NonNullable<McpChoices['describe']> }),
   };
 }

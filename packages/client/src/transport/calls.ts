@@ -44,7 +44,7 @@ export interface Calls<T extends Operations<T>> {
     idOf: (item: ItemOf<T, E>) => string,
     options?: RequestOptions,
   ): ApiList<ItemOf<T, E>, PageOf<T, E> & Page<ItemOf<T, E>>>;
-  /** Sends a body that is no JSON. */
+  /** Sends a body that is not JSON. */
   upload<E extends JsonEndpoint<T>>(endpoint: E, call: Call): Promise<Answer<DataOf<T, E>>>;
 }
 

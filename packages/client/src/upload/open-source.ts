@@ -30,7 +30,7 @@ export async function openSource(source: UploadSource): Promise<OpenSource> {
   if (typeof source === 'string' || source instanceof URL) return openPath(source);
   if (source instanceof Blob) return openBlob(source, nameOf(source));
   if (source instanceof ArrayBuffer) return openBlob(new Blob([source]));
-  // A view of a shared buffer is no part of a Blob. The copy has a buffer of its own.
+  // A view of a shared buffer is not a part of a Blob. The copy has a buffer of its own.
   if (source instanceof Uint8Array) return openBlob(new Blob([source.slice()]));
   if (source instanceof Response) return openResponse(source);
   if (source instanceof ReadableStream) {

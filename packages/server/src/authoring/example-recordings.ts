@@ -34,13 +34,14 @@ export async function findRecording(placed: PlacedExample): Promise<Recording | 
   if (cassette !== null) {
     const text = await readInside(folder, [cassette]);
     if (text === null && example.upstream === undefined) return null;
-    if (text === null) return { wrong: `there is no recording ${JSON.stringify(cassette)}; "bundle record" makes it` };
+    if (text === null)
+      return { wrong: `the recording ${JSON.stringify(cassette)} does not exist; run "bundle record" to create it` };
     const read = readCassette(text.body.toString('utf8'));
-    return read === null ? { wrong: `${cassette} is no recording that can be read` } : { calls: read.calls };
+    return read === null ? { wrong: `${cassette} is not a valid recording` } : { calls: read.calls };
   }
   const { upstream = '' } = example;
   const found = await readInside(folder, [upstream, join('fixtures', upstream)]);
-  if (found === null) return { wrong: `there is no recording ${JSON.stringify(upstream)}` };
+  if (found === null) return { wrong: `the recording ${JSON.stringify(upstream)} does not exist` };
   return { body: found.body, contentType: `${mediaTypeOf(found.path)}; charset=utf-8` };
 }
 

@@ -35,7 +35,7 @@ export async function writeBackupFacts(
   await writeFile(join(folder, factsFile), `${text}\n`, { mode: 0o600 });
 }
 
-/** Reads `backup.json` and compares the hashes in it. @throws BackupError when the folder is no backup or is damaged */
+/** Reads `backup.json` and compares the hashes in it. @throws BackupError when the folder is not a backup or is damaged */
 export async function readBackupFacts(folder: string): Promise<BackupFacts> {
   if (!(await exists(folder))) throw noBackupFolder(folder);
   let facts: unknown;

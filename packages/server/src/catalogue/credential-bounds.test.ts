@@ -20,7 +20,7 @@ const tooLarge: Record<string, [credentials: Record<string, unknown>, found: Reg
     { api_key: '中'.repeat(valueBytes / 3 + 1) },
     /values have at most 8192 bytes each/,
   ],
-  'a member that is no text': [
+  'a member that is not text': [
     { api_key: Array.from({ length: valueBytes }, () => 1) },
     /values have at most 8192 bytes each/,
   ],

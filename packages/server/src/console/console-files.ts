@@ -17,7 +17,7 @@ export type Encoding = keyof ConsoleFile['digests'];
 
 const suffixes = { identity: '', br: '.br', gzip: '.gz' } as const;
 
-/** The folder that `scripts/build-console.mjs` writes. Nothing of it is kept in memory but the list. */
+/** The folder that `scripts/build-console.mjs` writes. Only the list of its files is kept in memory. */
 export interface ConsoleFiles {
   /** @throws Problem SERVICE_UNAVAILABLE when the console was not built. */
   find(name: string): Promise<ConsoleFile | undefined>;

@@ -312,7 +312,7 @@ describe('a credential', () => {
     const { execute } = await openBench(t, json(200, { said: 'hi' }));
     const { status, text } = await execute({ plugin_id: 'say', credentials: { api_key: `${mark}-123`, region: 'hi' } });
     assert.equal(status, 200);
-    assert.ok(text.includes('"said":"hi"'), 'a region is no secret');
+    assert.ok(text.includes('"said":"hi"'), 'a region is not a secret');
   });
 });
 

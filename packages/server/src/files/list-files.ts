@@ -2,7 +2,7 @@ import type { Page } from '../kernel/page.ts';
 import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
 import type { FileQuery, FileRepository, StoredFile } from './file-repository.ts';
 
-/** Returns one page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is no file of the project. */
+/** Returns one page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is not a file of the project. */
 export async function listFiles(files: FileRepository, projectId: string, query: FileQuery): Promise<Page<StoredFile>> {
   if (query.after !== undefined && query.before !== undefined) {
     throw cursorsConflict();

@@ -118,7 +118,7 @@ async function firstOf<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
 async function readIdentityFile(folder: string): Promise<{ storeId?: string; folderId?: string }> {
   const text = await readIfThere(join(folder, identityFile));
   if (text === undefined) return {};
-  // This file writes the JSON below. A file that is no JSON stops the start.
+  // This file writes the JSON below. A file that is not JSON stops the start.
   const { store_id, folder_id } = JSON.parse(text) as { store_id?: string; folder_id?: string };
   return { ...(store_id && { storeId: store_id }), ...(folder_id && { folderId: folder_id }) };
 }

@@ -89,7 +89,7 @@ export function createApp(deps: AppDeps): App {
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Handles a path that is no valid URL, before any hook runs.
+    // Handles a path that is not a valid URL, before any hook runs.
     frameworkErrors: (error, request, reply) => {
       writeError(error, request, reply.headers(headers).header('x-request-id', request.id));
     },

@@ -61,7 +61,7 @@ export interface IngestedRecord {
    * The start of the work. Records published later were not checked for duplicates. Used when `onDuplicate` is `skip`.
    */
   readonly since?: number;
-  /** Some chunks have no vector. If the collection has vectors, it now needs the backfill. */
+  /** Some chunks have no vector. If the collection has vectors, it needs a backfill. */
   readonly lacksVectors?: boolean;
 }
 

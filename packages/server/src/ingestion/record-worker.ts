@@ -139,7 +139,7 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, beat
 
 interface AttemptEnd {
   readonly reason: unknown;
-  /** Milliseconds that all attempts together have worked on the record. */
+  /** Milliseconds of work on the record, over all attempts. */
   readonly workedMs: number;
 }
 

@@ -6,37 +6,37 @@ const above = 'The archive is refused.';
 /** Limits of bundle archives, whether they are packed or installed. */
 export const bundleLimits = {
   bundle_archive_bytes: {
-    bounds: 'of a bundle archive',
+    bounds: 'a bundle archive',
     unit: 'bytes',
     value: () => bounds.archiveBytes,
     above,
   },
   bundle_files: {
-    bounds: 'that are files of a bundle',
+    bounds: 'files of a bundle',
     unit: 'items',
     value: () => bounds.files,
     above,
   },
   bundle_file_bytes: {
-    bounds: 'of one unpacked file of a bundle',
+    bounds: 'one unpacked file of a bundle',
     unit: 'bytes',
     value: () => bounds.fileBytes,
     above,
   },
   bundle_bytes: {
-    bounds: 'of all unpacked files of a bundle archive together, `contents.json` and `signature.json` included',
+    bounds: 'all unpacked files of a bundle archive together, `contents.json` and `signature.json` included',
     unit: 'bytes',
     value: () => bounds.bytes,
     above,
   },
   bundle_path_characters: {
-    bounds: 'of the path of a file in its bundle',
+    bounds: 'the path of a file in its bundle',
     unit: 'characters',
     value: () => bounds.pathLength,
     above,
   },
   bundle_path_parts: {
-    bounds: 'that are parts of the path of a file in its bundle: folders and the name',
+    bounds: 'parts of the path of a file in its bundle: folders and the name',
     unit: 'items',
     value: () => bounds.depth,
     above,

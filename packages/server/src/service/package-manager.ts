@@ -79,7 +79,7 @@ export async function packFolder(folder: string, keyFile: string | null): Promis
   const found = await checkBundle(folder);
   refuseMistakes(found);
   const { bundle } = found;
-  if (bundle === undefined) throw bundleInvalid([`${folder} is no bundle`]);
+  if (bundle === undefined) throw bundleInvalid([`${folder} is not a bundle`]);
   return await packBundle({
     folder: bundle.folder,
     bundleId: bundle.id,

@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from './setting-checks.ts';
 
-/** Addresses, public names and the stop of the service. */
+/** Addresses, public names and the shutdown of the service. */
 export const addressSettings = {
   HOST: { description: 'Listen on this address with both servers', default: '127.0.0.1', check: anyText },
   FILES_PORT: {

@@ -20,7 +20,7 @@ export function checkEncryptionKeys(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());
   return keys.every((item) => item === '' || /^[A-Za-z0-9+/_-]{43}=?$/.test(item))
     ? null
-    : 'must be a list of keys, each the base64 of 32 bytes';
+    : 'must be a list of keys, each the base64 encoding of 32 bytes';
 }
 
 export function isPlainUrl(text: string): boolean {

@@ -7,7 +7,7 @@ const namesOfCommandLine: readonly string[] = ['URL', 'PLUGINS_URL', 'API_KEY'];
 /** More suggestions than this help no more than the list of all settings. */
 const maxSuggestions = 3;
 
-/** Returns an error for each variable with the prefix that is no setting. */
+/** Returns an error for each variable with the prefix that is not a setting. */
 export function findUnknownNames(environment: Environment, prefix: string): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)

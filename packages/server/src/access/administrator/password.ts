@@ -28,7 +28,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** @throws Error when the stored text is no hash that this version reads */
+/** @throws Error when the stored text is not a hash that this version reads */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const parsed = parse(stored);
   const hash = await compute(password, { ...parsed, length: parsed.hash.length });

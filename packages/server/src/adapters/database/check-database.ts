@@ -46,7 +46,7 @@ const corruption = /^(XX...|58...)$/;
 /**
  * Reads every row of every table as text, because PostgreSQL has no check for roles without privileges. Reading detects
  * pages with wrong checksums, broken rows and missing parts of long values. It does not compare indexes.
- * @throws when the server interrupts the check, for example by a timeout, which is no sign of damage
+ * @throws when the server interrupts the check, for example by a timeout, which is not a sign of damage
  */
 async function checkPostgres({ read }: Database): Promise<DatabaseCheck> {
   const checked = 'PostgreSQL: every row of every table was read; indexes were not compared (use amcheck for them)';

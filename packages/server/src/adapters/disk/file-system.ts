@@ -64,7 +64,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Removes a file. A missing file is no error. */
+/** Removes a file. A missing file is not an error. */
 export async function removeFile(path: string): Promise<boolean> {
   try {
     await unlinkFile(path);

@@ -47,7 +47,7 @@ test('a term consists of the word, encoded where FTS5 would split it, and its fr
   assert.deepEqual(at(), { terms: '', length: 0 });
 });
 
-test('a suffix that is no valid frequency belongs to the word', () => {
+test('a suffix that is not a valid frequency belongs to the word', () => {
   for (const odd of ['tea\u0081', '\u00812', 'tea\u008101', 'tea\u00810', 'a\u0081b\u00812']) {
     const { terms } = toTerms(odd);
     assert.match(terms, /^[^\u0081 ]+\u0081[1-9]\d*$/, JSON.stringify(terms));

@@ -74,7 +74,7 @@ function endOfPart(words: string, start: number): number {
   return at;
 }
 
-/** Reads a frequency. Returns 0 when the text is no valid frequency of a term. */
+/** Reads a frequency. Returns 0 when the text is not a valid frequency of a term. */
 function readTimes(words: string, start: number, end: number): number {
   let times = 0;
   for (let at = start; at < end; at += 1) {

@@ -105,7 +105,7 @@ describe('the SQLite file', () => {
     );
   });
 
-  it('a file that is no database is refused', async () => {
+  it('a file that is not a database is refused', async () => {
     await writeFile(file(), 'this is not a database, it is a text that is long enough to be looked at'.repeat(20));
     await assert.rejects(open(), /not a database/);
   });

@@ -89,12 +89,12 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     content: `# ${'x'.repeat(256 * 1024)}`,
     says: `${plugin}:- (file): get_weather.yaml is larger than 256 KiB.`,
   },
-  'a file that is no text': {
+  'a file that is not text': {
     file: plugin,
     content: Buffer.from([0x69, 0x64, 0x3a, 0xff, 0xfe]),
     says: `${plugin}:- (file): get_weather.yaml is not UTF-8 text.`,
   },
-  'a file that is no object': {
+  'a file that is not an object': {
     file: plugin,
     content: '- one\n- two\n',
     says: `${plugin}:1 (file): Must be an object; received an array of 2 items.`,
@@ -214,13 +214,13 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: "lon: '{lon}'",
     to: "lon: '{long}'",
-    says: `${plugin}:21 request.query.lon: {long} is no property of input_schema.`,
+    says: `${plugin}:21 request.query.lon: {long} is not a property of input_schema.`,
   },
-  'a brace that is no placeholder': {
+  'a brace that is not a placeholder': {
     file: plugin,
     from: "lon: '{lon}'",
     to: "lon: '{ lon }'",
-    says: `${plugin}:21 request.query.lon: "{ lon }" is no placeholder; write "{{" for a brace.`,
+    says: `${plugin}:21 request.query.lon: "{ lon }" is not a placeholder; write "{{" for a brace.`,
   },
   'a credential that is not declared': {
     file: plugin,
@@ -252,7 +252,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'url: http://',
     says: `${plugin}:20 request.url: Must be an https:// URL, because the bundle sends credentials.`,
   },
-  'a form that is no object': {
+  'a form that is not an object': {
     file: plugin,
     from: 'response:',
     to: '  method: POST\n  body: [1]\n  body_type: form\nresponse:',
@@ -262,7 +262,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: plugin,
     from: "'{temperature: body.main.temp}'",
     to: "'{temperature: body.main.}'",
-    says: `${plugin}:23 response.output: It is no JMESPath expression: Syntax error, unexpected token: }(Rbrace)`,
+    says: `${plugin}:23 response.output: It is not a JMESPath expression: Syntax error, unexpected token: }(Rbrace)`,
   },
   'an expression with an unknown function': {
     file: plugin,
@@ -276,7 +276,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'lat: {type: float, description: Latitude.}',
     says: `${plugin}:11 input_schema.properties.lat.type: Must be one of "array", "boolean", "integer", "null", "number", "object", "string"; received "float".`,
   },
-  'a schema whose root is no object': {
+  'a schema whose root is not an object': {
     file: plugin,
     from: 'input_schema:\n  type: object',
     to: 'input_schema:\n  type: array',
@@ -306,7 +306,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'lat: {type: array, description: Latitudes.}',
     says: `${plugin}:11 input_schema.properties.lat: Must have "items", which describes the elements of the array.`,
   },
-  'a required name that is no property': {
+  'a required name that is not a property': {
     file: plugin,
     from: 'required: [lat, lon]',
     to: 'required: [lat, long]',
@@ -390,7 +390,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'version: 1.0',
     says: `${bundle}:2 version: Must be a string; received a number (1).`,
   },
-  'a file that is no field of the body': {
+  'a file that is not a field of the body': {
     file: plugin,
     from: /^request:\n/m,
     to: 'request:\n  files: {photo: {}}\n',
@@ -446,7 +446,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: 'icon: logo.svg',
     says: `${bundle}:7 icon: The file logo.svg does not exist in the folder.`,
   },
-  'an icon that is no picture': {
+  'an icon that is not a picture': {
     file: 'weather/icon.svg',
     content: '<html></html>',
     says: `${bundle}:7 icon: icon.svg is not an SVG image.`,
@@ -565,7 +565,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     to: '{in: oauth2, grant: client_credentials, token_url: "https://api.example.com/t", client_id: ACCOUNT}',
     says: `${bundle}:16 inject[0].client_secret: Is required, unless "client_authentication" is none.`,
   },
-  'a credential that is no text': {
+  'a credential that is not text': {
     file: bundle,
     from: 'ACCOUNT: {type: string',
     to: 'ACCOUNT: {type: integer',
@@ -581,7 +581,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     file: bundle,
     from: '/v1/me',
     to: '/v1/{lat}',
-    says: `${bundle}:19 verify.request.url: {lat} is no property of input_schema.`,
+    says: `${bundle}:19 verify.request.url: {lat} is not a property of input_schema.`,
   },
   'a YAML file in a sub-folder': {
     file: 'weather/more/get_snow.yaml',

@@ -21,7 +21,7 @@ function complaintAbout(expression: string): string | undefined {
     return unknown === undefined ? undefined : `JMESPath has no function ${unknown}().`;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return `It is no JMESPath expression: ${reason.slice(0, 200)}`;
+    return `It is not a JMESPath expression: ${reason.slice(0, 200)}`;
   }
 }
 

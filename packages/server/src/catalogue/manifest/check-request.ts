@@ -117,11 +117,11 @@ function checkText(
 ): void {
   const { placeholders, malformed } = readTemplate(text);
   if (malformed !== undefined) {
-    findings.add(path, `${JSON.stringify(malformed)} is no placeholder; write "{{" for a brace.`);
+    findings.add(path, `${JSON.stringify(malformed)} is not a placeholder; write "{{" for a brace.`);
   }
   for (const { kind, name } of placeholders) {
     if (kind === 'parameter') {
-      if (!context.parameters.has(name)) findings.add(path, `{${name}} is no property of input_schema.`);
+      if (!context.parameters.has(name)) findings.add(path, `{${name}} is not a property of input_schema.`);
     } else if (!inUrlPath) {
       findings.add(path, `{credential:${name}} stands in the path of the URL only; elsewhere "inject" places it.`);
     } else if (!context.credentials.has(name)) {

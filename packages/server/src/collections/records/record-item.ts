@@ -1,7 +1,7 @@
 import { type RecordItem, type RecordProgress, type RecordStage, recordStages } from '@quartermaster/contract';
 import type { StoredRecord } from './record-repository.ts';
 
-/** A record as it goes over the wire. */
+/** A record in the format of the API. */
 export function toRecordItem(record: StoredRecord, waitsForDisk = false): RecordItem {
   return {
     object: 'Record',

@@ -60,6 +60,6 @@ function formatNotRead(extension: string, mimeType: string | undefined): Problem
   const found = `the extension ${quoteText(extension)} and the type ${quoteText(mimeType ?? '')}`;
   return new Problem(
     'UNSUPPORTED_MEDIA_TYPE',
-    `No reader for this document: received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx or a text type.`,
+    `The format of the document is not supported; received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx or a text type.`,
   );
 }

@@ -185,7 +185,7 @@ describe('a request signed with a keyed hash', () => {
     const result = await broker.send({ method: 'GET', url: `${apiOrigin}/` }, policy, never);
     assert.deepEqual(result, {
       kind: 'refused',
-      message: 'the credential "key" is not hex, so it is no key to sign with',
+      message: 'the credential "key" is not hex, so it cannot be used as a signing key',
     });
   });
 

@@ -37,7 +37,7 @@ export function prepareHmacSigner(declared: HmacSigning, credentials: Credential
   if (secret === undefined) return null;
   const key = hmacKey(secret, declared.key_encoding);
   if (key === null) {
-    const message = `is not ${declared.key_encoding}, so it is no key to sign with`;
+    const message = `is not ${declared.key_encoding}, so it cannot be used as a signing key`;
     return { refusal: { credential: declared.credential, message } };
   }
   const credentialOf = (name: string) => credentials.get(name)?.reveal();

@@ -203,7 +203,7 @@ function replaceFunctions(of: BoundedInterpreter): void {
   });
 }
 
-/** The sort key of an item when the first item's key is a string. @throws Error when the key is no string */
+/** The sort key of an item when the first item's key is a string. @throws Error when the key is not a string */
 function textOf(key: unknown): string {
   if (typeof key === 'string') return key;
   throw new Error(`Invalid type: expected (string), received ${key === null ? 'null' : typeof key}`);

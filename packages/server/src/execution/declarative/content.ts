@@ -92,5 +92,5 @@ function bytesOf(value: unknown): Buffer | null {
 }
 
 function notBase64(name: string): Content {
-  return { rejected: `what is sent as ${name} is no base64` };
+  return { rejected: `the value sent as ${name} is not valid base64` };
 }

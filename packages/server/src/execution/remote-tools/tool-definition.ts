@@ -13,7 +13,7 @@ export interface ToolDefinition {
   readonly execution?: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a definition and keeps only the members that identify and describe a tool. null when the value is no definition. */
+/** Reads a definition and keeps only the members that identify and describe a tool. null when the value is not a definition. */
 export function readToolDefinition(value: unknown): ToolDefinition | null {
   const { name, title, description, inputSchema, outputSchema, annotations, execution } = Object(value);
   if (typeof name !== 'string' || name === '' || !isJsonObject(inputSchema)) return null;

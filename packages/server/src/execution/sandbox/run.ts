@@ -162,7 +162,7 @@ function describeCause(cause: unknown): CallError {
   const { code, message }: { code?: unknown; message?: unknown } = cause instanceof Object ? cause : {};
   return {
     code: typeof code === 'string' ? code : 'fetch_failed',
-    message: typeof message === 'string' ? message : 'The request could not be made.',
+    message: typeof message === 'string' ? message : 'The request could not be sent.',
   };
 }
 

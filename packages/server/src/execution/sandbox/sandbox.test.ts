@@ -89,8 +89,8 @@ test('a run makes at most its number of requests, six concurrently', async () =>
 });
 
 test('context.reject reports an invalid input', async () => {
-  const outcome = await runSource(`export const run = (input, context) => context.reject('q is no city');`);
-  assert.deepEqual(outcome, { kind: 'input_rejected', message: 'q is no city' });
+  const outcome = await runSource(`export const run = (input, context) => context.reject('q is not a city');`);
+  assert.deepEqual(outcome, { kind: 'input_rejected', message: 'q is not a city' });
 });
 
 test('a thrown error fails the run with its message, without stack and paths', async () => {

@@ -88,7 +88,7 @@ test('with overlap every character of the text is in a chunk, in order', () => {
   );
 });
 
-test('a piece of the overlap alone is no chunk', () => {
+test('a piece of the overlap alone is not a chunk', () => {
   // Cut off from the text before it, the overlap takes more tokens than within the text.
   const text = `天安门天安门${'Donaudampfschiff'.repeat(2)}wordwordwordword\tDonaudampfschiffwordDonaudampfschiffword\té${'word'.repeat(2)}  's 's3.143.14`;
   const cuts = [...splitByTokens(text, { size: 52, overlap: 23 })];

@@ -29,7 +29,7 @@ export type StoreFault =
   | ({ readonly kind: 'content_differs' } & DamagedBlob)
   /** The disk cannot read the bytes. */
   | ({ readonly kind: 'unreadable' } & DamagedBlob)
-  /** Bytes without a row. Within the grace period they may belong to an upload in progress and are no fault. */
+  /** Bytes without a row. Within the grace period they may belong to an upload in progress and are not a fault. */
   | ({ readonly kind: 'orphan'; readonly isInGrace: boolean } & StoredBlob)
   /** The stored usage of a project, which its quota is compared with, differs from that of its files. */
   | ({ readonly kind: 'usage_differs' } & WrongUsage)

@@ -20,7 +20,7 @@ export type ReportDamage = (
  * Records that stored bytes differ from those of their files, so that the next upload of the same content replaces
  * them. Wrong bytes are moved to the quarantine, so they are not served. `fsck --repair` restores them if their hash
  * turns out to be correct. Unreadable bytes stay in their place, where a later read may succeed.
- * @throws the error of a storage that has failed as a whole, which is no damage of one blob
+ * @throws the error of a storage that has failed as a whole, which is not damage of one blob
  */
 export function createDamageReport({ damages, blobs, clock, logger }: ReportDamageDeps): ReportDamage {
   /** Moves the bytes to the quarantine. A failure is harmless, because bytes with recorded damage are not served. */

@@ -154,7 +154,7 @@ export function describeBlobStore(
       for (const id of ids) assert.equal(found.get(id), 2000);
     });
 
-    test('a name that is no generated id is refused before it is part of a path', async () => {
+    test('a name that is not a generated id is refused before it is part of a path', async () => {
       for (const bad of ['../../etc/passwd', 'blob', '', `blob${'/'.repeat(20)}`, `file${'0'.repeat(20)}`]) {
         assert.throws(() => store.stage(bad));
         await assert.rejects(async () => store.open(bad));

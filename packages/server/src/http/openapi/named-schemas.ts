@@ -14,7 +14,7 @@ const names = new Map(
  * Marks a schema with its name until the document is complete, because the swagger plugin converts schemas before that.
  */
 const nameKeyword = 'x-schema-name';
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const valueKeywords = new Set([
   'enum',
   'const',

@@ -41,7 +41,7 @@ test('every line arrives, whole and in order', async (t) => {
   assert.equal(read(), lines.join(''));
 });
 
-test('a flush writes the batched lines before it returns, and a line after the end is no error', async (t) => {
+test('a flush writes the batched lines before it returns, and a line after the end is not an error', async (t) => {
   const { fd, read } = open(t);
   const log = createLogDestination(fd);
   log.write('first\n');

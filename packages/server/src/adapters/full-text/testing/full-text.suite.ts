@@ -184,7 +184,7 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
     assert.deepEqual(await corpus.search(['water']), []);
   });
 
-  it('refuses a text that is no collection id', async () => {
+  it('refuses a text that is not a collection id', async () => {
     const { fullText, read } = database();
     const search = async () => fullText.search(read, 'x"; drop table chunk; --', { words: ['water'], limit: 1 });
     assert.deepEqual(await search().catch(() => []), []);

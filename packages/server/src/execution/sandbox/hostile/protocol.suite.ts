@@ -35,14 +35,14 @@ export const protocol: readonly HostileCase[] = [
   sends('log for another run', `await say('{"type":"log","run":"${other}","message":"forged"}');`),
   sends('say that it is ready, again and again', `for (let i = 0; i < 50; i++) await say('{"type":"ready"}');`),
   sends('return runs that the host did not ask for', `await say('{"type":"pending_dropped"}');`),
-  sends('send what is no message', `await say('hello'); await new Promise(() => {});`, ['crashed']),
+  sends('send something that is not a message', `await say('hello'); await new Promise(() => {});`, ['crashed']),
   sends('send a message of no known type', `await say('{"type":"sudo","run":"a"}'); await new Promise(() => {});`, [
     'crashed',
   ]),
   sends('send an array', `await say('[1]'); await new Promise(() => {});`, ['crashed']),
   sends('send null', `await say('null'); await new Promise(() => {});`, ['crashed']),
   sends(
-    'send bytes that are no text',
+    'send bytes that are not text',
     `channel.write(Buffer.of(2, 0, 0, 0, 0, 0xff, 0xfe)); await new Promise(() => {});`,
     ['crashed'],
   ),
@@ -101,7 +101,7 @@ export const protocol: readonly HostileCase[] = [
     `channel.on('data', () => {}); await context.fetch({ url: 'https://a.test/' }).catch(() => {});`,
   ),
   { does: 'return a cycle', body: `const a = {}; a.a = a; return a;`, ends: ['failed'] },
-  { does: 'return what is no JSON', body: `return { a: 1n };`, ends: ['failed'] },
+  { does: 'return what is not JSON', body: `return { a: 1n };`, ends: ['failed'] },
   { does: 'return a function', body: `return () => 1;`, ends: ['failed'] },
   { does: 'return a member __proto__', body: `return JSON.parse('{"__proto__":{"polluted":1}}');`, ends: ['failed'] },
   {
@@ -133,7 +133,7 @@ export const protocol: readonly HostileCase[] = [
     ends: ['failed'],
     limits: { memoryMb: 1024 },
   },
-  { does: 'throw what is no error', body: `throw Object.create(null);`, ends: ['failed'] },
+  { does: 'throw what is not an error', body: `throw Object.create(null);`, ends: ['failed'] },
   { does: 'throw an error that throws', body: `throw { toString() { throw 1; } };`, ends: ['failed'] },
   { does: 'throw lines for the log', body: `throw new Error('a\\n{"level":60}\\u001b[31m\\u2028');`, ends: ['failed'] },
   {

@@ -58,7 +58,7 @@ function linePrefix(name: string, what: string): string {
   return `**${name}: ${what}** `;
 }
 
-/** Replaces each verdict `slow` by that of the page. A time limit is no evidence against the page. */
+/** Replaces each verdict `slow` by that of the page. A time limit is not evidence against the page. */
 export function settleSlow(measured: Measured, page: string): Measured {
   const settled = columns.map(([what, of]) => {
     const saidOpen = new Set(

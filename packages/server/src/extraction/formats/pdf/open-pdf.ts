@@ -42,7 +42,7 @@ export interface OpenPdf {
   close(): void;
 }
 
-/** @throws ExtractionError when the bytes are no PDF, need a password or cannot be repaired. */
+/** @throws ExtractionError when the bytes are not PDF, need a password or cannot be repaired. */
 export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
   if (bytes.length === 0) throw fileEmpty();
   // Each document gets a new WebAssembly instance, so that corrupted memory cannot affect the next document.

@@ -12,7 +12,7 @@ import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
 
 /**
  * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read.
- * @throws ExtractionError when the bytes are no PDF, need a password, or none of the pages can be read.
+ * @throws ExtractionError when the bytes are not PDF, need a password, or none of the pages can be read.
  */
 export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
   const pdf = await openPdf(bytes);
