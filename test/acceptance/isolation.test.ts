@@ -91,11 +91,7 @@ test('[isolation] the operator decides otherwise by one setting', async (t) => {
 
 const poorMachines: ReadonlyArray<readonly [what: string, change: string, reason: string]> = [
   ['without bubblewrap and util-linux', 'mount -t tmpfs none /usr/bin', 'bubblewrap is not installed'],
-  [
-    'that denies new namespaces',
-    'echo 0 > /proc/sys/user/max_user_namespaces',
-    'bubblewrap does not work here (the log says why)',
-  ],
+  ['that denies new namespaces', 'echo 0 > /proc/sys/user/max_user_namespaces', 'user namespaces are not allowed here'],
 ];
 for (const [what, change, reason] of poorMachines) {
   test(`[isolation] a machine ${what} refuses code from elsewhere, says why, runs ours and reads documents`, async (t) => {

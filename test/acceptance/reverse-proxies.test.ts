@@ -4,8 +4,9 @@ import { get } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { setUp } from '../support/administrator.ts';
+import { findFreePorts } from '../support/free-port.ts';
 import { openProbe } from '../support/probe-bundle.ts';
-import { findFreePorts, type ProxyName, startProxy } from '../support/reverse-proxy.ts';
+import { type ProxyName, startProxy } from '../support/reverse-proxy.ts';
 import { type Ending, startService } from '../support/service.ts';
 
 const immediate = 'no-store, no-transform';

@@ -4,7 +4,8 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findFreePort, findServerUser } from './postgres.ts';
+import { findFreePort } from './free-port.ts';
+import { findServerUser } from './postgres.ts';
 import { requireTools, toolsNamed } from './system-tools.ts';
 
 export interface PgBouncer {

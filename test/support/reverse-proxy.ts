@@ -4,24 +4,11 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findFreePort } from './postgres.ts';
+import type { Ports } from './free-port.ts';
 import { type Ending, temporaryFolder } from './service.ts';
 import { requireTools, type ToolName, toolsNamed } from './system-tools.ts';
 
-/** The ports of both addresses: `files` and `plugins`. */
-export interface Ports {
-  readonly files: number;
-  readonly plugins: number;
-}
-
 export type ProxyName = 'nginx' | 'caddy';
-
-export async function findFreePorts(): Promise<Ports> {
-  const files = await findFreePort();
-  let plugins = files;
-  while (plugins === files) plugins = await findFreePort();
-  return { files, plugins };
-}
 
 /**
  * Starts a reverse proxy with its sample of `deploy`, in which only names, ports and certificates are replaced.

@@ -42,6 +42,7 @@ export const tools = [
   { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
   { name: 'nginx', isInstalled: () => exists('/usr/sbin/nginx'), marker: /\/usr\/sbin\/nginx/ },
   { name: 'caddy', isInstalled: () => exists('/usr/bin/caddy'), marker: /\/usr\/bin\/caddy/ },
+  { name: 'systemd', isInstalled: () => exists('/usr/bin/systemd-analyze'), marker: /\/usr\/bin\/systemd-analyze/ },
 ] as const satisfies readonly Tool[];
 
 export type ToolName = (typeof tools)[number]['name'];

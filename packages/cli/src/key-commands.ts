@@ -24,6 +24,13 @@ export function keyCommands(): Command {
       }),
     );
   key
+    .command('generate')
+    .description('print a new key for QUARTERMASTER_FIRST_KEY_FILE, without storing it')
+    .action(async () => {
+      const { createApiKey } = await import('@quartermaster/server/administration');
+      console.log(createApiKey());
+    });
+  key
     .command('list')
     .argument('[project]', 'id or name of a project')
     .description('list keys, without their secrets')

@@ -104,3 +104,26 @@ test('the URL of the database comes from its setting or from a file, not from bo
     assert.throws(() => parseConfig(settings), refused);
   }
 });
+
+test('the first key and the password of the administrator come from settings or from files, not from both', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'secret');
+  await writeFile(file, ' a secret text\n');
+  for (const [name, member] of [
+    ['FIRST_KEY', 'firstKey'],
+    ['ADMINISTRATOR_PASSWORD', 'administratorPassword'],
+  ] as const) {
+    const setting = `QUARTERMASTER_${name}`;
+    assert.equal(parseConfig({})[member], null);
+    assert.equal(parseConfig({ [setting]: 'a secret text' })[member]?.reveal(), 'a secret text');
+    assert.equal(parseConfig({ [`${setting}_FILE`]: file })[member]?.reveal(), 'a secret text');
+    assert.throws(
+      () => parseConfig({ [setting]: 'a secret text', [`${setting}_FILE`]: file }),
+      (error: Error) => {
+        assert.match(error.message, new RegExp(`${setting} and ${setting}_FILE are both set`));
+        return !error.message.includes('a secret text');
+      },
+    );
+  }
+});

@@ -104,3 +104,4 @@ function unknownKey(keyId: string): Error {
 }
 
 export { createEncryptionKey } from '../access/credential-profiles/encryption.ts';
+export { createApiKey } from '../access/keys/api-key.ts';

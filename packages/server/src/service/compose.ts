@@ -1,6 +1,7 @@
+import { createConfiguredAdministrator } from '../access/administrator/configured-administrator.ts';
 import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
-import { createFirstKey } from '../access/projects/first-start.ts';
+import { createFirstKey, type FirstKey } from '../access/projects/first-start.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
@@ -42,7 +43,7 @@ export interface Service {
   /** The URLs of the files address, the preferred one first. Empty when this process does not serve it. */
   readonly filesUrls: readonly string[];
   readonly pluginsUrls: readonly string[];
-  /** Set on a fresh installation: the first API key and the file that holds it. */
+  /** Set on a fresh installation without a key in the settings: the first API key and the file that holds it. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** Set while there is no administrator: the setup link and the file that holds it. */
   readonly setUpLink: SetUpLink | undefined;
@@ -88,6 +89,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     resources.defer(() => listening.close(config.stopSeconds * 1000));
     return listening;
   };
+  if (sides.files !== null) await createAdministratorOfSettings(context);
   start.options.beforeListening?.();
   const files = await listenTo(sides.files, 'QUARTERMASTER_FILES_PORT');
   filesUrl = files?.url ?? '';
@@ -120,6 +122,20 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
       await closeAll(resources);
     },
   };
+}
+
+/** Creates the administrator before a port opens, so that a refused password ends the start. */
+async function createAdministratorOfSettings({
+  config,
+  database,
+  clock,
+  newId,
+  logger,
+}: ServiceContext): Promise<void> {
+  const { administratorName: name, administratorPassword: password } = config;
+  if (password === null) return;
+  const repository = createAdministratorRepository(database);
+  await createConfiguredAdministrator({ repository, clock, newId, logger }, { name, password });
 }
 
 /** Opens what this process serves. */
@@ -172,7 +188,8 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
   if (config.serve !== 'plugins') await claimFolder(config.dataFolder, database);
-  const firstKey = await createFirstKey({ repository, clock, newId }, config.dataFolder);
+  const created = await createFirstKey({ repository, clock, newId }, config.dataFolder, config.firstKey);
+  if (created !== undefined) logger.info({ event: 'first_key_created', key_id: created.keyId }, 'first key created');
   const keyRing = await openKeyRing({ repository, clock, logger });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
@@ -213,7 +230,12 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
       database: () => database.check(),
     },
   };
-  return { context, firstKey };
+  return { context, firstKey: describeFirstKey(created) };
+}
+
+/** The start message omits a key of the settings, because the operator has it. */
+function describeFirstKey(created: FirstKey | undefined): Service['firstKey'] {
+  return created === undefined || created.file === null ? undefined : { key: created.key, file: created.file };
 }
 
 async function claimFolder(dataFolder: string, database: Database): Promise<void> {

@@ -55,6 +55,11 @@ export interface Config {
   readonly sealingKeys: readonly Secret[];
   /** An absolute path. */
   readonly sealingKeyFile: string | null;
+  /** The first API key of a new installation; null for a new key. */
+  readonly firstKey: Secret | null;
+  readonly administratorName: string;
+  /** null: a setup link creates the administrator. */
+  readonly administratorPassword: Secret | null;
   readonly logLevel: LogLevel;
   readonly maxFileBytes: number;
   readonly maxProjectBytes: number | null;
@@ -209,6 +214,9 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     databaseUrl: secret('DATABASE_URL', 'DATABASE_URL_FILE'),
     databaseConnections: number('DATABASE_CONNECTIONS'),
     databaseDurability: text('DATABASE_DURABILITY') as Config['databaseDurability'], // checked against its list
+    firstKey: secret('FIRST_KEY', 'FIRST_KEY_FILE'),
+    administratorName: text('ADMINISTRATOR_NAME'),
+    administratorPassword: secret('ADMINISTRATOR_PASSWORD', 'ADMINISTRATOR_PASSWORD_FILE'),
     sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
     sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
     maxFileBytes: number('MAX_FILE_BYTES'),

@@ -1,6 +1,7 @@
 import { addressSettings } from './address-settings.ts';
 import { databaseSettings } from './database-settings.ts';
 import { embeddingSettings } from './embedding-settings.ts';
+import { firstStartSettings } from './first-start-settings.ts';
 import { pluginSettings } from './plugin-settings.ts';
 import { storeSettings } from './store-settings.ts';
 
@@ -8,6 +9,7 @@ import { storeSettings } from './store-settings.ts';
 export const settings = {
   ...addressSettings,
   ...storeSettings,
+  ...firstStartSettings,
   ...databaseSettings,
   ...embeddingSettings,
   ...pluginSettings,

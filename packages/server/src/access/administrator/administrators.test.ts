@@ -10,7 +10,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { Secret } from '../../kernel/secret.ts';
 import { createAdministrators } from './administrators.ts';
+import { createConfiguredAdministrator } from './configured-administrator.ts';
 import { createDeviceCookie } from './device-cookie.ts';
 import {
   absoluteMs,
@@ -95,6 +97,36 @@ function setUpTests(kind: DatabaseKind): void {
     await assert.rejects(administrators.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
     assert.equal(await newToken(), '', 'no link is made when there is an administrator');
     await assert.rejects(stat(file));
+  });
+
+  test('is created from the settings once, and keeps a changed password', async (t) => {
+    const { clock, folder, repository, openAdministrators, newToken } = await openOn(t, kind);
+    const deps = { repository, clock, newId: createNewId(clock), logger: createLogger('silent') };
+    const configured = { name: 'Ada', password: new Secret(password) };
+    await newToken();
+    await createConfiguredAdministrator(deps, configured);
+    const administrators = openAdministrators();
+    const begun = await administrators.signIn({ name: 'Ada', password }, visitor);
+    assert.equal(await newToken(), '', 'no link is made when there is an administrator');
+    await assert.rejects(stat(join(folder, 'setup-link')));
+    const found = { administrator: begun.administrator, session: begun.session };
+    const change = { current_password: password, new_password: wrong };
+    await administrators.changePassword(found, change, visitor);
+    await createConfiguredAdministrator(deps, configured);
+    await assert.rejects(administrators.signIn({ name: 'Ada', password }, visitor), isRefused);
+    await administrators.signIn({ name: 'Ada', password: wrong }, visitor);
+  });
+
+  test('is not created from a weak password in the settings; the error names the setting, not the password', async (t) => {
+    const { clock, repository } = await openOn(t, kind);
+    const deps = { repository, clock, newId: createNewId(clock), logger: createLogger('silent') };
+    const weak = { name: 'Ada', password: new Secret('password1234567') };
+    await assert.rejects(createConfiguredAdministrator(deps, weak), (error: Error) => {
+      assert.match(error.message, /^QUARTERMASTER_ADMINISTRATOR_NAME or .*: password must be hard to guess/);
+      assert.ok(!error.message.includes(weak.password.reveal()));
+      return true;
+    });
+    assert.equal(await repository.findAdministrator(), undefined);
   });
 
   test('is the only one: the limit administrators_of_installation accepts one and refuses one more', async (t) => {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
-import { checkName } from '../../kernel/check-name.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../../kernel/identifier.ts';
@@ -9,6 +8,7 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { isTemporary } from '../../kernel/problem.ts';
 import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
 import { readDeviceCookie } from './device-cookie.ts';
+import { newAdministrator } from './new-administrator.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
 import { createPasswordSemaphore } from './password-semaphore.ts';
@@ -107,17 +107,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       const tokenHash = hashToken(token);
       const stored = await repository.findSetUpToken();
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
-      checkName(name, 64);
-      await semaphore.run(() => checkPassword(password, name));
-      const at = clock.now();
-      const administrator: Administrator = {
-        id: deps.newId('administrator'),
-        name,
-        passwordHash: await hash(password),
-        browserSecret: randomBytes(32).toString('hex'),
-        createdAt: at,
-        updatedAt: at,
-      };
+      const administrator = await semaphore.run(() => newAdministrator(deps, { name, password }));
       if (!(await repository.addAdministrator(administrator, tokenHash, clock.now()))) throw setUpOver();
       logger.info(lineOf('set_up_link_used', comer, administrator), 'set-up link used, administrator created');
       return beginSession(deps, administrator, comer);

@@ -1,33 +1,56 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '@quartermaster/contract';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { Secret } from '../../kernel/secret.ts';
+import { looksLikeApiKey } from '../keys/api-key.ts';
 import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
 
 /** The name of the project of a new installation. */
 const firstProjectName = 'default';
 
+/** The first key of an installation. */
+export interface FirstKey {
+  readonly key: Secret;
+  readonly keyId: string;
+  /** The file that contains the key, with mode 0600; null for a key of the settings. */
+  readonly file: string | null;
+}
+
 /**
- * Creates one project and one key in a new installation. The key is written to `first-key` in the data folder (mode
+ * Creates one project and one key in a new installation. A new key is written to `first-key` in the data folder (mode
  * 0600) before it becomes valid, so that it cannot be lost. When several processes start at the same time, one creates
  * the key.
- * @returns the key and its file, or undefined when there is a project already
+ * @param chosen the key of the settings, used instead of a new one
+ * @returns the key, or undefined when there is a project already
+ * @throws OperatorError when the chosen key has not the form of a key
  */
 export async function createFirstKey(
   deps: ProjectsDeps,
   dataFolder: string,
-): Promise<{ key: Secret; file: string } | undefined> {
+  chosen: Secret | null = null,
+): Promise<FirstKey | undefined> {
   const { repository, clock, newId } = deps;
+  if (chosen !== null && !looksLikeApiKey(chosen.reveal())) throw firstKeyRefused();
   if ((await repository.listProjects()).length > 0) return undefined;
   const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
-  const created = newKey(deps, { projectId: project.id, name: 'first', scopes, expiresAt: null });
-  const file = join(dataFolder, 'first-key');
+  const request = { projectId: project.id, name: 'first', scopes, expiresAt: null };
+  const { key, stored } = newKey(deps, request, chosen ?? undefined);
+  const file = chosen === null ? join(dataFolder, 'first-key') : null;
   const added = await repository.addProject(project, {
     most: maxProjects,
-    key: created.stored,
-    beforeCommit: () => writeDurably(file, `${created.key.reveal()}\n`),
+    key: stored,
+    beforeCommit: async () => {
+      if (file !== null) await writeDurably(file, `${key.reveal()}\n`);
+    },
   });
-  return added === 'added' ? { key: created.key, file } : undefined;
+  return added === 'added' ? { key, keyId: stored.id, file } : undefined;
+}
+
+function firstKeyRefused(): OperatorError {
+  return new OperatorError(
+    'QUARTERMASTER_FIRST_KEY, or the file that QUARTERMASTER_FIRST_KEY_FILE names, does not hold an API key. "npm run quartermaster -- key generate" prints one.',
+  );
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {

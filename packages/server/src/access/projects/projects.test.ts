@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -11,6 +11,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { Secret } from '../../kernel/secret.ts';
 import { createApiKey, looksLikeApiKey } from '../keys/api-key.ts';
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts';
 import { createFirstKey } from './first-start.ts';
@@ -65,13 +66,38 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('a new installation gets one project and one key, in a file that only its owner can read', async (t) => {
       const { deps, folder, projects, openRing } = await open(t);
       const first = await createFirstKey(deps, folder);
-      assert.ok(first);
+      assert.ok(first?.file);
       assert.equal((await readFile(first.file, 'utf8')).trim(), first.key.reveal());
       assert.equal((await stat(first.file)).mode & 0o777, 0o600);
       assert.equal((await projects.listProjects()).length, 1);
       const ring = await openRing();
       assert.deepEqual([...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).scopes], [...scopes]);
       assert.equal(await createFirstKey(deps, folder), undefined);
+    });
+
+    test('a new installation uses the key of the settings and writes it to no file', async (t) => {
+      const { deps, folder, openRing, projects } = await open(t);
+      const chosen = new Secret(createApiKey());
+      const first = await createFirstKey(deps, folder, chosen);
+      assert.equal(first?.file, null);
+      assert.deepEqual((await readdir(folder)).includes('first-key'), false);
+      const ring = await openRing();
+      assert.equal((await ring.authenticate(`Bearer ${chosen.reveal()}`)).keyId, first?.keyId);
+      await projects.revokeKey(first?.keyId ?? '');
+      assert.equal(await createFirstKey(deps, folder, chosen), undefined, 'a revoked key does not come back');
+      await ring.refresh();
+      await assert.rejects(ring.authenticate(`Bearer ${chosen.reveal()}`), isRejected);
+    });
+
+    test('a start with a first key that is not an API key is refused, and the error does not contain it', async (t) => {
+      const { deps, folder, projects } = await open(t);
+      const text = `${createApiKey().slice(0, -1)}!`;
+      await assert.rejects(createFirstKey(deps, folder, new Secret(text)), (error: Error) => {
+        assert.match(error.message, /QUARTERMASTER_FIRST_KEY_FILE.*key generate/);
+        assert.ok(!error.message.includes(text));
+        return true;
+      });
+      assert.deepEqual(await projects.listProjects(), []);
     });
 
     test('when several processes start on one database at the same time, one creates the first key', async (t) => {

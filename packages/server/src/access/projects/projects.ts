@@ -161,9 +161,12 @@ export const maxProjects = 10_000;
 /** The maximum number in one project. Source: docs/contract.md "Keys". */
 export const maxUsableKeys = 1_000;
 
-/** Creates a key without storing it. */
-export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: KeyRequest): NewKey {
-  const key = createApiKey();
+/**
+ * Creates a key without storing it.
+ * @param chosen the text of the key instead of a new one
+ */
+export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: KeyRequest, chosen?: Secret): NewKey {
+  const key = chosen?.reveal() ?? createApiKey();
   const stored: StoredKey = {
     id: deps.newId('key'),
     projectId: request.projectId,

@@ -6,7 +6,7 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
 import { type CgroupProbe, cgroupsOff, openCgroups } from '../../processes/isolation/cgroup/open-cgroups.ts';
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
-import { isReadableByAll, type Probe, type SandboxProbe } from '../../processes/isolation/probe.ts';
+import { isReadableByAll, type Probe, type SandboxProbe, sandboxRemedy } from '../../processes/isolation/probe.ts';
 import { nobody, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import { createUsageWatch } from '../../processes/usage-watch.ts';
 import { createHost } from './host.ts';
@@ -56,7 +56,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox), cgroup };
   logger.info(loggedFacts(capabilities, machine), 'plugin sandbox opened');
   if (sandbox.settings === undefined) {
-    logger.warn({ missing: sandbox.missing, detail: sandbox.detail }, 'handlers refused: no sandbox available');
+    const { missing, detail } = sandbox;
+    logger.warn({ missing, detail, remedy: sandboxRemedy }, 'handlers refused: no sandbox available');
   }
   const homes = new Map<string, Home>();
   const openings = new Map<string, Promise<Home>>();

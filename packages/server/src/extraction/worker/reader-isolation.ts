@@ -1,10 +1,8 @@
 import type { Logger } from '../../kernel/log/logger.ts';
 import { findIsolation, type MachineIsolation } from '../../processes/isolation/find-isolation.ts';
-import { isReadableByAll } from '../../processes/isolation/probe.ts';
+import { isReadableByAll, sandboxRemedy } from '../../processes/isolation/probe.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import { readableFiles } from './spawn-reader.ts';
-
-const remedy = 'Install bubblewrap and allow user namespaces: see docs/reference/isolation.md.';
 
 /**
  * Determines the isolation of extraction processes on this machine and logs it, with a warning where there is no
@@ -24,7 +22,7 @@ export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings
   if (found.sandbox.settings !== undefined) logger.info(facts, 'document reader isolation selected');
   else {
     const { missing, detail } = found.sandbox;
-    logger.warn({ ...facts, missing, detail, remedy }, 'document readers started without a sandbox');
+    logger.warn({ ...facts, missing, detail, remedy: sandboxRemedy }, 'document readers started without a sandbox');
   }
   return settings;
 }

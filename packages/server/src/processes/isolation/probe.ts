@@ -30,6 +30,10 @@ export type SandboxProbe =
   | { readonly settings: SpawnSettings }
   | { readonly settings: undefined; readonly missing: string; readonly detail: string };
 
+/** For the log, where there is no sandbox. */
+export const sandboxRemedy =
+  'Install bubblewrap and allow user namespaces: see docs/reference/isolation.md, for containers docs/guides/deploying.md.';
+
 /**
  * The time limit of a probe. It is long, because a timeout on a busy machine would weaken the isolation of all
  * children.
@@ -69,7 +73,10 @@ export async function probeSandbox(): Promise<SandboxProbe> {
       failures.push(`it leaves open: ${open.join(', ')}`);
     }
   }
-  return missing('bubblewrap does not work here (the log says why)', [...new Set(failures)].join('; '));
+  const detail = [...new Set(failures)].join('; ');
+  // What bubblewrap prints when the kernel, a container or AppArmor refuses a user namespace.
+  if (/new namespace|uid map/.test(detail)) return missing('user namespaces are not allowed here', detail);
+  return missing('bubblewrap does not work here (the log says why)', detail);
 }
 
 /** `detail` may hold paths and goes to the log only. */

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.ts';
+import type { NewId } from '../../kernel/identifier.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { OperatorError } from '../../kernel/process/operator-error.ts';
+import type { Secret } from '../../kernel/secret.ts';
+import type { AdministratorRepository } from './administrator-repository.ts';
+import { newAdministrator } from './new-administrator.ts';
+import { hashToken } from './sessions.ts';
+
+export interface ConfiguredAdministratorDeps {
+  readonly repository: AdministratorRepository;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+}
+
+/** The administrator that the settings describe. */
+export interface ConfiguredAdministrator {
+  readonly name: string;
+  readonly password: Secret;
+}
+
+/** Milliseconds in which the token of this function is used. */
+const validMs = 60_000;
+
+/**
+ * Creates the administrator of the settings if there is no administrator. An administrator who exists keeps name and password.
+ * @throws OperatorError when the name or the password is refused; it contains neither
+ */
+export async function createConfiguredAdministrator(
+  deps: ConfiguredAdministratorDeps,
+  { name, password }: ConfiguredAdministrator,
+): Promise<void> {
+  const { repository, clock, logger } = deps;
+  if ((await repository.findAdministrator()) !== undefined) return;
+  const administrator = await newAdministrator(deps, { name, password: password.reveal() }).catch((error: unknown) => {
+    throw error instanceof Problem ? refused(error) : error;
+  });
+  // An administrator is created with a token only, so that one of several concurrent calls succeeds.
+  const hash = hashToken(randomBytes(32).toString('base64url'));
+  if (!(await repository.keepSetUpToken({ hash, expiresAt: clock.now() + validMs }))) return;
+  if (!(await repository.addAdministrator(administrator, hash, clock.now()))) return;
+  logger.info(
+    { event: 'administrator_created', administrator: administrator.id, name },
+    'administrator created from the settings',
+  );
+}
+
+function refused(problem: Problem): OperatorError {
+  const reason = problem.message.replaceAll('body/', '');
+  return new OperatorError(
+    `QUARTERMASTER_ADMINISTRATOR_NAME or QUARTERMASTER_ADMINISTRATOR_PASSWORD was refused: ${reason}`,
+  );
+}
