@@ -152,9 +152,15 @@ test('[mcp] a result says the same to programs and to the model; a failure has i
   }
   const qr = await connect(t, `${service.pluginsUrl}/mcp/qr_code_generator`, { revision: '2025-11-25' });
   const picture = await qr.callTool({ name: 'generate_qr_code', arguments: { text: 'hello' } });
-  const [, image] = picture.content;
-  assert.ok(image?.type === 'image' && image.mimeType === 'image/png', 'a data: URL of an image is an image too');
-  assert.ok(JSON.stringify(picture.structuredContent).includes(image.data));
+  const [text, image, ...links] = picture.content;
+  assert.ok(image?.type === 'image' && image.mimeType === 'image/png', 'a data: URL of an image is an image');
+  assert.deepEqual(
+    links.map((link) => link.type === 'resource_link' && link.mimeType),
+    ['image/png', 'image/svg+xml'],
+  );
+  assert.ok(!JSON.stringify([picture.structuredContent, text]).includes(image.data.slice(0, 100)), 'no base64 in text');
+  // The client has validated the structure, whose `url` must begin like a data: URL.
+  assert.match(String(Reflect.get(picture.structuredContent ?? {}, 'url')), /^data:image\/png;base64,artifact:arti/);
 });
 
 test('[mcp] a client that goes away stops its run; one that asks for progress gets it', async (t) => {

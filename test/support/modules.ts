@@ -88,6 +88,8 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'declarative/body',
       'executor',
       'outcome',
+      'output-parts/find-parts',
+      'output-parts/output-part',
       'problems',
       'remote-tools/mcp-session',
       'remote-tools/tool-definition',
@@ -132,7 +134,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
     entries: [],
   },
-  mcp: { uses: ['access', 'catalogue', 'execution', 'http', 'idempotency'], entries: [] },
+  mcp: { uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency'], entries: [] },
   packaging: { uses: [], entries: [] },
   processes: {
     uses: [],

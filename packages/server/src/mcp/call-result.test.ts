@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExecuteResult } from '@quartermaster/contract';
+import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 
@@ -12,38 +12,95 @@ const run = (data: unknown, more: Partial<ExecuteResult> = {}): ExecuteResult =>
   ...more,
 });
 
-test('pictures and sounds in the output become separate contents, four at most; other data does not', () => {
-  const png = 'data:image/png;base64,AAAA';
-  const output = { list: [png, { deep: 'data:audio/wav;base64,AAA=' }], svg: 'data:image/svg+xml;base64,AAAA' };
-  const { content, structuredContent } = resultOfRun(run(output));
-  assert.equal(structuredContent, output);
-  assert.deepEqual(content, [
-    { type: 'text', text: JSON.stringify(output) },
-    { type: 'image', mimeType: 'image/png', data: 'AAAA' },
-    { type: 'audio', mimeType: 'audio/wav', data: 'AAA=' },
-  ]);
-  assert.equal(resultOfRun(run({ many: Array(9).fill(png) })).content.length, 5);
-  for (const broken of [
-    'data:image/png;base64,AAA',
-    'data:image/png;base64,A-_A',
-    'data:image/png;base64,',
-    `x${png}`,
-  ]) {
-    assert.equal(resultOfRun(run({ broken })).content.length, 1, broken);
-  }
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200, 1)]);
+const wav = Buffer.concat([Buffer.from('RIFF....WAVE'), Buffer.alloc(200, 2)]);
+const nothing = async () => undefined;
+
+const artifactAt = (path: string, more: Partial<OutputArtifact> = {}): OutputArtifact => ({
+  ...{ object: 'Artifact', artifact_id: 'arti1', run_id: 'run1', file_name: 'a.png', media_type: 'image/png' },
+  ...{ bytes: png.length, sha256: '', file_url: 'http://h/a', created_timestamp: 1, expires_timestamp: 2, path },
+  ...more,
 });
 
-test('an output that does not match its schema is returned as text only, marked so that clients accept it', () => {
+test('pictures and sounds of an output are contents, once each; the text and the structure hold no base64', async () => {
+  const image = png.toString('base64');
+  const output = { list: [`data:image/png;base64,${image}`, { deep: wav.toString('base64') }], again: image, n: 1 };
+  const { content, structuredContent } = await resultOfRun(
+    run(output, { artifacts: [artifactAt('/list/0')] }),
+    nothing,
+  );
+  const shown = {
+    list: ['data:image/png;base64,artifact:arti1', { deep: '(audio/wav, 212 bytes)' }],
+    again: '(image/png, 208 bytes)',
+    n: 1,
+  };
+  assert.deepEqual(structuredContent, shown);
+  assert.deepEqual(content, [
+    { type: 'text', text: JSON.stringify(shown) },
+    { type: 'image', mimeType: 'image/png', data: image },
+    { type: 'audio', mimeType: 'audio/wav', data: wav.toString('base64') },
+    { type: 'resource_link', uri: 'http://h/a', name: 'a.png', mimeType: 'image/png', size: 208 },
+  ]);
+});
+
+test('a stored picture is read; one that is too large, and what is no picture, is a link only', async () => {
+  const data = { a: 'artifact:arti1', b: 'artifact:arti2', c: 'artifact:arti3' };
+  const artifacts = [
+    artifactAt('/a'),
+    artifactAt('/b', { artifact_id: 'arti2', bytes: 3 * 1024 * 1024 }),
+    artifactAt('/c', { artifact_id: 'arti3', media_type: 'application/pdf', file_name: 'a.pdf' }),
+  ];
+  const asked: string[] = [];
+  const read = async (id: string) => {
+    asked.push(id);
+    return png;
+  };
+  const { content, structuredContent } = await resultOfRun(run(data, { artifacts }), read);
+  assert.deepEqual(asked, ['arti1']);
+  assert.deepEqual(structuredContent, data);
+  assert.deepEqual(
+    content.map((block) => block.type),
+    ['text', 'image', 'resource_link', 'resource_link', 'resource_link'],
+  );
+  const gone = await resultOfRun(run(data, { artifacts }), nothing);
+  assert.equal(gone.content.filter(({ type }) => type === 'image').length, 0);
+});
+
+test('an output that is stored whole is a link, with a note that the plugin ran', async () => {
+  const artifacts = [artifactAt('', { media_type: 'application/json', file_name: 'a.json' })];
+  const { content, isError } = await resultOfRun(run('artifact:arti1', { artifacts }), nothing);
+  assert.equal(isError, true);
+  assert.match(
+    content[0]?.type === 'text' ? content[0].text : '',
+    /^The plugin ran, .* Do not run the plugin again\.$/,
+  );
+  assert.equal(content[1]?.type, 'resource_link');
+});
+
+test('links of an imported server are passed on; other blocks stay data', async () => {
+  const link = { type: 'resource_link', uri: 'file:///a', name: 'a', mimeType: 'text/plain' };
+  const blocks = [
+    { type: 'image', data: png.toString('base64'), mimeType: 'image/png' },
+    link,
+    { type: 'resource_link', uri: 1 },
+    { type: 'resource_link', uri: 'x'.repeat(3000), name: 'long' },
+    { type: 'ui', uri: 'ui://x' },
+  ];
+  const { content } = await resultOfRun(run({ text: 'done', content: blocks }), nothing);
+  assert.deepEqual(content.slice(1), [{ type: 'image', mimeType: 'image/png', data: png.toString('base64') }, link]);
+});
+
+test('an output that does not match its schema is returned as text only, marked so that clients accept it', async () => {
   const violations = [{ path: '/a', found: 'a number (1)', expected: 'a string' }];
   for (const result of [
-    resultOfRun(run({ a: 1 }, { output_violations: violations })),
-    resultOfRun(run([1])),
-    resultOfRun(run(null)),
+    await resultOfRun(run({ a: 1 }, { output_violations: violations }), nothing),
+    await resultOfRun(run([1]), nothing),
+    await resultOfRun(run(null), nothing),
   ]) {
     assert.deepEqual([result.isError, result.structuredContent], [true, undefined]);
     assert.equal(result.content.length, 2);
   }
-  const { content, _meta } = resultOfRun(run({ a: 1 }, { output_violations: violations }));
+  const { content, _meta } = await resultOfRun(run({ a: 1 }, { output_violations: violations }), nothing);
   assert.deepEqual(content[1], { type: 'text', text: '{"a":1}' });
   assert.deepEqual(_meta, {
     'quartermaster/run': { run_id: 'run1', duration_ms: 1.5 },

@@ -4,20 +4,29 @@ import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
+import { type ReadArtifact, readContents } from './result-contents.ts';
 
-/** The most images and audio clips of an output that become content blocks. */
-const maxMedia = 4;
 const maxFindings = 10;
 
-/** The result of a successful run: the output as structured content and as JSON text, and its images and audio. */
-export function resultOfRun({ data, run_id, duration_ms, output_violations }: ExecuteResult): CallToolResult {
+/** The result of a successful run: the output as structured content and as JSON text, both without media, and the media. */
+export async function resultOfRun(result: ExecuteResult, read: ReadArtifact): Promise<CallToolResult> {
+  const { run_id, duration_ms, output_violations, artifacts = [] } = result;
+  const { data, contents } = await readContents(result, read);
   const text: ContentBlock = { type: 'text', text: JSON.stringify(data) ?? 'null' };
   const _meta = { [metaKeys.run]: { run_id, duration_ms } };
+  if (artifacts.some(({ path }) => path === '')) return { isError: true, content: [storedWhole, ...contents], _meta };
   if (output_violations === undefined && isJsonObject(data)) {
-    return { content: [text, ...mediaOf(data)], structuredContent: data, _meta };
+    return { content: [text, ...contents], structuredContent: data, _meta };
   }
-  return driftedResult(text, { ..._meta, [metaKeys.outputViolations]: output_violations ?? [] });
+  const drifted = driftedResult(text, { ..._meta, [metaKeys.outputViolations]: output_violations ?? [] });
+  return { ...drifted, content: [...drifted.content, ...contents] };
 }
+
+/** Marked as an error, because clients drop other results without the declared structure. */
+const storedWhole: ContentBlock = {
+  type: 'text',
+  text: 'The plugin ran, but its output is too large for this answer. It is stored as JSON; the link leads to it. Do not run the plugin again.',
+};
 
 /**
  * Marks an output that violates its schema as an error. Clients drop other results without the declared structure, and the model
@@ -54,26 +63,4 @@ function describeDetail(detail: Readonly<Record<string, unknown>>): string[] {
 /** Rewrites paths: the model knows its arguments, but not the request body of `/v1/execute`. */
 function forModel(line: string): string {
   return line.replace(/^body\/input_params/, 'arguments').replace(/^body\/credentials/, 'credentials');
-}
-
-const media = /^data:((image|audio)\/(?:png|jpeg|gif|webp|wav|mpeg|mp3|ogg));base64,([A-Za-z0-9+/]+={0,2})$/;
-
-/** The images and audio that the output contains as `data:` URLs, in their order. */
-function mediaOf(output: unknown): ContentBlock[] {
-  const found: ContentBlock[] = [];
-  const walk = (value: unknown): void => {
-    if (found.length >= maxMedia) return;
-    if (typeof value === 'string') {
-      const block = value.startsWith('data:') ? mediaBlock(value) : undefined;
-      if (block !== undefined) found.push(block);
-    } else if (typeof value === 'object' && value !== null) Object.values(value).forEach(walk);
-  };
-  walk(output);
-  return found;
-}
-
-function mediaBlock(url: string): ContentBlock | undefined {
-  const [, mimeType, kind, data] = media.exec(url) ?? [];
-  if (mimeType === undefined || data === undefined || data.length % 4 !== 0) return undefined;
-  return { type: kind === 'audio' ? 'audio' : 'image', mimeType, data };
 }

@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { resultOf } from '../execution/answers.ts';
@@ -18,6 +19,8 @@ export interface CallToolDeps {
   readonly executor: Executor;
   readonly once: RunOnce;
   readonly resolveCredentials: ResolveCredentials;
+  /** null where no part of an output is stored. */
+  readonly artifacts: Pick<ArtifactStore, 'get' | 'read'> | null;
 }
 
 /** One call of a tool. */
@@ -38,7 +41,16 @@ export interface ToolCall {
 /** Runs the plugin of a tool. Every failure is a result that the model can read; only a defect throws. */
 export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
-export function createCallTool({ executor, once, resolveCredentials }: CallToolDeps): CallTool {
+export function createCallTool({ executor, once, resolveCredentials, artifacts }: CallToolDeps): CallTool {
+  /** Undefined when the artifact has expired, or its bytes cannot be read: the result still has its link. */
+  async function readArtifact(projectId: string, artifactId: string): Promise<Buffer | undefined> {
+    try {
+      return await artifacts?.read(await artifacts.get(projectId, artifactId));
+    } catch {
+      return undefined;
+    }
+  }
+
   async function run(request: ExecuteRequest, call: ToolCall): Promise<ExecuteResult> {
     const { projectId, keyId, onProgress, signal } = call;
     const key = readIdempotencyKey(idempotencyKeyOf(call));
@@ -65,9 +77,8 @@ export function createCallTool({ executor, once, resolveCredentials }: CallToolD
     try {
       const credentials = readCredentials(plugin.bundle, call);
       checkCredentialBounds(credentials);
-      return resultOfRun(
-        await run({ bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials }, call),
-      );
+      const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials };
+      return await resultOfRun(await run(request, call), (artifactId) => readArtifact(call.projectId, artifactId));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return resultOfProblem(error, hintFor(error, plugin.bundle));

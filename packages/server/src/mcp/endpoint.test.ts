@@ -31,10 +31,10 @@ const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) =
   const run = { run_id: 'xrun', duration_ms: 1, status: 200 as const };
   if (input.fail === 'defect') throw new Error('a defect');
   if (input.fail === 'problem') return resultOfProblem(new Problem('INVALID_REQUEST', 'No.', {}), 'a hint');
-  if (input.fail === 'drift') return resultOfRun({ ...run, data: [1] });
+  if (input.fail === 'drift') return await resultOfRun({ ...run, data: [1] }, async () => undefined);
   const seen = { key: headerOf('x-credential-some_key'), mine: meta?.['quartermaster/idempotency-key'] };
   const data = { input, ...JSON.parse(JSON.stringify(seen)), projectId, keyId, picture: png };
-  return resultOfRun({ ...run, data });
+  return await resultOfRun({ ...run, data }, async () => undefined);
 };
 
 const scopes = new Set(['plugins'] as const);

@@ -75,7 +75,7 @@ export async function openPluginsAddress(
   executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, onRequest, projectOf });
-  const callTool = createCallTool({ executor, once, resolveCredentials });
+  const callTool = createCallTool({ executor, once, resolveCredentials, artifacts: artifacts?.store ?? null });
   const shared = shareMcp(context, { store: ofFiles?.knowledge ?? null, catalogue, callTool });
   mcp = shared;
   serveMcp(app, { mcp: shared, guard, checkSite });
