@@ -63,6 +63,8 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   'plugins:getRun': ['runs.get', ({ runs }) => runs.get('r')],
   'plugins:cancelRun': ['runs.cancel', ({ runs }) => runs.cancel('r')],
   'plugins:followRun': ['runs.wait', ({ runs }) => runs.wait('r', { timeout: 300 })],
+  'plugins:getArtifact': ['artifacts.get', ({ artifacts }) => artifacts.get('a')],
+  'plugins:deleteArtifact': ['artifacts.delete', ({ artifacts }) => artifacts.delete('a')],
   'plugins:listCredentialProfiles': ['credentialProfiles.list', ({ credentialProfiles }) => credentialProfiles.list()],
   'plugins:createCredentialProfile': [
     'credentialProfiles.create',
@@ -94,11 +96,12 @@ const internal: Readonly<Record<string, string>> = {
   deleteAtPluginsAddress: 'the default of `pluginsUrl`',
   retrieveForDify: 'Dify calls it',
   loadForOpenWebUi: 'Open WebUI calls it',
+  'plugins:getArtifactContent': 'its URL is in the artifact and needs no key',
 };
 
 interface Operation {
   readonly operationId: string;
-  readonly security: ReadonlyArray<Record<string, unknown>>;
+  readonly security?: ReadonlyArray<Record<string, unknown>>;
 }
 
 /** The operations of both documents: their ids, and `METHOD /path` as a pattern. */
@@ -115,7 +118,7 @@ const operations = ['files', 'plugins'].flatMap((address) => {
   );
 });
 
-function isForSessions(security: Operation['security']): boolean {
+function isForSessions(security: Operation['security'] = []): boolean {
   return security.length > 0 && security.every((one) => 'session' in one);
 }
 

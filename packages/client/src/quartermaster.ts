@@ -1,6 +1,7 @@
 import { readBaseUrl } from './base-url.ts';
 import type { FilesApi } from './generated/files-api.ts';
 import type { PluginsApi } from './generated/plugins-api.ts';
+import { type Artifacts, createArtifacts } from './resources/artifacts.ts';
 import {
   type Chunks,
   type Collections,
@@ -50,6 +51,7 @@ export class Quartermaster {
   readonly bundles: Bundles;
   readonly plugins: Plugins;
   readonly runs: Runs;
+  readonly artifacts: Artifacts;
   readonly credentialProfiles: CredentialProfiles;
   readonly projects: Projects;
   readonly keys: Keys;
@@ -72,6 +74,7 @@ export class Quartermaster {
     this.bundles = createBundles(plugins);
     this.runs = createRuns(plugins);
     this.plugins = createPlugins(plugins, { runs: this.runs, service: createService(pluginsTransport) });
+    this.artifacts = createArtifacts(plugins);
     this.credentialProfiles = createCredentialProfiles(plugins);
     this.projects = createProjects(files);
     this.keys = createKeys(files);

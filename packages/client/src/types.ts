@@ -2,6 +2,7 @@
 export type { ErrorCode } from './generated/error-codes.ts';
 export type * from './generated/files-api.ts';
 export type {
+  Artifact,
   Bundle,
   CredentialProfile,
   CredentialProfileCreate,
@@ -11,6 +12,7 @@ export type {
   ExecuteRequest,
   ExecuteResult,
   FlatPlugin,
+  OutputArtifact,
   Plugin,
   PluginDefinition,
   PluginsApi,
