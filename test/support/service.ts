@@ -40,6 +40,9 @@ export interface ServiceRequest {
 /** Registers clean-up functions: a test, or a script that takes screenshots or measures. */
 export interface Ending {
   after(end: () => unknown): void;
+  /** Whether the test has passed, known when its clean-up functions run. */
+  readonly passed?: boolean;
+  diagnostic?(message: string): void;
 }
 
 /** Starts the service on free ports and ends it with the test. */
@@ -62,7 +65,10 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
-  t.after(kill);
+  t.after(async () => {
+    await kill();
+    if (t.passed === false) t.diagnostic?.(failuresIn(log));
+  });
 
   const urls = await readUrls(child);
   if (urls.length < 2) throw new Error(`the service did not start:\n${log}`);
@@ -84,6 +90,12 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
       return code;
     },
   };
+}
+
+/** The lines of a log with level `error` and above, without which the reason for a failed test is lost. */
+function failuresIn(log: string): string {
+  const lines = log.split('\n').filter((line) => /"level":[56]0/.test(line));
+  return `the service logged ${lines.length} errors\n${lines.slice(-5).join('\n')}`;
 }
 
 /** Creates a folder that is deleted with the test. */
