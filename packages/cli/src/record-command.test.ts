@@ -143,7 +143,10 @@ test('examples are recorded from the upstream without a credential, and played b
     recorded.stdout,
     /get_now example 2: its response is a file that is not a recording, rome\.json; unchanged/,
   );
-  assert.match(recorded.stdout, /change example 1: it changes something upstream \(effects: write\); unchanged/);
+  assert.match(
+    recorded.stdout,
+    /change example 1: it changes data of the API \(effects: write\); use --write to record it; unchanged/,
+  );
   assert.match(recorded.stdout, /2 of 4 examples recorded/);
   assert.deepEqual(
     requests.filter((line) => line.includes('change')),

@@ -104,7 +104,7 @@ function readOutput(session: Session, results: Record<string, Tensor>, batch: To
   return { data, dims };
 }
 
-/** Identifies the weights, the tokenizer and the settings, because a change of any changes the vectors. */
+/** Identifies the weights, the tokenizer and the settings, because a change of any of them changes the vectors. */
 async function fingerprintOf({ modelFile, tokenizerFile, pooling, maxTokens }: StartMessage['model']): Promise<string> {
   const hash = createHash('sha256').update(`${pooling} ${maxTokens}`);
   // Large weights are stored in a separate file.
