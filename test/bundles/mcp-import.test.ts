@@ -50,9 +50,10 @@ for (const style of ['stateful', 'stateless'] as const) {
       kind: 'succeeded',
       output: { hits: [{ id: 'tea', score: 3 }], said: 'Bearer [redacted]' },
       violations: [],
+      artifacts: [],
     });
     assert.deepEqual(await execute('delete_note', { id: 'a' }), {
-      ...{ kind: 'succeeded', output: { text: 'deleted\na', content: [] }, violations: [] },
+      ...{ kind: 'succeeded', output: { text: 'deleted\na', content: [] }, violations: [], artifacts: [] },
     });
     const drawn = await execute('draw', {});
     assert.ok(drawn.kind === 'succeeded');
