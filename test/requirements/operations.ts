@@ -26,6 +26,17 @@ export const operationsRequirements: Requirements = {
       '[package] the same sources give the same bytes',
     ],
   },
+  'operations.container': {
+    promise: 'The image runs as an ordinary user on a read-only root, with the sandbox where the kernel allows it.',
+    source: 'docs/contract.md "Isolation"',
+    tests: [
+      '[container] the image declares an ordinary user, a health check and one volume, and holds neither npm nor a compiler',
+      '[container] with a read-only root and no capability, the service reads a PDF, runs a plugin in the sandbox and stops in order',
+      '[container] the first key, the administrator and the encryption key come from files',
+      '[container] the health check fails while the service does not answer',
+      '[container] without user namespaces the service names the cause and the remedy, and serves',
+    ],
+  },
   'operations.proxy': {
     promise:
       'Behind the sample configurations of nginx and Caddy, events and uploads pass at once and the log names the client.',

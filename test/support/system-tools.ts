@@ -42,6 +42,9 @@ export const tools = [
   { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
   { name: 'nginx', isInstalled: () => exists('/usr/sbin/nginx'), marker: /\/usr\/sbin\/nginx/ },
   { name: 'caddy', isInstalled: () => exists('/usr/bin/caddy'), marker: /\/usr\/bin\/caddy/ },
+  // Builds the container image on a base that needs no image registry.
+  { name: 'buildah', isInstalled: () => exists('/usr/bin/buildah'), marker: /\/usr\/bin\/buildah/ },
+  { name: 'debootstrap', isInstalled: () => exists('/usr/sbin/debootstrap'), marker: /\/usr\/sbin\/debootstrap/ },
   { name: 'systemd', isInstalled: () => exists('/usr/bin/systemd-analyze'), marker: /\/usr\/bin\/systemd-analyze/ },
 ] as const satisfies readonly Tool[];
 
