@@ -141,7 +141,7 @@ test('[commands] a plugin runs with inputs from an option, a file and standard i
   const refused = [
     [['--input', '{'], 65, /^quartermaster: --input must be JSON\.$/m],
     [['--input', '[]'], 65, /^quartermaster: --input must be a JSON object\.$/m],
-    [['--input', '{"expression":5}'], 65, /^quartermaster: REQUEST_VALIDATION_ERROR: body\/input_params\/expression /],
+    [['--input', '{"expression":5}'], 65, /^quartermaster: REQUEST_VALIDATION_ERROR: .*expression must be a string/],
     [['--input', '{}', '--input-file', path], 64, /--input or --input-file, not both/],
     [['--input-file', join(home, 'missing')], 66, /missing does not exist\. Check the path\./],
     [['--credentials', '-', '--profile', 'x'], 64, /--credentials or --profile, not both/],
