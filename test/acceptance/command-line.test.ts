@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type CliRequest, type CliResult, runCli } from '../../packages/cli/src/testing/run-cli.ts';
+import { runCommand } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 let service: StartedService;
@@ -248,4 +249,26 @@ test('[commands] plugins are listed by words and shown with their schemas', asyn
   assert.ok('input_schema' in JSON.parse((await run(['plugins', 'show', 'calculator/evaluate'])).output));
   assert.equal((await run(['plugins', 'show', 'calculator'])).code, 64);
   assert.equal((await run(['plugins', 'list', '--bundle', 'nothing'])).code, 66);
+});
+
+test('[commands] commands on the store and on bundles print JSON lines', async () => {
+  const json = async (...args: readonly string[]) => {
+    const { code, output, errors } = await runCommand(service, ...args, '--json');
+    assert.deepEqual([code, errors], [0, ''], args.join(' '));
+    return output.split('\n').map((line) => JSON.parse(line));
+  };
+  const [project] = await json('project', 'create', 'press');
+  assert.ok((await json('project', 'list')).some(({ project_id }) => project_id === project.project_id));
+  const [key] = await json('key', 'create', 'press', '--name', 'k');
+  assert.match(key.key, /^qmk_/);
+  const [listed] = await json('key', 'list', 'press');
+  assert.deepEqual([listed.key_id, listed.revoked_timestamp, 'hash' in listed], [key.key_id, null, false]);
+  assert.deepEqual((await json('key', 'revoke', key.key_id))[0].revoked, [key.key_id]);
+  assert.deepEqual(await json('verification', 'pause'), [{ paused: true }]);
+  assert.equal((await json('fsck'))[0].open, 0);
+  const [checked] = await json('bundle', 'check', 'bundles/calculator');
+  assert.deepEqual([checked.bundle_id, checked.errors], ['calculator', []]);
+  const missing = await runCommand(service, 'key', 'revoke', 'nothing', '--json');
+  assert.equal(missing.code, 1);
+  assert.match(JSON.parse(missing.errors).error.message, /nothing/);
 });

@@ -64,4 +64,12 @@ export const commandsRequirements: Requirements = {
       '[commands] zsh completes commands with descriptions, and paths',
     ],
   },
+  'commands.json': {
+    promise: 'Every command that prints a result has --json.',
+    source: 'ADR 0099',
+    tests: [
+      '[commands] commands on the store and on bundles print JSON lines',
+      'every command has --json, except those whose output is a log, a protocol or a script',
+    ],
+  },
 };

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import type { ImportOptions } from './openapi/import-openapi.ts';
-import { complain, say } from './output/print.ts';
+import { complain, type JsonOption, jsonOption, printJson, printResult, say } from './output/print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 
@@ -17,32 +17,37 @@ export function bundleCommands(): Command {
     .option('--out <folder>', 'folder in which the bundle is created', '.')
     .option('--url <url>', 'example URL of an API call; its query parameters become the inputs of a declarative plugin')
     .description('create a bundle that loads and whose test fails until you complete it')
-    .action(async (id: string, { out, url }: { out: string; url?: string }) => {
+    .option(...jsonOption)
+    .action(async (id: string, { out, url, ...options }: JsonOption & { out: string; url?: string }) => {
       const { scaffoldBundle } = await import('./bundles/scaffold.ts');
-      console.log(await scaffoldBundle(out, id, url));
+      const folder = await scaffoldBundle(out, id, url);
+      printResult(options, { folder }, () => say(folder));
     });
   bundle
     .command('check')
     .argument('<folders...>', 'folders of bundles')
     .option('--losses', 'also list everything that provider formats cannot express')
     .description('report errors by file and line, and tools that provider formats cannot express')
-    .action(async (folders: string[], options: { losses?: boolean }) => {
-      for (const folder of folders) await check(folder, options.losses === true);
+    .option(...jsonOption)
+    .action(async (folders: string[], options: JsonOption & { losses?: boolean }) => {
+      for (const folder of folders) await check(folder, options);
     });
   bundle
     .command('test')
     .argument('<folders...>', 'folders of bundles')
     .option('--plugins <list>', 'test only these plugins: a,b', readList)
     .description('run the examples of the plugins like the service, with recorded responses instead of the network')
-    .action(async (folders: string[], { plugins = [] }: { plugins?: string[] }) => {
-      for (const folder of folders) await test(folder, plugins);
+    .option(...jsonOption)
+    .action(async (folders: string[], { plugins = [], ...options }: JsonOption & { plugins?: string[] }) => {
+      for (const folder of folders) await test(folder, plugins, options);
     });
   bundle
     .command('types')
     .argument('<folder>', 'folder of the bundle')
     .option('--out <file>', 'file to write (default: types.ts in the folder)')
     .description('generate TypeScript types for inputs and outputs')
-    .action(async (folder: string, { out }: { out?: string }) => {
+    .option(...jsonOption)
+    .action(async (folder: string, { out, ...options }: JsonOption & { out?: string }) => {
       const { checkBundle } = await import('@quartermaster/server/authoring');
       const { bundle: found } = await checkBundle(folder);
       if (found === undefined)
@@ -53,18 +58,19 @@ export function bundleCommands(): Command {
       const { replaceFile } = await import('@quartermaster/server/bundle-store');
       if (out === undefined) await replaceFile(join(folder, 'types.ts'), types);
       else await writeFile(out, types);
-      say(out ?? join(folder, 'types.ts'));
+      const file = out ?? join(folder, 'types.ts');
+      printResult(options, { file }, () => say(file));
     });
   addRecordCommand(bundle);
   addInstallCommands(bundle);
   const imports = new Command('import').description('generate a bundle from an OpenAPI document or an MCP server');
   imports.addCommand(importCommand());
-  imports.addCommand(mcpImportCommand((folder) => check(folder, false)));
+  imports.addCommand(mcpImportCommand((folder, options) => check(folder, options)));
   bundle.addCommand(imports);
   return bundle;
 }
 
-interface ImportArguments extends Omit<ImportOptions, 'rename'> {
+interface ImportArguments extends JsonOption, Omit<ImportOptions, 'rename'> {
   readonly out: string;
   readonly rename?: Record<string, string>;
 }
@@ -78,29 +84,48 @@ function importCommand(): Command {
     .option('--operations <list>', 'import only these operationIds: a,b', readList)
     .option('--rename <pairs>', 'plugin ids by operationId: a=b,c=d', readPairs)
     .description('generate a declarative bundle from an OpenAPI document (offline)')
-    .action(async (file: string, { out, ...options }: ImportArguments) => {
+    .option(...jsonOption)
+    .action(async (file: string, { out, json, ...options }: ImportArguments) => {
       const { importOpenApi } = await import('./openapi/import-openapi.ts');
       const { writeBundle } = await import('./openapi/write-bundle.ts');
       const imported = importOpenApi(await readFile(file, 'utf8'), options);
       const folder = await writeBundle(out, imported);
       const { report } = imported;
+      if (json === true) {
+        printJson({ folder, ...report });
+        await check(folder, { json });
+        return;
+      }
       for (const { operation, reason } of report.skipped) say(`not imported: ${operation}: ${reason}`);
       for (const note of report.notes) say(`note: ${note}`);
       for (const { plugin_id, notes } of report.imported) for (const note of notes) say(`${plugin_id}: ${note}`);
       console.log(`${report.imported.length} of ${report.operations} operations imported into ${folder}`);
-      await check(folder, false);
+      await check(folder, {});
     });
 }
 
 /** Prints errors as `file:line field: message`. The exit code is 1 if the service would refuse the bundle. */
-async function check(folder: string, listLosses: boolean): Promise<void> {
+async function check(folder: string, options: JsonOption & { losses?: boolean }): Promise<void> {
   const { checkBundle } = await import('@quartermaster/server/authoring');
   const { failures, losses, bundle } = await checkBundle(folder);
+  const isOk = failures.length === 0 && bundle !== undefined;
+  if (!isOk) process.exitCode = 1;
+  if (options.json === true) {
+    const listed = losses.filter(({ losses: list }) => list.length > 0);
+    printJson({
+      folder,
+      bundle_id: bundle?.id ?? null,
+      plugins: bundle?.plugins.size ?? 0,
+      errors: failures,
+      losses: listed,
+    });
+    return;
+  }
   for (const { file, line, field, message } of failures) complain(`${file}:${line ?? '-'} ${field}: ${message}`);
-  if (failures.length > 0 || bundle === undefined) process.exitCode = 1;
   for (const { pluginId, format, losses: list } of losses) {
     for (const { kind, path, message } of list) {
-      if (listLosses || kind === 'unsupported') say(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
+      if (options.losses === true || kind === 'unsupported')
+        say(`${pluginId} as ${format}: ${kind}: ${path}: ${message}`);
     }
   }
   const counts = [counted(bundle?.plugins.size ?? 0, 'plugin'), counted(failures.length, 'error')];
@@ -111,11 +136,19 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-async function test(folder: string, plugins: readonly string[]): Promise<void> {
+async function test(folder: string, plugins: readonly string[], { json }: JsonOption): Promise<void> {
   const { runExamples } = await import('@quartermaster/server/authoring');
   const results = await runExamples(folder, plugins);
   const wrong = results.filter((result) => result.wrong !== null);
-  for (const { pluginId, index, wrong: reason } of wrong) complain(`${pluginId} example ${index + 1}: ${reason}`);
   if (wrong.length > 0) process.exitCode = 1;
+  if (json === true) {
+    printJson({
+      folder,
+      examples: results.length,
+      failed: wrong.map(({ pluginId, index, wrong: reason }) => ({ plugin_id: pluginId, example: index + 1, reason })),
+    });
+    return;
+  }
+  for (const { pluginId, index, wrong: reason } of wrong) complain(`${pluginId} example ${index + 1}: ${reason}`);
   say(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
-import { printTable } from './output/print.ts';
+import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 
 /** Packs, signs, trusts and installs bundle archives. A running service loads changes within seconds. */
 export function addInstallCommands(bundle: Command): void {
@@ -13,24 +13,39 @@ export function addInstallCommands(bundle: Command): void {
     .option('--allow-unsigned', 'install it although it is not signed', false)
     .option('--allow-unknown', 'install it although its publisher is not trusted', false)
     .description('install a bundle without network access; a running service loads it within seconds')
-    .action(async (file: string, options: { allowUnsigned: boolean; allowUnknown: boolean }) => {
-      const { id, publisher, replaced } = await (await openPackages()).install({ file, ...options });
-      console.log(`installed ${id}`);
-      console.log(publisher === null ? 'not signed' : `signed by ${publisher}`);
-      if (replaced !== null) console.log(`replaces ${replaced}`);
-    });
+    .option(...jsonOption)
+    .action(
+      async (file: string, { json, ...options }: JsonOption & { allowUnsigned: boolean; allowUnknown: boolean }) => {
+        const { id, publisher, replaced } = await (await openPackages()).install({ file, ...options });
+        if (json === true) {
+          printJson({ id, publisher, replaced });
+          return;
+        }
+        console.log(`installed ${id}`);
+        console.log(publisher === null ? 'not signed' : `signed by ${publisher}`);
+        if (replaced !== null) console.log(`replaces ${replaced}`);
+      },
+    );
   bundle
     .command('remove')
     .argument('<id>', 'id of an installed bundle')
     .description('remove an installed bundle; runs in progress finish')
-    .action(async (id: string) => {
+    .option(...jsonOption)
+    .action(async (id: string, options: JsonOption) => {
       await (await openPackages()).remove(id);
+      printResult(options, { removed: id }, () => undefined);
     });
   bundle
     .command('list')
     .description('list installed bundles')
-    .action(async () => {
+    .option(...jsonOption)
+    .action(async ({ json }: JsonOption) => {
       const rows = await (await openPackages()).list();
+      if (json === true) {
+        for (const { bundleId, contents, id, publisher, changed } of rows)
+          printJson({ bundle_id: bundleId, version: contents.version, id, publisher, changed });
+        return;
+      }
       printTable(
         ['bundle', 'version', 'archive', 'publisher', 'files'],
         rows.map(({ bundleId, contents, id, publisher, changed }) => [
@@ -54,9 +69,11 @@ function addPackCommands(bundle: Command): void {
     .command('keygen')
     .argument('<file>', 'new file for the private key; an existing file is never replaced')
     .description('create a signing key and print its public key, which you publish')
-    .action(async (file: string) => {
+    .option(...jsonOption)
+    .action(async (file: string, options: JsonOption) => {
       const { writeNewKey } = await import('@quartermaster/server/bundle-store');
-      console.log(await writeNewKey(file));
+      const publicKey = await writeNewKey(file);
+      printResult(options, { public_key: publicKey }, () => say(publicKey));
     });
   bundle
     .command('pack')
@@ -64,12 +81,16 @@ function addPackCommands(bundle: Command): void {
     .option('--key <file>', 'private key to sign with')
     .option('--out <folder>', 'folder for the archive', '.')
     .description('pack a bundle into one archive; the same files give the same archive')
-    .action(async (folder: string, { key, out }: { key?: string; out: string }) => {
+    .option(...jsonOption)
+    .action(async (folder: string, { key, out, ...options }: JsonOption & { key?: string; out: string }) => {
       const { packFolder, replaceFile } = await import('@quartermaster/server/bundle-store');
       const { archive, bytes, fileName } = await packFolder(folder, key ?? null);
       await replaceFile(join(out, fileName), bytes);
-      console.error(`${archive.id}, ${archive.contents.files.length} files, ${bytes.length} bytes`);
-      console.log(join(out, fileName));
+      const [file, files] = [join(out, fileName), archive.contents.files.length];
+      printResult(options, { file, id: archive.id, files, bytes: bytes.length }, () => {
+        console.error(`${archive.id}, ${files} files, ${bytes.length} bytes`);
+        say(file);
+      });
     });
 }
 
@@ -79,10 +100,15 @@ function addTrustCommands(bundle: Command): void {
     .argument('[key]', 'public key of the publisher, ed25519:… (default: list the trusted publishers)')
     .option('--name <name>', 'name of the publisher', '')
     .description('trust a publisher, so that its signed bundles can be installed')
-    .action(async (key: string | undefined, { name }: { name: string }) => {
+    .option(...jsonOption)
+    .action(async (key: string | undefined, { name, json }: JsonOption & { name: string }) => {
       const packages = await openPackages();
       if (key !== undefined) await packages.trust(key, name);
       const publishers = await packages.publishers();
+      if (json === true) {
+        for (const publisher of publishers) printJson({ key: publisher.key, name: publisher.name });
+        return;
+      }
       printTable(
         ['key', 'name'],
         publishers.map((publisher) => [publisher.key, publisher.name]),
@@ -92,8 +118,10 @@ function addTrustCommands(bundle: Command): void {
     .command('distrust')
     .argument('<key>', 'public key of the publisher')
     .description('stop trusting a publisher; its installed bundles stay')
-    .action(async (key: string) => {
+    .option(...jsonOption)
+    .action(async (key: string, options: JsonOption) => {
       if (!(await (await openPackages()).distrust(key)))
         throw new Error(`${key} is not a trusted publisher. Run "bundle trust" to list the trusted publishers.`);
+      printResult(options, { distrusted: key }, () => undefined);
     });
 }

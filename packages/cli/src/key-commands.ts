@@ -1,7 +1,8 @@
 import { defaultScopes, type Scope, scopes } from '@quartermaster/contract/scopes';
+import type { Administration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
 import { withAdministration } from './administration.ts';
-import { printTable, time } from './output/print.ts';
+import { type JsonOption, jsonOption, printJson, printResult, printTable, say, time } from './output/print.ts';
 
 /** Manages API keys. A new key is printed once, on its own line of standard output, for scripts. */
 export function keyCommands(): Command {
@@ -13,30 +14,48 @@ export function keyCommands(): Command {
     .option('--scopes <list>', `scopes of the key: ${scopes.join(',')}`, readScopes, [...defaultScopes])
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('create a key and print it once')
-    .action((project: string, options: { name: string; scopes: Scope[]; expiresIn?: number }) =>
+    .option(...jsonOption)
+    .action((project: string, options: JsonOption & { name: string; scopes: Scope[]; expiresIn?: number }) =>
       withAdministration(async ({ projects, findProjectId }) => {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
         const projectId = await findProjectId(project);
         const created = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
-        console.error(`Created key ${created.stored.id}. It is shown only once:`);
-        console.log(created.key.reveal());
+        const { stored, key: secret } = created;
+        printResult(options, { key_id: stored.id, key: secret.reveal() }, () => {
+          console.error(`Created key ${stored.id}. It is shown only once:`);
+          say(secret.reveal());
+        });
       }),
     );
   key
     .command('generate')
     .description('print a new key for QUARTERMASTER_FIRST_KEY_FILE, without storing it')
-    .action(async () => {
+    .option(...jsonOption)
+    .action(async (options: JsonOption) => {
       const { createApiKey } = await import('@quartermaster/server/administration');
-      console.log(createApiKey());
+      const secret = createApiKey();
+      printResult(options, { key: secret }, () => say(secret));
     });
+  addList(key);
+  addRevocation(key);
+  addRotation(key);
+  return key;
+}
+
+function addList(key: Command): void {
   key
     .command('list')
     .argument('[project]', 'id or name of a project')
     .description('list keys, without their secrets')
-    .action((project: string | undefined) =>
+    .option(...jsonOption)
+    .action((project: string | undefined, { json }: JsonOption) =>
       withAdministration(async ({ projects, findProjectId }) => {
         const rows = await projects.listKeys(project === undefined ? undefined : await findProjectId(project));
+        if (json === true) {
+          for (const row of rows) printJson(toJson(row));
+          return;
+        }
         printTable(
           ['key', 'project', 'name', 'ends with', 'scopes', 'created', 'expires', 'revoked', 'last used'],
           rows.map((row) => [
@@ -53,9 +72,17 @@ export function keyCommands(): Command {
         );
       }),
     );
-  addRevocation(key);
-  addRotation(key);
-  return key;
+}
+
+/** A listed key with the names of the API. It has no hash. */
+type ListedKey = Awaited<ReturnType<Administration['projects']['listKeys']>>[number];
+
+function toJson({ id, projectId, name, hint, scopes, ...times }: ListedKey) {
+  const { createdAt, expiresAt, revokedAt, lastUsedAt } = times;
+  return {
+    ...{ key_id: id, project_id: projectId, name, hint, scopes, created_timestamp: createdAt },
+    ...{ expires_timestamp: expiresAt, revoked_timestamp: revokedAt, last_used_timestamp: lastUsedAt },
+  };
 }
 
 function addRevocation(key: Command): void {
@@ -64,12 +91,15 @@ function addRevocation(key: Command): void {
     .argument('<key>', 'id of the key')
     .option('--descendants', 'also revoke all keys that it created, directly or through other keys')
     .description('revoke a key; running services reject it within a second')
-    .action((keyId: string, options: { descendants?: true }) =>
+    .option(...jsonOption)
+    .action((keyId: string, options: JsonOption & { descendants?: true }) =>
       withAdministration(async ({ projects, assertKey }) => {
         await assertKey(keyId);
         const revoked = await projects.revokeKey(keyId, { withDescendants: options.descendants === true });
-        for (const id of revoked) console.error(`revoked ${id}`);
         const remaining = await projects.countDescendants(keyId);
+        printResult(options, { revoked, remaining_descendants: remaining }, () => {
+          for (const id of revoked) console.error(`revoked ${id}`);
+        });
         if (remaining > 0) {
           console.error(
             `${remaining} ${remaining === 1 ? 'key' : 'keys'} that it created can still be used. Use --descendants to revoke them too.`,
@@ -85,14 +115,18 @@ function addRotation(key: Command): void {
     .argument('<key>', 'id of the key')
     .option('--overlap <minutes>', 'minutes until the old key stops working', readOverlap, 60)
     .description('replace a key; the old key works until the overlap ends')
-    .action((keyId: string, options: { overlap: number }) =>
+    .option(...jsonOption)
+    .action((keyId: string, options: JsonOption & { overlap: number }) =>
       withAdministration(async ({ projects, assertKey }) => {
         await assertKey(keyId);
         const rotated = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
-        console.error(
-          `Created key ${rotated.stored.id}. The old key ends in ${options.overlap} minutes. The new key is shown only once:`,
-        );
-        console.log(rotated.key.reveal());
+        const { stored, key: secret } = rotated;
+        printResult(options, { key_id: stored.id, key: secret.reveal() }, () => {
+          console.error(
+            `Created key ${stored.id}. The old key ends in ${options.overlap} minutes. The new key is shown only once:`,
+          );
+          say(secret.reveal());
+        });
       }),
     );
 }

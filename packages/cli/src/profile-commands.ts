@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { withAdministration } from './administration.ts';
+import { type JsonOption, jsonOption, printJson, printResult, say } from './output/print.ts';
 
 /** Manages the encryption keys of credential profiles. The profiles themselves are created over HTTP. */
 export function profileCommands(): Command {
@@ -7,18 +8,25 @@ export function profileCommands(): Command {
   profile
     .command('new-key')
     .description('print a new key for QUARTERMASTER_SEALING_KEY or for a line of a key file')
-    .action(async () => {
+    .option(...jsonOption)
+    .action(async (options: JsonOption) => {
       const { createEncryptionKey } = await import('@quartermaster/server/administration');
-      console.log(createEncryptionKey());
+      const key = createEncryptionKey();
+      printResult(options, { key }, () => say(key));
     });
   profile
     .command('rotate')
     .description('encrypt all stored credentials with the first key, while the service runs or is stopped')
-    .action(() =>
+    .option(...jsonOption)
+    .action(({ json }: JsonOption) =>
       withAdministration(async ({ profiles }) => {
         const { keyId, resealed, unreadable, keys } = await profiles.rotate();
-        console.log(`encrypted with the key ${keyId}: ${resealed}`);
-        for (const [id, count] of keys) if (id !== keyId) console.log(`still encrypted with the key ${id}: ${count}`);
+        if (json === true)
+          printJson({ key_id: keyId, encrypted: resealed, keys: Object.fromEntries(keys), unreadable });
+        else {
+          console.log(`encrypted with the key ${keyId}: ${resealed}`);
+          for (const [id, count] of keys) if (id !== keyId) console.log(`still encrypted with the key ${id}: ${count}`);
+        }
         for (const name of unreadable) console.error(`No key decrypts ${name}.`);
         if (resealed > 0) {
           console.error(
@@ -32,9 +40,11 @@ export function profileCommands(): Command {
     .command('forget')
     .requiredOption('--unreadable', 'remove the profiles that no key decrypts')
     .description('remove profiles whose key is lost, and forget that key')
-    .action(() =>
+    .option(...jsonOption)
+    .action((options: JsonOption) =>
       withAdministration(async ({ profiles }) => {
-        for (const name of await profiles.forgetUnreadable()) console.log(`removed ${name}`);
+        for (const name of await profiles.forgetUnreadable())
+          printResult(options, { removed: name }, () => console.log(`removed ${name}`));
       }),
     );
   return profile;

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { withAdministration } from './administration.ts';
-import { printTable, time } from './output/print.ts';
+import { type JsonOption, jsonOption, printJson, printResult, printTable, say, time } from './output/print.ts';
 
 export function projectCommands(): Command {
   const project = new Command('project').description(
@@ -10,18 +10,24 @@ export function projectCommands(): Command {
     .command('create')
     .argument('<name>', 'name of the project')
     .description('create a project and print its id')
-    .action((name: string) =>
+    .option(...jsonOption)
+    .action((name: string, options: JsonOption) =>
       withAdministration(async ({ projects }) => {
-        const created = await projects.createProject(name);
-        console.log(created.id);
+        const { id } = await projects.createProject(name);
+        printResult(options, { project_id: id, name }, () => say(id));
       }),
     );
   project
     .command('list')
     .description('list all projects')
-    .action(() =>
+    .option(...jsonOption)
+    .action(({ json }: JsonOption) =>
       withAdministration(async ({ projects }) => {
         const rows = await projects.listProjects();
+        if (json === true) {
+          for (const { id, name, createdAt } of rows) printJson({ project_id: id, name, created_timestamp: createdAt });
+          return;
+        }
         printTable(
           ['project', 'name', 'created'],
           rows.map((row) => [row.id, row.name, time(row.createdAt)]),
@@ -35,10 +41,13 @@ export function projectCommands(): Command {
     .description(
       'keep or drop the inputs and messages of runs in their records (default: drop); credentials are never kept',
     )
-    .action((project: string, what: 'keep' | 'drop') =>
-      withAdministration(async ({ projects, findProjectId }) =>
-        projects.setRunInputs(await findProjectId(project), what),
-      ),
+    .option(...jsonOption)
+    .action((project: string, what: 'keep' | 'drop', options: JsonOption) =>
+      withAdministration(async ({ projects, findProjectId }) => {
+        const projectId = await findProjectId(project);
+        await projects.setRunInputs(projectId, what);
+        printResult(options, { project_id: projectId, run_inputs: what }, () => undefined);
+      }),
     );
   return project;
 }

@@ -1,8 +1,9 @@
 import { purposeNames } from '@quartermaster/contract/purposes';
 import { Command, Option } from 'commander';
 import { withAdministration } from './administration.ts';
+import { type JsonOption, jsonOption, printResult } from './output/print.ts';
 
-interface RestoreOptions {
+interface RestoreOptions extends JsonOption {
   readonly project?: string;
   readonly name?: string;
   readonly purpose: (typeof purposeNames)[number];
@@ -14,6 +15,7 @@ export function quarantineCommands(): Command {
   quarantine
     .command('list')
     .description('list quarantined blobs, one JSON object per line; reads each blob')
+    .option(...jsonOption)
     .action(() =>
       withAdministration(async ({ quarantine }) => {
         for await (const { quarantinedAt, ...blob } of quarantine.list()) {
@@ -24,10 +26,11 @@ export function quarantineCommands(): Command {
   quarantine
     .command('sweep')
     .description('move all blobs that no file uses into the quarantine, without a limit')
-    .action(() =>
+    .option(...jsonOption)
+    .action((options: JsonOption) =>
       withAdministration(async ({ quarantine }) => {
         const { quarantined } = await quarantine.sweep();
-        console.log(`moved into the quarantine: ${quarantined}`);
+        printResult(options, { quarantined }, () => console.log(`moved into the quarantine: ${quarantined}`));
       }),
     );
   quarantine.addCommand(restoreCommand());
@@ -35,12 +38,15 @@ export function quarantineCommands(): Command {
     .command('purge')
     .description('erase blobs from the quarantine')
     .argument('<blob...>', 'ids of the blobs')
-    .action((blobIds: string[]) =>
+    .option(...jsonOption)
+    .action((blobIds: string[], options: JsonOption) =>
       withAdministration(async ({ quarantine }) => {
         for (const blobId of blobIds) {
           const isErased = await quarantine.purge(blobId);
           if (!isErased) process.exitCode = 1;
-          console.log(isErased ? `erased ${blobId}` : `not in the quarantine: ${blobId}`);
+          printResult(options, { blob_id: blobId, erased: isErased }, () =>
+            console.log(isErased ? `erased ${blobId}` : `not in the quarantine: ${blobId}`),
+          );
         }
       }),
     );
@@ -54,20 +60,23 @@ function restoreCommand(): Command {
     .option('--project <id>', 'create the file in the project with this id or name')
     .option('--name <name>', 'name of the file, with its extension')
     .addOption(new Option('--purpose <purpose>', 'purpose of the file').choices(purposeNames).default('record_file'))
-    .action((blobId: string, { project, name, purpose }: RestoreOptions) =>
+    .option(...jsonOption)
+    .action((blobId: string, { project, name, purpose, ...options }: RestoreOptions) =>
       withAdministration(async ({ quarantine, findProjectId }) => {
         if (project === undefined) {
           if (name !== undefined)
             throw new Error('--name requires --project. Name the project that the file is created in.');
           await quarantine.restore(blobId);
-          console.log(`restored ${blobId}`);
+          printResult(options, { blob_id: blobId }, () => console.log(`restored ${blobId}`));
           return;
         }
         if (name === undefined)
           throw new Error('--project requires --name. Give the name of the file with its extension.');
         const projectId = await findProjectId(project);
         const fileId = await quarantine.restoreAsFile(blobId, { projectId, name, purpose });
-        console.log(`restored ${blobId} as the file ${fileId}`);
+        printResult(options, { blob_id: blobId, file_id: fileId }, () =>
+          console.log(`restored ${blobId} as the file ${fileId}`),
+        );
       }),
     );
 }

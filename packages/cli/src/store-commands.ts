@@ -1,6 +1,7 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
 import { withAdministration } from './administration.ts';
+import { type JsonOption, jsonOption, printJson } from './output/print.ts';
 import { createProgressPrinter } from './output/print-progress.ts';
 
 export function storeCommands(): readonly Command[] {
@@ -16,10 +17,11 @@ function checkCommand(): Command {
       'restore good content from the quarantine, finish interrupted deletes, correct per-project usage, and mark damaged content so that a new upload replaces it',
       false,
     )
-    .action((options: { hash: boolean; repair: boolean }) =>
+    .option(...jsonOption)
+    .action(({ json, ...options }: JsonOption & { hash: boolean; repair: boolean }) =>
       withAdministration(async ({ checkStore }) => {
         const report = await checkStore(options);
-        console.log(JSON.stringify(report, null, 2));
+        printJson(report, json === true ? undefined : 2);
         if (report.open > 0) process.exitCode = 1;
       }),
     );
@@ -30,11 +32,12 @@ function backupCommand(): Command {
     .description('copy the store into a new folder, while the service runs or is stopped')
     .argument('<folder>', 'a folder that does not exist yet')
     .option('--include-key', 'also copy the encryption key of the data folder; protect the backup like the key', false)
-    .action(async (folder: string, { includeKey }: { includeKey: boolean }) => {
+    .option(...jsonOption)
+    .action(async (folder: string, { json, includeKey }: JsonOption & { includeKey: boolean }) => {
       const onProgress = createProgressPrinter();
       const { backUpStore } = await import('@quartermaster/server/store-backup');
       const backup = await backUpStore(processEnvironment(), folder, { includeKey, onProgress });
-      console.log(JSON.stringify(backup, null, 2));
+      printJson(backup, json === true ? undefined : 2);
       if (backup.faults.length > 0) process.exitCode = 1;
     });
 }
@@ -51,11 +54,12 @@ function restoreCommand(): Command {
       'also restore a backup with missing or changed file content; the report lists the files',
       false,
     )
-    .action(async (from: string, to: string, { damaged }: { damaged: boolean }) => {
+    .option(...jsonOption)
+    .action(async (from: string, to: string, { json, damaged }: JsonOption & { damaged: boolean }) => {
       const onProgress = createProgressPrinter();
       const { restoreStore } = await import('@quartermaster/server/store-restore');
       const restored = await restoreStore(processEnvironment(), { from, to }, { damaged, onProgress });
-      console.log(JSON.stringify(restored, null, 2));
+      printJson(restored, json === true ? undefined : 2);
       if (restored.faults.length > 0) process.exitCode = 1;
     });
 }

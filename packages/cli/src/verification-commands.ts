@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { withAdministration } from './administration.ts';
+import { type JsonOption, jsonOption, printJson, printResult } from './output/print.ts';
 
 /** Controls the background verification of stored files, which a running service performs. */
 export function verificationCommands(): Command {
@@ -7,7 +8,8 @@ export function verificationCommands(): Command {
   verification
     .command('status')
     .description('print the progress of the verification')
-    .action(() =>
+    .option(...jsonOption)
+    .action(({ json }: JsonOption) =>
       withAdministration(async ({ verification }) => {
         const found = await verification.findVerification();
         const time = (at: number | null | undefined) => (at == null || at === 0 ? null : new Date(at).toISOString());
@@ -18,7 +20,7 @@ export function verificationCommands(): Command {
           pass_bytes: found?.passBytes ?? 0,
           last_finished: time(found?.finishedAt),
         };
-        console.log(JSON.stringify(status, null, 2));
+        printJson(status, json === true ? undefined : 2);
       }),
     );
   for (const [name, paused] of [
@@ -28,10 +30,11 @@ export function verificationCommands(): Command {
     verification
       .command(name)
       .description(`${name} the verification; a running service follows within a minute`)
-      .action(() =>
+      .option(...jsonOption)
+      .action((options: JsonOption) =>
         withAdministration(async ({ verification }) => {
           await verification.pauseVerification(paused);
-          console.log(paused ? 'verification paused' : 'verification resumed');
+          printResult(options, { paused }, () => console.log(paused ? 'verification paused' : 'verification resumed'));
         }),
       );
   }

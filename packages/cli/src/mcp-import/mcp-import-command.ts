@@ -1,12 +1,12 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
-import { say } from '../output/print.ts';
+import { type JsonOption, jsonOption, printJson, say } from '../output/print.ts';
 import { readList, readPairs } from '../read-arguments.ts';
 import { readCredentials } from '../read-credentials.ts';
 import type { McpArguments } from './import-from-server.ts';
 
 /** @param check reports the errors of the bundle in a folder */
-export function mcpImportCommand(check: (folder: string) => Promise<void>): Command {
+export function mcpImportCommand(check: (folder: string, options: JsonOption) => Promise<void>): Command {
   return new Command('mcp')
     .argument('<url>', 'address of the MCP server (Streamable HTTP)')
     .requiredOption('--out <folder>', 'folder in which the bundle is created')
@@ -26,15 +26,17 @@ export function mcpImportCommand(check: (folder: string) => Promise<void>): Comm
     .option('--credentials <file>', 'file with a JSON object of these credentials by name; "-" reads standard input')
     .option('--accept', 'accept the changes of the server since the last import', false)
     .description('generate a declarative bundle from the tools of an MCP server')
-    .action(async (url: string, options: McpArguments) => {
+    .option(...jsonOption)
+    .action(async (url: string, { json, ...options }: JsonOption & McpArguments) => {
       const { importFromServer } = await import('./import-from-server.ts');
       const credentials = await readCredentials(options.credentials);
       const { lines, folder } = await importFromServer(url, options, {
         credentials,
         environment: processEnvironment(),
       });
-      for (const line of lines) say(line);
-      if (folder !== null) return await check(folder);
+      if (json === true) printJson({ folder, lines });
+      else for (const line of lines) say(line);
+      if (folder !== null) return await check(folder, json === true ? { json } : {});
       console.error(
         'The server has changed since the last import. Nothing was written. Review the changes above, then use --accept.',
       );

@@ -32,6 +32,19 @@ export function printJson(value: unknown, indent?: number): void {
   console.log(toPrintableJson(value, indent));
 }
 
+/** The option of every command that prints a result. */
+export interface JsonOption {
+  readonly json?: true;
+}
+
+export const jsonOption = ['--json', 'print JSON, one object per line'] as const;
+
+/** Prints a result: with `--json` as one line of JSON, otherwise as text. */
+export function printResult({ json }: JsonOption, value: object, printText: () => void): void {
+  if (json === true) printJson(value);
+  else printText();
+}
+
 /** Prints JSON on standard error, escaped like {@link printJson}. */
 export function printErrorJson(value: unknown): void {
   console.error(toPrintableJson(value));
