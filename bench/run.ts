@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
 import { catalogueBenches } from './catalogue-bench.ts';
+import { commandBenches } from './commands-bench.ts';
 import { runComparison } from './compare.ts';
 import { consoleBenches } from './console-bench.ts';
 import { fairnessBenches } from './fairness-bench.ts';
@@ -33,6 +34,7 @@ const folder = mkdtempSync(resolve('bench-data-'));
 const rows: Row[] = [];
 try {
   if ('start'.includes(wanted)) rows.push(await startBench(join(folder, 'start')));
+  if ('commands'.includes(wanted)) rows.push(...commandBenches());
   if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
   if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
