@@ -82,7 +82,8 @@ test('[store] with PostgreSQL, a command on stored content refuses a folder of n
   const service = await startService(t, { settings });
   await service.stop();
   const folder = await temporaryFolder(t);
-  for (const command of ['fsck --repair', 'quarantine list', 'administrator link --reset']) {
+  const backup = `backup ${join(await temporaryFolder(t), 'copy')}`;
+  for (const command of ['fsck --repair', 'quarantine list', 'administrator link --reset', backup]) {
     const { code, errors } = await runCommand({ folder, settings }, ...words(command));
     assert.equal(code, 1);
     assert.equal(

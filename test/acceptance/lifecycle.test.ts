@@ -99,6 +99,11 @@ test('[keys] the first key is printed once and kept in a file for its owner only
     assert.match((await run('key', 'rotate', briefId, '--overlap', minutes)).errors, /must be 0 to 43200 minutes/);
   }
   const rotated = await run('key', 'rotate', briefId, '--overlap', '0.00001');
+  const repeated = await run('key', 'rotate', briefId);
+  assert.equal(
+    repeated.errors,
+    `quartermaster: The key ${briefId} has expired, so it cannot be replaced. Run "npm run quartermaster -- key create" to create another one.\n`,
+  );
   assert.equal(rotated.code, 0, rotated.errors);
   assert.equal((await run('fsck')).code, 0);
 });

@@ -117,8 +117,8 @@ function addRotation(key: Command): void {
     .description('replace a key; the old key works until the overlap ends')
     .option(...jsonOption)
     .action((keyId: string, options: JsonOption & { overlap: number }) =>
-      withAdministration(async ({ projects, assertKey }) => {
-        await assertKey(keyId);
+      withAdministration(async ({ projects, assertUsableKey }) => {
+        await assertUsableKey(keyId);
         const rotated = await projects.rotateKey(keyId, Math.ceil(options.overlap * 60_000));
         const { stored, key: secret } = rotated;
         printResult(options, { key_id: stored.id, key: secret.reveal() }, () => {

@@ -80,7 +80,7 @@ export function filePartMissing(): Problem {
 }
 
 export function purposePartMissing(): Problem {
-  return fieldMissing('body/purpose', `one of ${purposeNames.join(', ')}`);
+  return fieldMissing('body/purpose', `one of ${quoteNames(purposeNames)}`);
 }
 
 export function fieldRepeated(name: string): Problem {

@@ -70,6 +70,11 @@ export async function assertDataFolder(
   store: Pick<StoreIdentityRepository, 'readIdentity'>,
 ): Promise<void> {
   const { folderId } = await store.readIdentity();
+  await assertFolderId(folder, folderId);
+}
+
+/** @throws Error when the folder has another id. A store with no id is accepted. */
+export async function assertFolderId(folder: string, folderId: string | null): Promise<void> {
   if (folderId === null || (await readIdentityFile(folder)).folderId === folderId) return;
   throw notTheDataFolder(folder, identityFile);
 }

@@ -80,7 +80,7 @@ describe('POST /v1/files refuses', () => {
 
   const bodies: Record<string, [body: Buffer, expected: { status: number; code: string; message: RegExp }]> = {
     'no file': [parts(purposePart), invalid(/body\/file is required/)],
-    'no purpose': [parts(filePart), invalid(/body\/purpose is required. Send one of record_file, qa_record_file/)],
+    'no purpose': [parts(filePart), invalid(/body\/purpose is required. Send one of "record_file", "qa_record_file"/)],
     'nothing at all': [parts(), invalid(/body\/file is required/)],
     'two files': [parts(filePart, purposePart, filePart), invalid(/body\/file must be sent once/)],
     'two purposes': [parts(purposePart, filePart, purposePart), invalid(/body\/purpose must be sent once/)],

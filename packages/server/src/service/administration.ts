@@ -28,6 +28,8 @@ export interface Administration extends StoreAdministration {
   findProjectId(idOrName: string): Promise<string>;
   /** @throws Error that names the command which lists the keys, when there is no key with this id */
   assertKey(keyId: string): Promise<void>;
+  /** @throws Error when there is no key with this id, or it is revoked or has expired */
+  assertUsableKey(keyId: string): Promise<void>;
   /**
    * Creates a link that sets up the administrator. `reset` first removes the existing administrator with all sessions.
    * @returns undefined when an administrator exists and `reset` is false
@@ -76,6 +78,12 @@ export async function withAdministration(work: (administration: Administration) 
       assertKey: async (keyId) => {
         if ((await repository.findKey(keyId)) === undefined) throw unknownKey(keyId);
       },
+      assertUsableKey: async (keyId) => {
+        const key = await repository.findKey(keyId);
+        if (key === undefined) throw unknownKey(keyId);
+        const hasExpired = key.expiresAt !== null && key.expiresAt <= database.clock.now();
+        if (key.revokedAt !== null || hasExpired) throw keyNotUsable(keyId, hasExpired ? 'has expired' : 'is revoked');
+      },
       createSetUpLink: async ({ reset }) => {
         await assertFolder();
         const administrators = createAdministratorRepository(database);
@@ -100,6 +108,12 @@ function unknownProject(idOrName: string): Error {
 function unknownKey(keyId: string): Error {
   return new Error(
     `No key with the id ${quoteText(keyId)} was found. Run "npm run quartermaster -- key list" to list the keys.`,
+  );
+}
+
+function keyNotUsable(keyId: string, reason: string): Error {
+  return new Error(
+    `The key ${keyId} ${reason}, so it cannot be replaced. Run "npm run quartermaster -- key create" to create another one.`,
   );
 }
 

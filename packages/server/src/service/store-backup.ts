@@ -13,7 +13,7 @@ import { copyBundles } from '../backup/copy-bundles.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { noEncryptionKey, noStore } from '../backup/problems.ts';
 import type { DatabaseSnapshot } from '../backup/snapshot-port.ts';
-import { identityFile } from '../files/store-identity.ts';
+import { assertFolderId, identityFile } from '../files/store-identity.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { exists } from '../kernel/disk/exists.ts';
 import { version } from '../kernel/version.ts';
@@ -72,7 +72,9 @@ async function copyInto(
     if (url === undefined) return await takeSqliteSnapshot(dataFolder, folder);
     // Loads the driver only when PostgreSQL is used.
     const { dumpFile, takePostgresSnapshot } = await import('../adapters/postgres/postgres-snapshot.ts');
-    const snapshot = await takePostgresSnapshot({ url, environment }, folder);
+    const snapshot = await takePostgresSnapshot({ url, environment }, folder, (folderId) =>
+      assertFolderId(dataFolder, folderId),
+    );
     database = { kind: 'postgres', file: dumpFile, schema: snapshot.schema };
     return snapshot;
   };

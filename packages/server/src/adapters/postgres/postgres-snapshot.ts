@@ -27,14 +27,20 @@ export interface PostgresSnapshot extends DatabaseSnapshot {
 /**
  * Dumps the tables of a store into a folder with `pg_dump`. The dump and the list of blobs use the same snapshot of the
  * server, so concurrent writes cannot make them differ.
+ * @param assertFolder receives the id of the data folder, null when the store has none, and throws to refuse the backup
  * @throws when `pg_dump` is missing or fails
  */
-export async function takePostgresSnapshot(source: PostgresTarget, folder: string): Promise<PostgresSnapshot> {
+export async function takePostgresSnapshot(
+  source: PostgresTarget,
+  folder: string,
+  assertFolder: (folderId: string | null) => Promise<void> = async () => {},
+): Promise<PostgresSnapshot> {
   const client = await connect(source.url);
   try {
     await client.query(begin);
     const { rows } = await client.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
     const { schema, names } = await findRelations(client);
+    await assertFolder(await readFolderId(client));
     const options = ['--format=custom', `--snapshot=${rows[0]?.snapshot}`, `--file=${join(folder, dumpFile)}`];
     const certificates = join(folder, certificatesFile);
     await runProgram('pg_dump', [...options, ...dumpOf(names)], { ...source, certificates });
@@ -112,6 +118,14 @@ async function findRelations(client: pg.Client): Promise<Relations> {
   const unreadable = rows.filter(({ readable }) => !readable).map(({ name }) => name);
   if (unreadable.length === 0) await refuseNewer(client);
   return { schema: first.schema, names: rows.map(({ name }) => name), unreadable };
+}
+
+/** Returns null before the first start of a files address, and for an earlier version without the table. */
+async function readFolderId(client: pg.Client): Promise<string | null> {
+  const { rows: tables } = await client.query<{ found: boolean }>(`select to_regclass('store') is not null as found`);
+  if (tables[0]?.found !== true) return null;
+  const { rows } = await client.query<{ folder_id: string | null }>('select folder_id from store');
+  return rows[0]?.folder_id ?? null;
 }
 
 async function refuseNewer(client: pg.Client): Promise<void> {
