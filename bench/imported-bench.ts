@@ -92,7 +92,7 @@ function listRequests({ pluginsUrl, key }: Service): Record<string, () => Promis
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const accept = 'application/json, text/event-stream';
   const list = (version: string | undefined, params: object) => () =>
-    fetch(`${pluginsUrl}/mcp`, {
+    fetch(`${pluginsUrl}/mcp?tools=all`, {
       method: 'POST',
       headers: { ...headers, Accept: accept, ...(version === undefined ? {} : { 'MCP-Protocol-Version': version }) },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params }),

@@ -24,7 +24,7 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
     assert.ok(offline.length >= 10, `${offline.length} plugins work offline`);
 
     for (const headers of [{}, { Authorization: `Bearer ${service.key}` }]) {
-      const client = await openClient(`${service.pluginsUrl}/mcp`, headers);
+      const client = await openClient(`${service.pluginsUrl}/mcp?tools=all`, headers);
       t.after(() => client.close());
       const knowledge = 'Authorization' in headers ? ['search', 'fetch', 'list_collections'] : [];
       assert.deepEqual(await client.listTools(), [...knowledge, ...every]);

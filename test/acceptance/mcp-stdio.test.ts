@@ -39,9 +39,11 @@ function watchProgress({ transport }: Client): unknown[] {
 test('[mcp] quartermaster mcp lists and calls over standard input and output, in each revision', async (t) => {
   const { pluginsUrl } = await startService(t, { settings: { BUNDLES: 'test/fixtures/mcp-conformance' } });
   for (const mode of modes) {
-    const client = await connect(t, { args: ['--url', pluginsUrl], mode });
-    const { tools } = await client.listTools();
+    const all = await connect(t, { args: ['--url', pluginsUrl, '--tools', 'all'], mode });
+    const { tools } = await all.listTools();
     assert.ok(tools.some(({ name }) => name === 'arithmetic__add'));
+    await all.close();
+    const client = await connect(t, { args: ['--url', pluginsUrl], mode });
     const sum = await client.callTool({ name: 'arithmetic__add', arguments: { number_1: 1, number_2: 2 } });
     assert.deepEqual(sum.structuredContent, { result: 3 });
     const seen = watchProgress(client);

@@ -22,6 +22,21 @@ export const mcpRequirements: Requirements = {
       '[mcp] the program of the guide starts, here with the address of a test',
     ],
   },
+  'mcp.toolsets': {
+    promise:
+      'A URL chooses tools. Without a choice, agents search for tools and call what they find, as in a direct call.',
+    source: 'docs/contract.md "Catalogue and execution"',
+    tests: [
+      '[mcp] ${library} lists three tools, searches with them and calls what it found',
+      '[mcp] the default list has at most 6,000 tokens, with the knowledge tools too',
+      '[mcp] a call through another tool answers like the direct call, with the same errors',
+      '[mcp] a plugin that writes is not called as one that reads, and a wrong call of a search tool says what is wrong',
+      '[mcp] a URL that names bundles, tools or a toolset has exactly these, and an unknown name is an error',
+      '[mcp] a tool that lacks credentials is found with the reason, and is available once they are sent or stored',
+      '[mcp] a search is counted by its outcome, and its question stands in no log',
+      '[mcp] the setting MCP_LIST_TOKENS lists the plugins that can work, and those of a bundle always',
+    ],
+  },
   'mcp.knowledge': {
     promise:
       'Agents search and read collections over MCP with a key of scope `collections`, in an answer of bounded size.',

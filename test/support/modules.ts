@@ -134,7 +134,10 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
     entries: [],
   },
-  mcp: { uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency'], entries: [] },
+  mcp: {
+    uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency', 'search'],
+    entries: [],
+  },
   packaging: { uses: [], entries: [] },
   processes: {
     uses: [],
@@ -161,6 +164,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'query/measure-text',
       'query/query-budget',
       'query/retrieve',
+      'short-texts/short-text-index',
       'vector-repository',
     ],
   },

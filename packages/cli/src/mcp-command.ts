@@ -4,6 +4,7 @@ import { Command } from 'commander';
 interface Options {
   readonly url?: string;
   readonly keyFile?: string;
+  readonly tools?: string;
   readonly credential: readonly string[];
 }
 
@@ -14,6 +15,7 @@ export function mcpCommand(): Command {
     .description('serve MCP on standard input and output for clients without HTTP; requires a running service')
     .option('--url <url>', 'plugins address of the service (default: the login, or from the settings)')
     .option('--key-file <path>', 'file with an API key (default: that of the login)')
+    .option('--tools <names>', 'serve these tools, separated by commas, or `all` to list every tool')
     .option(
       '--credential <name>',
       'send the credential with this name, from the environment variable with the same name',
@@ -28,7 +30,7 @@ export function mcpCommand(): Command {
       const path = bundle === undefined ? '/mcp' : `/mcp/${encodeURIComponent(bundle)}`;
       const authorization = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };
       await runBridge({
-        url: new URL(`${pluginsUrl ?? filesUrl}${path}`),
+        url: endpointOf(`${pluginsUrl ?? filesUrl}${path}`, options.tools),
         headers: { ...authorization, ...credentialHeaders(options.credential) },
         transport: new StdioServerTransport(),
       });
@@ -37,6 +39,12 @@ export function mcpCommand(): Command {
 
 function append(name: string, names: readonly string[]): string[] {
   return [...names, name];
+}
+
+function endpointOf(address: string, tools: string | undefined): URL {
+  const url = new URL(address);
+  if (tools !== undefined) url.searchParams.set('tools', tools);
+  return url;
 }
 
 /** Encodes all credentials in one header, so that a credential may contain any text. */

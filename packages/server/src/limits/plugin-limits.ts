@@ -6,6 +6,10 @@ import { maxOutputParts } from '../execution/json-bounds.ts';
 import { outputPartLimits } from '../execution/output-parts/output-part.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
+import { maxChosenNames } from '../mcp/toolsets/choice.ts';
+import { toolsPerPage } from '../mcp/toolsets/page.ts';
+import { toolSearchLimits } from '../mcp/toolsets/search-arguments.ts';
+import { maxListedTools } from '../mcp/toolsets/tool-offer.ts';
 import { asyncRunDefaults } from '../runs/async-runs.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -95,6 +99,42 @@ export const pluginLimits = {
     unit: 'bytes',
     value: () => maxBatchAnswerBytes,
     above: 'The remaining requests of the batch are not run; each is answered with the JSON-RPC error -32000.',
+  },
+  mcp_chosen_names: {
+    bounds: 'names of bundles, tools and toolsets in the URL of an MCP endpoint',
+    unit: 'items',
+    value: () => maxChosenNames,
+    above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  mcp_chosen_tools: {
+    bounds: 'tools of a chosen bundle or toolset in `tools/list`',
+    unit: 'items',
+    value: () => maxListedTools,
+    above: 'The list has the tools that search for the others.',
+  },
+  mcp_tools_of_page: {
+    bounds: 'plugins of one page of `tools/list`',
+    unit: 'items',
+    value: () => toolsPerPage,
+    above: 'The answer has a `nextCursor`.',
+  },
+  tool_search_query_characters: {
+    bounds: '`query` of the MCP tool `search_tools`',
+    unit: 'characters',
+    value: () => toolSearchLimits.query,
+    above: 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.',
+  },
+  tool_search_results: {
+    bounds: 'tools of one answer of the MCP tool `search_tools`',
+    unit: 'items',
+    value: () => toolSearchLimits.results,
+    above: 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.',
+  },
+  tool_search_ranked: {
+    bounds: 'tools of all answers of `search_tools` to one question',
+    unit: 'items',
+    value: () => toolSearchLimits.ranked,
+    above: 'The last answer has no `next_cursor`.',
   },
   runs_of_key: {
     bounds: 'runs of one key at the same time, waiting or running',

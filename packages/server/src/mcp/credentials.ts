@@ -30,6 +30,15 @@ export function readCredentials(
 ): Record<string, unknown> {
   const objects = [readCredentialsHeaders(headerOf), fromMeta(meta)];
   for (const source of objects) checkSent(bundle.id, source);
+  return pickCredentials(bundle, headerOf, objects);
+}
+
+/** Picks the credentials of one bundle from single headers and from objects that were read and checked before. */
+export function pickCredentials(
+  bundle: CompiledBundle,
+  headerOf: ReadHeader,
+  objects: readonly Named[],
+): Record<string, unknown> {
   const names = Object.keys(membersOf(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
   if (names.length === 0) return {};
   const sources = [fromSingleHeaders(names, headerOf), ...objects];

@@ -6,7 +6,8 @@ import { createLogger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import type { CallTool } from './call-tool.ts';
-import { createChannel, createEndpoint } from './endpoint.ts';
+import { createEndpoint } from './endpoint.ts';
+import { plainOffers } from './testing/plain-offers.ts';
 import { createToolboxes, type Toolbox } from './toolbox.ts';
 
 const own = resolve(import.meta.dirname, '../../../../bundles');
@@ -65,16 +66,15 @@ function newCase(revision: string, method: string, params: Json): Case {
   };
 }
 
+const deps = { version: '1.2.3', knowledge: null, offers: plainOffers, logger: createLogger('silent') };
+
 /** Sends a request to a new endpoint and returns the response. */
 async function ask(one: Case, toolbox = few) {
-  const deps = { version: '1.2.3', callTool, knowledge: null, logger: createLogger('silent') };
-  const endpoint = createEndpoint(toolbox, deps, createChannel());
+  const endpoint = createEndpoint({ ...deps, callTool });
   const request = { headers: new Headers(one.headers), signal: new AbortController().signal };
-  const { status, headers, body } = await endpoint.answer(request, one.message, {
-    projectId: 'p1',
-    keyId: 'k1',
-    scopes,
-  });
+  const caller = { projectId: 'p1', keyId: 'k1', scopes };
+  const tools = { toolbox, listing: 'full' } as const;
+  const { status, headers, body } = await endpoint.answer(request, one.message, caller, tools);
   const isWhole = Buffer.isBuffer(body);
   const text = isWhole ? body.toString() : await new Response(body).text();
   const sent = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as Json;
@@ -158,13 +158,14 @@ test('the calls of a batch run one after the other until their answers exceed th
     _meta: { progressToken: 1 },
   });
   const batch = Array.from({ length: 10 }, (_, id) => ({ ...message, id }));
-  const endpoint = createEndpoint(
-    few,
-    { version: '1.2.3', callTool: slow, knowledge: null, logger: createLogger('silent') },
-    createChannel(),
-  );
+  const endpoint = createEndpoint({ ...deps, callTool: slow });
   const request = { headers: new Headers(headers), signal: new AbortController().signal };
-  const { status, body } = await endpoint.answer(request, batch, { projectId: 'p1', scopes });
+  const { status, body } = await endpoint.answer(
+    request,
+    batch,
+    { projectId: 'p1', scopes },
+    { toolbox: few, listing: 'full' },
+  );
   assert.ok(Buffer.isBuffer(body));
   const answers = JSON.parse(body.toString()) as Json[];
   assert.deepEqual([status, answers.map(({ id }) => id)], [200, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);

@@ -12,15 +12,21 @@ import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts'
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
-import { emptyToolbox, type Toolbox } from './toolbox.ts';
+import { type ChosenTools, noTools } from './toolsets/chosen-tools.ts';
+import { createToolOffer, type OffersDeps, type ToolOffer } from './toolsets/tool-offer.ts';
 
-/** Serves Streamable HTTP for one toolbox without state: each request is independent, in every revision of the protocol. */
+/** Serves Streamable HTTP at one URL without state: each request is independent, in every revision of the protocol. */
 export interface Endpoint {
   /**
    * @param message the parsed body; the body of `request` is not read
    * @param caller the project and key that the tool runs for
+   * @param tools the plugins of this URL, for callers that may use plugins
    */
-  answer(request: McpRequest, message: unknown, caller: McpCaller): Promise<McpAnswer>;
+  answer(request: McpRequest, message: unknown, caller: McpCaller, tools: ChosenTools): Promise<McpAnswer>;
+  /** Notifies subscribed clients. */
+  notifyToolsChanged(): void;
+  /** Ends the streams of subscribed clients. */
+  close(): Promise<void>;
 }
 
 export interface McpRequest {
@@ -43,50 +49,26 @@ export interface KnowledgeView {
   readonly isChatGpt: boolean;
 }
 
-/** The subscriptions to changes at one URL. They outlive the endpoint that accepted them. */
-export interface Channel {
-  readonly bus: InMemoryServerEventBus;
-  /** Adds a handler to close when the service stops. */
-  add(handler: { close(): Promise<void> }): void;
-  close(): Promise<void>;
-}
-
-export function createChannel(): Channel {
-  const bus = new InMemoryServerEventBus();
-  let handlers: Array<{ close(): Promise<void> }> = [];
-  return {
-    bus,
-    add(handler) {
-      // Earlier handlers are needed only while a subscription is open.
-      if (bus.listenerCount === 0) handlers = [];
-      handlers.push(handler);
-    },
-    close: async () => {
-      await Promise.all(handlers.map((handler) => handler.close()));
-    },
-  };
-}
-
 interface LegacyOptions {
   readonly authInfo: AuthInfo;
   /** Whether to answer with JSON instead of a stream of events. */
   readonly enableJsonResponse: boolean;
 }
 
+export interface EndpointDeps extends ProtocolServerDeps {
+  readonly offers: OffersDeps;
+}
+
 /** Creates an endpoint. The SDK implements all revisions of the protocol (ADR 0086). */
-export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, channel: Channel): Endpoint {
+export function createEndpoint(deps: EndpointDeps): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = (authInfo: AuthInfo | undefined, tellsChanges: boolean) => {
-    const tools = mayUsePlugins(authInfo) ? toolbox : emptyToolbox;
-    return createProtocolServer(tools, { ...deps, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
+    const { offer } = extraOf(authInfo);
+    return createProtocolServer(offer, { ...deps, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
   };
-  const newest = createMcpHandler(({ authInfo }) => newServer(authInfo, true), {
-    legacy: 'reject',
-    onerror,
-    bus: channel.bus,
-  });
-  channel.add(newest);
+  const bus = new InMemoryServerEventBus();
+  const newest = createMcpHandler(({ authInfo }) => newServer(authInfo, true), { legacy: 'reject', onerror, bus });
 
   /** Serves revisions before 2026-07-28. The SDK's own handler for them answers every call with a stream. */
   async function answerLegacy(request: Request, message: unknown, options: LegacyOptions): Promise<Response> {
@@ -105,27 +87,39 @@ export function createEndpoint(toolbox: Toolbox, deps: ProtocolServerDeps, chann
   }
 
   return {
-    async answer(asked, message, { projectId: clientId, keyId, scopes, collectionId, view }) {
+    async answer(asked, message, { projectId: clientId, keyId, scopes, collectionId, view }, tools) {
       const request = toWebRequest(asked);
-      const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { keyId, collectionId, view } };
+      const headerOf = (name: string) => asked.headers.get(name) ?? undefined;
+      const chosen = scopes.has('plugins') ? tools : noTools;
+      const offer = createToolOffer(chosen, { headerOf, projectId: clientId }, deps.offers);
+      const extra: Extra = { keyId, collectionId, view, offer };
+      const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
-      const finish = (response: Response) => answerWithTools(response, () => toolbox.listed());
+      const finish = (response: Response) => answerWithTools(response, offer.listed);
       if (!(await isLegacyRequest(request, message))) return await finish(await newest.fetch(request, options));
       const answerOne = async (one: unknown, enableJsonResponse: boolean) =>
         await finish(await answerLegacy(request, one, { authInfo, enableJsonResponse }));
       if (isOrdinaryBatch(message)) return await answerBatch(message, (one) => answerOne(one, true));
       return await answerOne(message, !wantsStream(message));
     },
+    notifyToolsChanged: () => void bus.publish({ kind: 'tools_list_changed' }),
+    close: () => newest.close(),
   };
 }
 
-function mayUsePlugins(authInfo: AuthInfo | undefined): boolean {
-  return authInfo?.scopes.includes('plugins') === true;
+/** What `answer` passes to the server of a request. */
+interface Extra extends Pick<McpCaller, 'keyId' | 'collectionId'> {
+  readonly view: KnowledgeView | undefined;
+  readonly offer: ToolOffer;
+}
+
+function extraOf(authInfo: AuthInfo | undefined): Extra {
+  return authInfo?.extra as unknown as Extra; // written by `answer`
 }
 
 /** Returns null without a key and for a key without the scope `collections`. */
 function readKnowledgeKey(authInfo: AuthInfo | undefined): KnowledgeKey | null {
-  const { keyId, collectionId, view = plainView } = (authInfo?.extra ?? {}) as Partial<McpCaller>; // written by `answer`
+  const { keyId, collectionId, view = plainView } = extraOf(authInfo);
   if (authInfo === undefined || keyId === undefined || !authInfo.scopes.includes('collections')) return null;
   return { projectId: authInfo.clientId, keyId, collectionId, ...view };
 }

@@ -1,24 +1,32 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { bundleNotFound } from '../catalogue/problems.ts';
 import { pathNotFound } from '../kernel/problem.ts';
-import { type Channel, createChannel, createEndpoint, type Endpoint } from './endpoint.ts';
-import type { ProtocolServerDeps } from './protocol-server.ts';
-import { createToolboxes, emptyToolbox, type Toolbox } from './toolbox.ts';
+import type { McpAnswer } from './answer-batch.ts';
+import { createEndpoint, type Endpoint, type EndpointDeps, type McpCaller, type McpRequest } from './endpoint.ts';
+import { createToolboxes } from './toolbox.ts';
+import type { Choice } from './toolsets/choice.ts';
+import { chooseTools, noTools, type Toolsets } from './toolsets/chosen-tools.ts';
 
-export interface EndpointsDeps extends ProtocolServerDeps {
+export interface EndpointsDeps extends EndpointDeps {
   /** Returns the catalogue in force. A new object means that tools have changed. */
   readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
+  readonly toolsets: Toolsets;
 }
+
+/** Answers a request at the URL for which it was opened. */
+export type AnswerRequest = (request: McpRequest, message: unknown, caller: McpCaller) => Promise<McpAnswer>;
 
 /** One endpoint for all tools, one for each bundle and one for all collections, each created at its first request. */
 export interface Endpoints {
-  /** @throws Problem when the bundle does not exist */
-  getEndpoint(bundleId: string | undefined): Endpoint;
   /**
-   * Returns the endpoint of a collection. It has no plugins.
+   * @param bundleId undefined for the endpoint of all tools
+   * @throws Problem when the bundle or a name of the choice does not exist
+   */
+  openPlugins(bundleId: string | undefined, choice: Choice): AnswerRequest;
+  /**
+   * Opens the endpoint of a collection. It has no plugins.
    * @throws Problem when the collection does not exist or belongs to another project
    */
-  getCollectionEndpoint(projectId: string, collectionId: string): Promise<Endpoint>;
+  openCollection(projectId: string, collectionId: string): Promise<AnswerRequest>;
   /** Notifies subscribed clients whose tools differ in the new catalogue. */
   toolsChanged(catalogue: Pick<Catalogue, 'bundles'>, previous: Pick<Catalogue, 'bundles'>): void;
   /** Ends the streams of subscribed clients. */
@@ -26,46 +34,43 @@ export interface Endpoints {
 }
 
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
+  const { toolsets } = deps;
   let listed = deps.catalogue();
   let toolboxes = createToolboxes(listed, deps.logger);
-  const endpoints = new WeakMap<Toolbox, Endpoint>();
-  /** One channel for each URL. Its streams outlive the endpoint that opened them. */
-  const channels = new Map<string, Channel>();
+  /** By the id of the bundle. */
+  const endpoints = new Map<string, Endpoint>();
 
-  function channelOf(bundleId: string): Channel {
-    const channel = channels.get(bundleId) ?? createChannel();
-    channels.set(bundleId, channel);
-    return channel;
+  function endpointOf(name: string, own: EndpointDeps): Endpoint {
+    const endpoint = endpoints.get(name) ?? createEndpoint(own);
+    endpoints.set(name, endpoint);
+    return endpoint;
   }
 
-  let ofCollections: Endpoint | undefined;
   return {
-    async getCollectionEndpoint(projectId, collectionId) {
-      if (deps.knowledge === null) throw pathNotFound();
-      await deps.knowledge.checkCollection(projectId, collectionId);
-      ofCollections ??= createEndpoint(emptyToolbox, deps, channelOf(collections));
-      return ofCollections;
-    },
-    getEndpoint(bundleId) {
+    openPlugins(bundleId, choice) {
       const catalogue = deps.catalogue();
       if (catalogue !== listed) toolboxes = createToolboxes(catalogue, deps.logger);
       listed = catalogue;
-      const toolbox = bundleId === undefined ? toolboxes.all : toolboxes.ofBundle.get(bundleId);
-      if (toolbox === undefined) throw bundleNotFound(bundleId ?? '');
+      const tools = chooseTools(toolboxes, bundleId, { choice, toolsets });
       // An endpoint of one bundle has no knowledge tools.
       const own = bundleId === undefined ? deps : { ...deps, knowledge: null };
-      const endpoint = endpoints.get(toolbox) ?? createEndpoint(toolbox, own, channelOf(bundleId ?? everything));
-      endpoints.set(toolbox, endpoint);
-      return endpoint;
+      const endpoint = endpointOf(bundleId ?? everything, own);
+      return (request, message, caller) => endpoint.answer(request, message, caller, tools);
+    },
+    async openCollection(projectId, collectionId) {
+      if (deps.knowledge === null) throw pathNotFound();
+      await deps.knowledge.checkCollection(projectId, collectionId);
+      const endpoint = endpointOf(collections, deps);
+      return (request, message, caller) => endpoint.answer(request, message, caller, noTools);
     },
     toolsChanged(catalogue, previous) {
-      for (const [name, channel] of channels) {
+      for (const [name, endpoint] of endpoints) {
         const isOther = catalogue.bundles.get(name) !== previous.bundles.get(name);
-        if (name === everything || isOther) channel.bus.publish({ kind: 'tools_list_changed' });
+        if (name === everything || isOther) endpoint.notifyToolsChanged();
       }
     },
     async close() {
-      await Promise.all([...channels.values()].map((channel) => channel.close()));
+      await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },
   };
 }

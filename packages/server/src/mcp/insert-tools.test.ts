@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
 import { createLogger } from '../kernel/log/logger.ts';
-import { createChannel, createEndpoint } from './endpoint.ts';
+import { createEndpoint } from './endpoint.ts';
+import { plainOffers } from './testing/plain-offers.ts';
 import { createToolboxes } from './toolbox.ts';
 
 const own = resolve(import.meta.dirname, '../../../../bundles');
@@ -35,8 +36,8 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const logger = createLogger('silent');
     const { all } = createToolboxes({ bundles: catalogue.bundles, describePlugin }, logger);
     const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
-    const deps = { version: '1.2.3', knowledge: null, logger, callTool: () => assert.fail('no tool is called') };
-    const endpoint = createEndpoint(all, deps, createChannel());
+    const callTool = () => assert.fail('no tool is called');
+    const endpoint = createEndpoint({ version: '1.2.3', knowledge: null, offers: plainOffers, logger, callTool });
     const headers = {
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
@@ -45,11 +46,9 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const request = { headers: new Headers(headers), signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
       const listRequest = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
-      const { status, body } = await endpoint.answer(request, listRequest, {
-        projectId: '-',
-        keyId: undefined,
-        scopes: new Set(['plugins'] as const),
-      });
+      const caller = { projectId: '-', keyId: undefined, scopes: new Set(['plugins'] as const) };
+      const tools = { toolbox: all, listing: 'full' } as const;
+      const { status, body } = await endpoint.answer(request, listRequest, caller, tools);
       const text = await new Response(body).text();
       const { result } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
       assert.deepEqual([status, result.tools.length], [200, plugins]);

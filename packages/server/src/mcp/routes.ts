@@ -8,8 +8,9 @@ import type { Caller } from '../kernel/caller.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { McpAnswer } from './answer-batch.ts';
 import { maxBatch } from './batch-limits.ts';
-import type { Endpoint, McpRequest } from './endpoint.ts';
-import type { Endpoints } from './endpoints.ts';
+import type { McpRequest } from './endpoint.ts';
+import type { AnswerRequest, Endpoints } from './endpoints.ts';
+import { type Choice, readChoice } from './toolsets/choice.ts';
 
 /** The part that is loaded with the first request: a service without MCP clients saves the memory of the SDK. */
 export interface Mcp {
@@ -49,11 +50,11 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
 
   async function answer(
     { request, reply, collectionId }: McpExchange,
-    find: (endpoints: Endpoints, caller: Caller | undefined) => Endpoint | Promise<Endpoint>,
+    find: (endpoints: Endpoints, caller: Caller | undefined) => AnswerRequest | Promise<AnswerRequest>,
   ): Promise<FastifyReply> {
     const { endpoints } = await open();
     const known = guard.findCaller(request);
-    const endpoint = await find(endpoints, known);
+    const answerRequest = await find(endpoints, known);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
     if (Array.isArray(request.body) && request.body.length > maxBatch) {
       return reply.code(400).send(rpcError(-32600, `Invalid Request: a batch has more than ${maxBatch} messages`));
@@ -62,7 +63,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
     const caller = { projectId, keyId, scopes, collectionId, view };
-    return send(reply, await endpoint.answer(toMcpRequest(request, reply), request.body, caller));
+    return send(reply, await answerRequest(toMcpRequest(request, reply), request.body, caller));
   }
 
   // A scope of its own: its error handler is nobody else's.
@@ -73,12 +74,13 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       return reply.code(400).send(rpcError(-32700, `Parse error: ${complaint}`));
     });
     scope.post('/mcp', { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
-      answer({ request, reply }, (endpoints) => endpoints.getEndpoint(undefined)),
+      answer({ request, reply }, (all) => all.openPlugins(undefined, choiceOf(request))),
     );
     scope.post<{ Params: { bundle_id: string } }>(
       '/mcp/:bundle_id',
       { onRequest: [guardHosts, guard.checkPlugins] },
-      async (request, reply) => answer({ request, reply }, (all) => all.getEndpoint(request.params.bundle_id)),
+      async (request, reply) =>
+        answer({ request, reply }, (all) => all.openPlugins(request.params.bundle_id, choiceOf(request))),
     );
     scope.post<{ Params: { collection_id: string } }>(
       '/mcp/collections/:collection_id',
@@ -86,7 +88,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       async (request, reply) => {
         const { collection_id: collectionId } = request.params;
         return await answer({ request, reply, collectionId }, (all, caller) =>
-          all.getCollectionEndpoint(caller?.projectId ?? '-', collectionId),
+          all.openCollection(caller?.projectId ?? '-', collectionId),
         );
       },
     );
@@ -102,6 +104,13 @@ const McpQuery = Type.Object({
 type McpQuery = Static<typeof McpQuery>;
 
 const schema = { querystring: McpQuery };
+
+/** The parameters that do not choose tools. */
+const otherParameters = Object.keys(McpQuery.properties);
+
+function choiceOf({ query }: { readonly query: unknown }): Choice {
+  return readChoice(Object(query), otherParameters);
+}
 
 interface McpExchange {
   readonly request: FastifyRequest;
@@ -119,8 +128,14 @@ function rpcError(code: number, message: string) {
 /** A body that could not be read as JSON; null when the error is about something else. */
 function complaintAboutBody(error: { statusCode?: number; validation?: unknown }): string | null {
   if (error.validation !== undefined) return null;
+  if (error instanceof Problem && isAboutUrl(error)) return null;
   if (error instanceof Problem) return error.status === 400 || error.status === 422 ? error.message : null;
   return error.statusCode === 400 ? 'the body is not valid JSON' : null;
+}
+
+/** A name in the query string is unknown. */
+function isAboutUrl({ details = [] }: Problem): boolean {
+  return details.some(({ path }) => typeof path === 'string' && /^query(?:\/|$)/.test(path));
 }
 
 const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials|x-plugin-profile)$/;

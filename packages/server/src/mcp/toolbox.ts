@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { mcp, toolName } from '../catalogue/provider-formats/mcp.ts';
-import { createPreparedLists, type Prepared } from '../kernel/concurrency/prepared-lists.ts';
+import { createPreparedLists, type Prepared, type PreparedLists } from '../kernel/concurrency/prepared-lists.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { metaKeys } from './meta-keys.ts';
 
@@ -14,6 +14,12 @@ export interface Toolbox {
   /** All tools as JSON without the surrounding brackets; built once. */
   listed(): Promise<Prepared>;
   findPlugin(name: string): CompiledPlugin | undefined;
+  /** The plugins by the names of their tools, in the order of `tools`. */
+  readonly plugins: ReadonlyMap<string, CompiledPlugin>;
+  /** Defines one tool of this toolbox. */
+  define(name: string, plugin: CompiledPlugin): Tool;
+  /** Returns a toolbox with some of these tools, in the same order. */
+  pick(names: ReadonlySet<string>): Toolbox;
 }
 
 /** No tools, for callers and endpoints without plugins. */
@@ -22,6 +28,11 @@ export const emptyToolbox: Toolbox = {
   isEmpty: true,
   listed: () => createPreparedLists().get('none', () => []),
   findPlugin: () => undefined,
+  plugins: new Map(),
+  define: () => {
+    throw new Error('the empty toolbox has no tools');
+  },
+  pick: () => emptyToolbox,
 };
 
 /** The toolboxes of one catalogue. */
@@ -50,12 +61,9 @@ export function createToolboxes(catalogue: ToolSource, logger: Pick<Logger, 'err
       add(all, toolName(bundle.id, plugin.id), plugin, logger);
       add(own, shortName(plugin.id), plugin, logger);
     }
-    ofBundle.set(
-      bundle.id,
-      createToolbox(own, define, (pieces) => lists.get(`bundle ${bundle.id}`, pieces)),
-    );
+    ofBundle.set(bundle.id, createToolbox(own, { define, lists, of: bundle.id }));
   }
-  return { all: createToolbox(all, define, (pieces) => lists.get('all', pieces)), ofBundle };
+  return { all: createToolbox(all, { define, lists, of: '' }), ofBundle };
 }
 
 function add(
@@ -73,11 +81,15 @@ function add(
   logger.error({ tool: name, first, second }, 'tool omitted: another plugin has the same tool name');
 }
 
-function createToolbox(
-  plugins: ReadonlyMap<string, CompiledPlugin>,
-  define: Define,
-  prepare: (pieces: () => Iterable<string>) => Promise<Prepared>,
-): Toolbox {
+interface ToolboxDeps {
+  readonly define: Define;
+  readonly lists: PreparedLists;
+  /** The bundle whose plugins have their short names; '' for all bundles. */
+  readonly of: string;
+}
+
+function createToolbox(plugins: ReadonlyMap<string, CompiledPlugin>, deps: ToolboxDeps): Toolbox {
+  const { define, lists, of } = deps;
   function* pieces(): Generator<string> {
     let comma = '';
     for (const [name, plugin] of plugins) {
@@ -90,8 +102,16 @@ function createToolbox(
       return Array.from(plugins, ([name, plugin]) => define(plugin, name));
     },
     isEmpty: plugins.size === 0,
-    listed: () => prepare(pieces),
+    listed: () => {
+      const names = createHash('sha256')
+        .update([...plugins.keys()].join('\n'))
+        .digest('base64url');
+      return lists.get(`${of} ${names}`, pieces);
+    },
     findPlugin: (name) => plugins.get(name),
+    plugins,
+    define: (name, plugin) => define(plugin, name),
+    pick: (names) => createToolbox(new Map([...plugins].filter(([name]) => names.has(name))), deps),
   };
 }
 

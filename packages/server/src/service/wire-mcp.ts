@@ -9,6 +9,8 @@ import type { CallTool } from '../mcp/call-tool.ts';
 import type { EndpointsDeps } from '../mcp/endpoints.ts';
 import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
+import type { FindProfiles } from '../mcp/toolsets/availability.ts';
+import { createPluginSearch, type PluginSearch, type PluginSource } from '../mcp/toolsets/plugin-search.ts';
 import type { ServiceContext } from './context.ts';
 
 /** The MCP endpoints, which both addresses share. The MCP library is loaded when the first client connects. */
@@ -30,14 +32,17 @@ function checkArguments<Schema extends TSchema>(
   throw validationProblem(validate.errors ?? [], 'arguments');
 }
 
-export interface SharedMcpDeps extends Pick<EndpointsDeps, 'catalogue' | 'callTool'> {
+export interface SharedMcpDeps extends Pick<EndpointsDeps, 'callTool'> {
+  readonly catalogue: () => PluginSource;
+  readonly search: PluginSearch;
+  readonly findProfiles: FindProfiles;
   /** Null when this process serves no collections. */
   readonly store: KnowledgeStore | null;
 }
 
 export function shareMcp(
-  { logger, registry }: Pick<ServiceContext, 'logger' | 'registry'>,
-  { store, catalogue, callTool }: SharedMcpDeps,
+  { logger, registry, config }: Pick<ServiceContext, 'logger' | 'registry' | 'config'>,
+  { store, catalogue, callTool, search, findProfiles }: SharedMcpDeps,
 ): SharedMcp {
   const calls = new Counter({
     name: 'quartermaster_knowledge_calls_total',
@@ -46,12 +51,23 @@ export function shareMcp(
     registers: [registry],
   });
   const countCall = (tool: string, outcome: string) => calls.inc({ tool, outcome });
+  const searches = new Counter({
+    name: 'quartermaster_tool_searches_total',
+    help: 'Calls of the MCP tool `search_tools`, by outcome: found, nothing, or the error code in lower case.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const countSearch = (outcome: string) => searches.inc({ outcome });
   let mcp: Promise<Mcp> | undefined;
   async function load(): Promise<Mcp> {
     const { createEndpoints } = await import('../mcp/endpoints.ts');
     const { createKnowledge } = await import('../mcp/knowledge/knowledge.ts');
     const knowledge = store === null ? null : createKnowledge({ store, check: checkArguments, countCall, logger });
-    return { endpoints: createEndpoints({ catalogue, callTool, knowledge, version, logger }) };
+    const { createSearchTools } = await import('../mcp/toolsets/search-tools.ts');
+    const searchTools = createSearchTools({ search, check: checkArguments, countSearch });
+    const offers = { searchTools, findProfiles, listTokens: config.mcpListTokens };
+    const toolsets = config.mcpToolsets;
+    return { endpoints: createEndpoints({ catalogue, callTool, knowledge, offers, toolsets, version, logger }) };
   }
   return {
     open: () => {
@@ -67,11 +83,13 @@ export function shareMcp(
 /** The endpoints of a process without the plugins address. They have no plugins. */
 export function shareKnowledge(context: ServiceContext, store: KnowledgeStore): SharedMcp {
   const callTool: CallTool = () => Promise.reject(new Error('there are no plugins to call'));
-  const describePlugin = () => {
+  const describe = () => {
     throw new Error('there are no plugins to describe');
   };
-  const empty = { bundles: new Map(), describePlugin };
-  return shareMcp(context, { store, catalogue: () => empty, callTool });
+  const empty = { bundles: new Map(), describePlugin: describe, describeBundle: describe };
+  const catalogue = () => empty;
+  const findProfiles = async () => new Map();
+  return shareMcp(context, { store, catalogue, callTool, search: createPluginSearch(catalogue), findProfiles });
 }
 
 export interface ServedMcp {

@@ -5,6 +5,7 @@ import {
   checkHostNames,
   checkNetworks,
   checkOrigins,
+  checkToolsets,
   isOrigin,
   oneOf,
   wholeNumber,
@@ -51,6 +52,18 @@ export const addressSettings = {
       'Allow these additional host names, separated by commas, in requests without a key to the plugins address, and allow their web pages to call it. Loopback names, HOST and the host of PUBLIC_PLUGINS_URL are always allowed',
     default: '',
     check: checkHostNames,
+  },
+  MCP_LIST_TOKENS: {
+    description:
+      'List the plugins that can work now at `/mcp` while their definitions have at most this many tokens, of four bytes each. Above it, list tools that search for plugins and call them. URLs that choose tools are not affected',
+    default: '4000',
+    check: wholeNumber(0, 100_000_000),
+  },
+  MCP_TOOLSETS: {
+    description:
+      'Define sets of tools for `/mcp?toolset=`, as a JSON object such as \'{"office":["gmail","slack__post_message"]}\' (with the quotes in a shell). Each set lists ids of bundles and names of tools',
+    default: null,
+    check: checkToolsets,
   },
   CORS_ORIGINS: {
     description:

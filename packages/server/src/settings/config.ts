@@ -103,6 +103,9 @@ export interface Config {
   readonly publicFilesUrl: string | null;
   readonly publicPluginsUrl: string | null;
   readonly mcpHosts: readonly string[];
+  readonly mcpListTokens: number;
+  /** Bundle ids and tool names, by the name of the set. */
+  readonly mcpToolsets: ReadonlyMap<string, readonly string[]>;
   /** Origins. */
   readonly corsOrigins: readonly string[];
   /** Addresses and networks. */
@@ -175,6 +178,9 @@ function createReader(environment: Environment, findings: string[]) {
       if (finding !== null) findings.push(`${prefix}${fileKey}: the content of the file ${finding}.`);
       return content === null ? null : new Secret(content);
     },
+    /** Reads a JSON object of lists. */
+    lists: (key: SettingName): ReadonlyMap<string, readonly string[]> =>
+      new Map(Object.entries(JSON.parse(read(key) ?? '{}') as Record<string, string[]>)), // checked as such
     list: (key: SettingName): string[] =>
       text(key)
         .split(',')
@@ -192,7 +198,7 @@ function readSecret(path: string): string | null {
 }
 
 /** Reads the listen addresses and the public URLs. */
-function readAddresses({ text, number, optional, list }: Reader) {
+function readAddresses({ text, number, optional, list, lists }: Reader) {
   return {
     host: text('HOST'),
     filesPort: number('FILES_PORT'),
@@ -202,6 +208,8 @@ function readAddresses({ text, number, optional, list }: Reader) {
     publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
     publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => withoutTrailingSlashes(value)),
     mcpHosts: list('MCP_HOSTS'),
+    mcpListTokens: number('MCP_LIST_TOKENS'),
+    mcpToolsets: lists('MCP_TOOLSETS'),
     corsOrigins: list('CORS_ORIGINS'),
     trustedProxies: list('TRUSTED_PROXIES'),
   };
@@ -235,14 +243,12 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
 }
 
 /** Reads the bundle folders and what plugins may do. */
-function readBundles({ text, optional, list }: Reader) {
+function readBundles({ text, optional, list, lists }: Reader) {
   return {
     bundleFolders: list('BUNDLES').map((folder) => resolve(folder)),
     installedBundles: resolve(optional('INSTALLED_BUNDLES', String) ?? join(text('DATA'), 'bundles')),
     bundlePublishers: list('BUNDLE_PUBLISHERS'),
-    bundleHosts: new Map(
-      optional('BUNDLE_HOSTS', (value) => Object.entries(JSON.parse(value) as Record<string, string[]>)) ?? [],
-    ),
+    bundleHosts: lists('BUNDLE_HOSTS'),
     egressOverrides: new Map(
       optional('EGRESS_OVERRIDES', (value) => Object.entries(JSON.parse(value) as Record<string, string>)) ?? [],
     ),

@@ -43,6 +43,15 @@ export function checkBundleHosts(text: string): string | null {
   return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
 }
 
+export function checkToolsets(text: string): string | null {
+  const complaint =
+    'must be a JSON object of lists of names, such as \'{"office":["gmail","slack__post_message"]}\', in single quotes in a shell';
+  const isName = (name: unknown) => typeof name === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(name);
+  const entries = entriesOf(text);
+  const isSet = ([name, members]: [string, unknown]) => isName(name) && Array.isArray(members) && members.every(isName);
+  return entries?.every(isSet) ? null : complaint;
+}
+
 /** The entries of a JSON object; undefined when the text is not one. */
 function entriesOf(text: string): Array<[string, unknown]> | undefined {
   try {

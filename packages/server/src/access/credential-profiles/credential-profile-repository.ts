@@ -24,6 +24,8 @@ export interface CredentialProfileRepository {
    */
   add(profile: StoredProfile, most: number): Promise<'added' | 'taken' | 'full'>;
   find(projectId: string, name: string): Promise<StoredProfile | undefined>;
+  /** Returns the bundle ids of those profiles that exist, by name. Without names there is no query. */
+  findBundles(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns one page of a project's profiles, in the order of their ids. */
   list(projectId: string, query: ListQuery): Promise<Page<StoredProfile>>;
   /** Returns whether the project has a profile with this id. */

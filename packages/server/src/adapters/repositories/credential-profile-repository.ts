@@ -33,6 +33,7 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
         .executeTakeFirst();
       return row === undefined ? undefined : toProfile(row);
     },
+    findBundles: (projectId, names) => findBundles(read, projectId, names),
     list: async (projectId, query) => {
       const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
         let rows = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
@@ -99,6 +100,21 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
       return rows.map(toProfile);
     },
   };
+}
+
+async function findBundles(
+  read: Database['read'],
+  projectId: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const rows = await read
+    .selectFrom('credential_profile')
+    .select(['name', 'bundle_id'])
+    .where('project_id', '=', projectId)
+    .where('name', 'in', names)
+    .execute();
+  return new Map(rows.map((row) => [row.name, row.bundle_id]));
 }
 
 /** Milliseconds since 1970 by the clock of the database, because several processes compare claims. */

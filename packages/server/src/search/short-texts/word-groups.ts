@@ -1,0 +1,72 @@
+/**
+ * Words that people use for the same thing, by the subjects of tools. A word of a question also finds the others of its groups.
+ * A group names a subject or an action, never a single tool.
+ */
+export const wordGroups: readonly string[] = [
+  // Numbers
+  'add plus sum total',
+  'subtract minus difference',
+  'multiply times product',
+  'divide quotient ratio',
+  'calculate compute evaluate math arithmetic formula equation',
+  'chart plot graph diagram',
+  'histogram distribution',
+  'random dice lottery',
+  // Money and trade
+  'stock share equity securities',
+  'commodity gold silver oil',
+  'cryptocurrency crypto coin bitcoin ethereum',
+  'currency money dollar euro yen pound',
+  'price cost worth value quote',
+  'shopping buy shop product',
+  'parcel package shipment delivery courier tracking',
+  'job vacancy career employment hiring',
+  // Knowledge and media
+  'paper study preprint publication research scholar academic scientific science',
+  'book novel literature',
+  'image picture photo drawing illustration painting artwork',
+  'video film clip',
+  'film movie cinema',
+  'news headline press article',
+  'web internet online website site',
+  'encyclopedia wikipedia',
+  'medical medicine biomedical health disease drug clinical',
+  'astronomy space planet star',
+  'question answer ask explain describe',
+  'rating review',
+  'recommend similar suggest',
+  // Daily life
+  'food nutrition calorie nutrient meal diet protein vitamin',
+  'recipe cook bake dish ingredient',
+  'restaurant hotel attraction',
+  'flight airline plane airport',
+  'place location address city coordinates',
+  'weather forecast temperature rain snow sunny wind warm cold hot umbrella',
+  'air pollution smog',
+  // Time
+  'time clock hour timezone',
+  'current latest now today',
+  'historical history past',
+  'upcoming next future tomorrow',
+  // Work together
+  'message chat',
+  'email mail inbox gmail message',
+  'user people person member',
+  'issue bug ticket',
+  'comment reply',
+  'page document note',
+  'repository repo project',
+  'pull merge',
+  'diff change patch',
+  'program programming code software developer',
+  'classify category label sentiment positive negative',
+  'embedding vector',
+  // Actions
+  'search find look discover',
+  'read view fetch retrieve download get',
+  'generate create make draw paint design produce',
+  'open create new report write',
+  'update change edit assign move',
+  'send post publish announce',
+  'scrape crawl extract screenshot',
+];
