@@ -7,7 +7,16 @@ import { type Idle, loopDelay, measureIdle, residentMemory, type Service, start,
 import type { Row } from './table.ts';
 
 const wanted = 1_000;
-const formats = ['json_schema', 'openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
+const formats = [
+  'json_schema',
+  'openai',
+  'openai-strict',
+  'openai-responses',
+  'anthropic',
+  'gemini',
+  'mcp',
+  'taskingai',
+] as const;
 const bars = { startMs: 1_500, kibPerPlugin: 50, listMs: 10 };
 /** Milliseconds after which an idle service has released the memory that its start needed. */
 const settle = () => pause(8_000);

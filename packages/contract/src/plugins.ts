@@ -48,7 +48,15 @@ export const Plugin = Type.Object({
 export type Plugin = Static<typeof Plugin>;
 
 /** The definition formats of a plugin: those of model providers, of MCP and of TaskingAI's plugin server. */
-export const definitionFormats = ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp', 'taskingai'] as const;
+export const definitionFormats = [
+  'openai',
+  'openai-strict',
+  'openai-responses',
+  'anthropic',
+  'gemini',
+  'mcp',
+  'taskingai',
+] as const;
 export type DefinitionFormat = (typeof definitionFormats)[number];
 
 /** Something that a format cannot represent. Every loss is reported. */

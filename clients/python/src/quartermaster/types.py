@@ -530,7 +530,7 @@ class PluginDefinition(TypedDict):
     object: Literal["PluginDefinition"]
     bundle_id: str
     plugin_id: str
-    format: Literal["openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"]
+    format: Literal["openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp", "taskingai"]
     definition: dict[str, Any]
     """One tool in the format of the provider. Add it to the list of tools unchanged."""
     losses: list[DefinitionLoss]

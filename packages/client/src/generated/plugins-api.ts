@@ -35,7 +35,7 @@ export type PluginDefinition = {
   object: 'PluginDefinition';
   bundle_id: string;
   plugin_id: string;
-  format: 'openai' | 'openai-strict' | 'anthropic' | 'gemini' | 'mcp' | 'taskingai';
+  format: 'openai' | 'openai-strict' | 'openai-responses' | 'anthropic' | 'gemini' | 'mcp' | 'taskingai';
   /** One tool in the format of the provider. Add it to the list of tools unchanged. */
   definition: { [name: string]: unknown };
   losses: Array<DefinitionLoss>;
@@ -368,7 +368,7 @@ export interface PluginsApi {
         bundle_id?: string | undefined;
         /** Language of names and descriptions, such as `zh`; else English. */
         lang?: string | undefined;
-        /** One of json_schema, openai, openai-strict, anthropic, gemini, mcp, taskingai. */
+        /** One of json_schema, openai, openai-strict, openai-responses, anthropic, gemini, mcp, taskingai. */
         format?: string | undefined;
       };
     };

@@ -13,7 +13,7 @@ from .connection import AsyncConnection
 from .paging import AsyncPages
 from .runs import AsyncPendingRun, AsyncRuns
 
-Format = Literal["openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"]
+Format = Literal["openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp", "taskingai"]
 
 
 class AsyncPlugins:

@@ -13,7 +13,7 @@ from .connection import Connection
 from .paging import Pages
 from .runs import PendingRun, Runs
 
-Format = Literal["openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"]
+Format = Literal["openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp", "taskingai"]
 
 
 class Plugins:

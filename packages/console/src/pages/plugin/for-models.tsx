@@ -13,6 +13,7 @@ import classes from './plugin.module.css';
 const formats = {
   openai: 'OpenAI',
   'openai-strict': 'OpenAI, strict',
+  'openai-responses': 'OpenAI, Responses',
   anthropic: 'Anthropic',
   gemini: 'Gemini',
   mcp: 'MCP',

@@ -166,7 +166,7 @@ test('an unsupported format results in 422 with a list of the supported ones', a
   assert.equal(answer.statusCode, 422);
   assert.equal(
     answer.json().error.message,
-    'query/format must be one of "json_schema", "openai", "openai-strict", "anthropic", "gemini", "mcp", "taskingai"; received "soap".',
+    'query/format must be one of "json_schema", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp", "taskingai"; received "soap".',
   );
 });
 
@@ -195,7 +195,7 @@ test('a metric counts bundles and plugins that could not be loaded', async (t) =
 
 test('each format of the plugins is a list with an ETag, in the requested language, and reports what the format cannot express', async (t) => {
   const { get } = await openApp(t);
-  for (const format of ['openai', 'openai-strict', 'anthropic', 'gemini', 'mcp']) {
+  for (const format of ['openai', 'openai-strict', 'openai-responses', 'anthropic', 'gemini', 'mcp']) {
     const answer = await get(`/v1/plugins?bundle_id=weather&format=${format}&lang=zh-CN`);
     assert.equal(answer.statusCode, 200, format);
     const { data, ...envelope } = answer.json();

@@ -129,6 +129,25 @@ test('names are unique among bundles and within the length limit of every provid
   assert.equal(toolName('open_weather', 'get_current_weather'), 'open_weather__get_current_weather');
 });
 
+test('a name that is too long keeps the plugin, then its start and its end', () => {
+  const plugin = 'list_pull_requests_of_commit';
+  assert.match(
+    toolName('imported_interface_of_a_large_service', plugin),
+    /^imported_interface___?list_pull_requests_of_commit_[0-9a-f]{10}$/,
+  );
+  const long = `actions_${'x'.repeat(40)}_delete_secret`;
+  const name = toolName('imported', long);
+  assert.match(name, /^imp__actions_x+_x+_delete_secret_[0-9a-f]{10}$/);
+  assert.equal(name.length, 60);
+});
+
+test('openai-responses has the members of a strict function beside its type', () => {
+  for (const { plugin } of own) {
+    const { function: members } = define('openai-strict', plugin).definition;
+    assert.deepEqual(define('openai-responses', plugin).definition, { type: 'function', ...Object(members) });
+  }
+});
+
 test('the flat maps are those that the clients of TaskingAI read', () => {
   const { definition, losses } = define(
     'taskingai',

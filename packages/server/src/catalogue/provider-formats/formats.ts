@@ -4,6 +4,7 @@ import type { FunctionFormat } from './function-format.ts';
 import { gemini } from './gemini.ts';
 import { mcp } from './mcp.ts';
 import { openai } from './openai.ts';
+import { openaiResponses } from './openai-responses.ts';
 import { openaiStrict } from './openai-strict.ts';
 import { taskingai } from './taskingai.ts';
 
@@ -11,6 +12,7 @@ import { taskingai } from './taskingai.ts';
 export const functionFormats: Readonly<Record<DefinitionFormat, FunctionFormat>> = {
   openai,
   'openai-strict': openaiStrict,
+  'openai-responses': openaiResponses,
   anthropic,
   gemini,
   mcp,

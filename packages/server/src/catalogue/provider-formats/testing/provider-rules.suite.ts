@@ -147,6 +147,8 @@ const parameter = closedObject({
 });
 const flat = { type: 'object', propertyNames, additionalProperties: parameter };
 
+const strictFormats = new Set(['openai-strict', 'openai-responses']);
+
 const rules: Readonly<Record<string, Json>> = {
   openai: closedObject(
     { type: { const: 'function' }, function: closedObject({ name, description: openaiText, parameters: openaiRoot }) },
@@ -157,6 +159,14 @@ const rules: Readonly<Record<string, Json>> = {
     {
       type: { const: 'function' },
       function: closedObject({ name, description: openaiText, strict: { const: true }, parameters: openaiRoot }),
+    },
+    [],
+    { schema: strict },
+  ),
+  'openai-responses': closedObject(
+    {
+      ...{ type: { const: 'function' }, name, description: openaiText },
+      ...{ strict: { const: true }, parameters: openaiRoot },
     },
     [],
     { schema: strict },
@@ -194,7 +204,7 @@ export function assertTaken(format: string, definition: unknown): void {
     `${format}: ${JSON.stringify(check.errors?.slice(0, 3))} in ${JSON.stringify(definition)}`,
   );
   for (const schema of objectsOf(definition)) {
-    if (format !== 'openai-strict' || !isJson(schema.properties) || schema.additionalProperties !== false) continue;
+    if (!strictFormats.has(format) || !isJson(schema.properties) || schema.additionalProperties !== false) continue;
     assert.deepEqual(schema.required, Object.keys(schema.properties), 'strict: every property is required');
   }
   for (const schema of schemasOf(definition)) assert.ok(new Ajv2020({ strict: false }).validateSchema(schema), format);
