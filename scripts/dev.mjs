@@ -10,18 +10,23 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { formatLogLine } from '../packages/server/src/kernel/readable-log.ts';
+import { refuse } from './set-up/refuse.mjs';
 
 const { values } = parseArgs({ options: { 'console-port': { type: 'string', default: '5173' } } });
 const root = resolve(import.meta.dirname, '..');
 const filesPort = await choosePort(process.env.QUARTERMASTER_FILES_PORT ?? '8080');
+const consolePort = readConsolePort(values['console-port']);
+// Vite starts first: if it fails, no service is left running.
+const vite = await startVite().catch((error) =>
+  refuse(`Vite cannot start: ${error.message}. Choose a port with --console-port.`),
+);
 const service = startService();
-const vite = await startVite();
 console.log(`dev: console that reloads: ${vite.resolvedUrls?.local[0]}; open it instead of the files address`);
 
 let isStopping = false;
 // Replaces Vite's handlers, which end the process immediately. The service first finishes its requests.
 process.removeAllListeners('SIGTERM');
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 const [code] = await once(service, 'exit');
 // Vite has no work to finish and would wait for open pages.
 process.exit(isStopping ? 0 : (code ?? 1));
@@ -65,12 +70,19 @@ async function startVite() {
     logLevel: 'warn',
     server: {
       host: '127.0.0.1',
-      port: Number(values['console-port']),
+      port: consolePort,
       strictPort: true,
       proxy: { '/v1': target, '/plugins/v1': target, '/openapi.json': target },
     },
   });
   return await server.listen();
+}
+
+function readConsolePort(text) {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    refuse(`--console-port must be a port from 0 to 65535; received "${text}".`);
+  return port;
 }
 
 /** Returns the port. For 0 it chooses a free port, so that every restart uses the same one. */

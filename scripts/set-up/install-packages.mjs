@@ -46,7 +46,7 @@ export function installConsolePackages() {
   const lock = digestLock(consoleFolder);
   if (read(join(consoleFolder, stamp)) === lock) return;
   console.error(
-    'quartermaster: installing the packages that build the console (about 100 MB; removed after the build)',
+    'quartermaster: installing the packages that build the console (about 100 MB; "npm start" removes them after the build)',
   );
   rmSync(join(consoleFolder, stamp), { force: true });
   npm(['ci', `--prefix=${consoleFolder}`]);

@@ -80,10 +80,10 @@ test('[container] with a read-only root and no capability, the service reads a P
   const [hit] = await client.collections.query(collection_id, { query_text: 'handbook', top_k: 1 });
   assert.equal(hit?.record_id, record_id);
   assert.deepEqual((await add(client)).data, { result: 5 });
-  assert.match(container.output(), /"tier":"sandbox".*document reader isolation selected/);
   assert.match(await container.exec('quartermaster', 'project', 'list'), /default/);
 
   assert.equal(await container.stop(), 0);
+  assert.match(container.output(), /"tier":"sandbox".*document reader isolation selected/);
   assert.match(container.output(), /"msg":"service stopped"/);
   assert.deepEqual(await readdir(at.data), ['store']);
   const again = await runContainer(t, image, request);
@@ -118,9 +118,9 @@ test('[container] the first key, the administrator and the encryption key come f
   assert.equal(signIn.status, 200);
   const stored = await readdir(join(at.data, 'store'));
   for (const name of ['first-key', 'setup-link', 'encryption-key']) assert.ok(!stored.includes(name), name);
+  assert.equal(await container.stop(), 0);
   for (const secret of [key, password]) assert.ok(!container.output().includes(secret));
   assert.match(container.output(), /"event":"administrator_created".*"name":"Ada"/);
-  assert.equal(await container.stop(), 0);
 });
 
 test('[container] the health check fails while the service does not answer', async () => {

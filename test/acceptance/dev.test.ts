@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openBrowser } from '../support/browser.ts';
@@ -58,6 +59,29 @@ function change(file: string, from: string, to: string): void {
   assert.ok(source.includes(from), `${file} has no ${from}`);
   writeFileSync(file, source.replace(from, to));
 }
+
+test('npm run dev refuses a wrong or used console port with one sentence, and starts no service', async (t) => {
+  const used = createServer().listen(0, '127.0.0.1');
+  await once(used, 'listening');
+  t.after(() => used.close());
+  const { port } = used.address() as AddressInfo;
+  const cases = [
+    ['abc', /^quartermaster: --console-port must be a port from 0 to 65535; received "abc"\.\n$/],
+    [String(port), /^quartermaster: Vite cannot start: .*in use.*Choose a port with --console-port\.\n$/],
+  ] as const;
+  for (const [text, sentence] of cases) {
+    const data = join(await temporaryFolder(t), 'data');
+    const dev = spawn(process.execPath, ['scripts/dev.mjs', '--console-port', text], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH ?? '', HOME: data, QUARTERMASTER_DATA: data, QUARTERMASTER_FILES_PORT: '0' },
+    });
+    const { output } = follow(dev);
+    // `close` also waits for every child that holds the output.
+    assert.deepEqual(await once(dev, 'close'), [1, null]);
+    assert.match(output(), sentence);
+    assert.equal(existsSync(data), false);
+  }
+});
 
 test('npm run dev reloads the page after a change of the console and the service after a change of the server', async (t) => {
   const folder = await copySources(t);

@@ -13,6 +13,7 @@ const run = promisify(execFile);
 export interface Container {
   /** The id of process 1 on this machine. */
   readonly pid: number;
+  /** What the service has written. It writes its log in batches, so read it after {@link stop}. */
   readonly output: () => string;
   /** Runs a command in the container as its user, like `docker exec`. @throws the error of execFile */
   exec(...command: readonly string[]): Promise<string>;
@@ -49,14 +50,19 @@ export async function runContainer(t: Ending, image: Image, request: ContainerRe
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: {},
   });
-  t.after(() => child.kill('SIGKILL'));
+  let pid = 0;
+  t.after(() => {
+    // Process 1 survives bubblewrap: `--die-with-parent` ends when setpriv changes the user.
+    if (child.exitCode === null && child.signalCode === null && pid !== 0) process.kill(pid, 'SIGKILL');
+    child.kill('SIGKILL');
+  });
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error('both outputs are pipes');
   let output = '';
   stderr.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
-  const pid = await readPid(child);
+  pid = await readPid(child);
   for await (const line of createInterface({ input: stdout })) {
     output += `${line}\n`;
     if (line.includes('plugins address')) break;

@@ -10,7 +10,7 @@ const probes = {
 export type CommandScope = keyof typeof probes;
 export const commandScopes = Object.keys(probes) as readonly CommandScope[]; // of the object above
 
-/** Returns which of the scopes that commands need the key has. @throws AuthenticationError when the key is not valid */
+/** Returns the scopes of the key that commands need. @throws AuthenticationError when the key is not valid */
 export async function findScopes(qm: Quartermaster): Promise<readonly CommandScope[]> {
   const answers = await Promise.all(commandScopes.map((scope) => isAllowed(probes[scope](qm))));
   return commandScopes.filter((_, at) => answers[at]);

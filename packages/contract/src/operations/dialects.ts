@@ -35,7 +35,7 @@ export const dialectOperations = describeOperations('dialects', {
   loadForOpenWebUi: {
     summary: 'Read a document in the form of the external document loader of Open WebUI',
     description:
-      'The body is the file. The extension of `X-Filename`, or else `Content-Type`, tells its format. Answers with one item for each page or sheet, or with one item. Nothing is stored. Errors have the form `{"detail","code","request_id"}`. The detail of a document without text begins with `No extractable text`.',
+      'The body is the file. The extension of `X-Filename`, or else `Content-Type`, tells its format. The response has one item for each page or sheet, and one item for a document without pages. Nothing is stored. Errors have the form `{"detail","code","request_id"}`. The detail of a document without text begins with `No extractable text`.',
     scope: 'files',
     examples: {
       document: {

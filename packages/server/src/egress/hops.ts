@@ -142,7 +142,7 @@ async function finish(
   const decoded = await decodeBody(response.body, response.headers['content-encoding'], policy.maxResponseBytes);
   if (decoded.kind === 'too_large') return tooLarge(policy);
   if (decoded.kind === 'undecodable') {
-    // Redacted before it is cut: of a secret that is cut, no form is recognised.
+    // The text is redacted before it is cut, because a truncated secret is not recognised.
     const encoding = quoteText(redactor.text(decoded.encoding));
     return { kind: 'unreachable', message: `the answer's encoding ${encoding} could not be undone` };
   }

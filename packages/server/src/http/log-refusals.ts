@@ -5,7 +5,7 @@ import { accessEvent } from '../kernel/log/request-identity.ts';
 import type { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
-/** Codes of requests that were refused because of their caller. */
+/** Error codes of requests that the client must correct. */
 const codes = new Set(['APIKEY_VALIDATION_FAILED', 'SESSION_VALIDATION_FAILED', 'PERMISSION_DENIED']);
 const problems = new WeakMap<IncomingMessage, Problem>();
 /** The files address passes requests to the plugins address. Each request is logged only once. */

@@ -295,7 +295,7 @@ test('a record that no worker claims in time ends in error, if the service was a
 
 test('a temporary failure of the database does not count as an attempt', async (t) => {
   const database = await openTestPostgres(t);
-  // Four times, which is more than the attempts of a record. A rolled-back transaction does not reset a sequence.
+  // Fails four times, more often than a record is attempted. The sequence counts the failures, because a rollback does not reset it.
   const statements = [
     'create sequence refusals',
     `create function refuse() returns trigger language plpgsql as $$ begin

@@ -22,7 +22,7 @@ export const firstStartSettings = {
   },
   ADMINISTRATOR_PASSWORD: {
     description:
-      'Create the administrator of the console with this password at a start without an administrator. An administrator who exists keeps the password. Unset: the start prints a setup link',
+      'Set the password of the console administrator that the first start creates. The password of an existing administrator stays. Unset: the start prints a setup link',
     default: null,
     check: anyText,
     secret: true,

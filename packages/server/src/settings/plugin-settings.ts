@@ -109,7 +109,7 @@ export const pluginSettings = {
   },
   MAX_ARTIFACTS: {
     description:
-      'Store at most this many outputs of plugins per project. Above it, outputs are answered as they are, without a URL',
+      'Store at most this many outputs of plugins per project. Above the limit, responses contain the outputs themselves instead of a URL',
     default: '10000',
     check: wholeNumber(1, 1_000_000),
   },

@@ -8,6 +8,7 @@ import httpx
 
 from .._configuration import configure
 from ..types import MetadataFilter, ScoredChunk
+from .artifacts import AsyncArtifacts
 from .collections import AsyncChunks, AsyncCollections
 from .connection import AsyncConnection
 from .files import AsyncFiles
@@ -49,6 +50,7 @@ class AsyncQuartermaster:
         self.records = AsyncRecords(self._connection)
         self.runs = AsyncRuns(self._connection)
         self.plugins = AsyncPlugins(self._connection, self.runs)
+        self.artifacts = AsyncArtifacts(self._connection)
         self.bundles = AsyncBundles(self._connection)
         self.credential_profiles = AsyncCredentialProfiles(self._connection)
         self.projects = AsyncProjects(self._connection)

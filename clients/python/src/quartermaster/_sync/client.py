@@ -8,6 +8,7 @@ import httpx
 
 from .._configuration import configure
 from ..types import MetadataFilter, ScoredChunk
+from .artifacts import Artifacts
 from .collections import Chunks, Collections
 from .connection import Connection
 from .files import Files
@@ -49,6 +50,7 @@ class Quartermaster:
         self.records = Records(self._connection)
         self.runs = Runs(self._connection)
         self.plugins = Plugins(self._connection, self.runs)
+        self.artifacts = Artifacts(self._connection)
         self.bundles = Bundles(self._connection)
         self.credential_profiles = CredentialProfiles(self._connection)
         self.projects = Projects(self._connection)

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { tryAll } from './hostile-attempts.fixture.ts';
 
-/** A compromised reader, in the state in which its first document arrives. */
+/** Simulates a reader that is compromised before its first document arrives. */
 await import('../child.ts');
 const outcomes = await tryAll();
 writeSync(2, JSON.stringify(outcomes));
