@@ -78,19 +78,34 @@ function judge(answer: Sent | undefined, { operation, isForeign, findings }: Jud
   }
   if (isForeign && answer.text.includes(canary)) findings.add('leaked', `${name} shows the first project's data`);
   if (answer.status < 400) return;
-  const code = codeOf(answer);
-  if (code === undefined) findings.add('wrong error', `${name}: ${answer.status} without our envelope`);
+  const code = codeOf(answer, operation.path);
+  if (code === undefined) findings.add('wrong error', `${name}: ${answer.status} not in the documented form of errors`);
   else if (answer.status >= 500 && !causedByOthers.has(code))
     findings.add('wrong error', `${name}: ${answer.status} ${code}`);
 }
 
-function codeOf({ text }: Sent): string | undefined {
+/** The code of an error in the form that its path documents: that of another program (a dialect), or our envelope. */
+function codeOf({ text }: Sent, path: string): string | undefined {
+  const forms: readonly [prefix: string, message: 'error_msg' | 'detail'][] = [
+    ['/dify/', 'error_msg'],
+    ['/openwebui/', 'detail'],
+  ];
+  const [, member] = forms.find(([prefix]) => path.startsWith(prefix)) ?? [];
   try {
-    const body = JSON.parse(text) as { status?: string; error?: { code?: string; message?: string } };
+    const body = JSON.parse(text) as ErrorBody;
+    if (member !== undefined) return typeof body[member] === 'string' ? body.code : undefined;
     return body.status === 'error' && typeof body.error?.message === 'string' ? body.error.code : undefined;
   } catch {
     return undefined;
   }
+}
+
+interface ErrorBody {
+  readonly status?: string;
+  readonly error?: { readonly code?: string; readonly message?: string };
+  readonly error_msg?: string;
+  readonly detail?: string;
+  readonly code?: string;
 }
 
 /** Remembers the latest ids of each name in responses. */
