@@ -3,20 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { definitionFormats } from '@quartermaster/contract';
 import { type Idle, loopDelay, measureIdle, residentMemory, type Service, start, startService } from './processes.ts';
 import type { Row } from './table.ts';
 
 const wanted = 1_000;
-const formats = [
-  'json_schema',
-  'openai',
-  'openai-strict',
-  'openai-responses',
-  'anthropic',
-  'gemini',
-  'mcp',
-  'taskingai',
-] as const;
+const formats = ['json_schema', ...definitionFormats] as const;
 const bars = { startMs: 1_500, kibPerPlugin: 50, listMs: 10 };
 /** Milliseconds after which an idle service has released the memory that its start needed. */
 const settle = () => pause(8_000);

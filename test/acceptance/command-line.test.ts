@@ -53,7 +53,7 @@ test('[commands] a login checks the address and the key, stores both, and later 
   const json = await run(['login', service.filesUrl, '--json'], { input: service.key });
   assert.deepEqual(JSON.parse(json.output).scopes, ['files', 'collections', 'plugins']);
 
-  assert.match((await run(['logout'])).output, /^Deleted .*login\.json\. The key itself can still be used/);
+  assert.match((await run(['logout'])).output, /^Deleted .*login\.json\. The key remains valid\. Revoke it/);
   assert.deepEqual(JSON.parse((await run(['logout', '--json'])).output), { file: loginFile, deleted: false });
 });
 

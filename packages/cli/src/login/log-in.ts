@@ -42,7 +42,7 @@ export async function logOut({ json }: { json?: true }): Promise<void> {
   else
     say(
       deleted
-        ? `Deleted ${file}. The key itself can still be used; revoke it if nobody needs it.`
+        ? `Deleted ${file}. The key remains valid. Revoke it if it is no longer needed.`
         : 'There is no stored login.',
     );
 }

@@ -60,7 +60,7 @@ export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
   contentRoute(app, deps);
 }
 
-/** Serves the bytes to whoever has the signed URL. The signature is checked before the database is read. */
+/** Serves the bytes to anyone who has the signed URL. The signature is checked before the database is read. */
 function contentRoute(app: App, { store, urls, clock, ...content }: ArtifactRoutesDeps): void {
   async function send(
     request: FastifyRequest,
