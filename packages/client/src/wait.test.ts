@@ -13,7 +13,7 @@ import {
   startScriptedServer,
   success,
 } from './testing/scripted-server.ts';
-import { type WaitOptions, waitUntilSettled } from './wait.ts';
+import { type WaitPace, waitUntilSettled } from './wait.ts';
 
 const record = (status: string, more: object = {}) => ({ collection_id: 'c', record_id: 'r', status, ...more });
 const creating = success(record('creating'));
@@ -78,10 +78,11 @@ for (const [what, stream] of cuts) {
   });
 }
 
-const pace = { firstEventMs: 50, silenceMs: 50, firstPauseMs: 1, longestPauseMs: 4 };
-
-/** Waits for a record at another pace. */
-async function waitFor(server: { url: string }, options: WaitOptions<unknown> = {}) {
+/**
+ * Waits for a record at another pace.
+ * @param limitsMs the limit that the test does not expect to be reached is long, because a busy machine delays responses
+ */
+async function waitFor(server: { url: string }, limitsMs: Pick<WaitPace, 'firstEventMs' | 'silenceMs'>) {
   const base = `${server.url}/v1/records/r`;
   return await waitUntilSettled(
     {
@@ -91,8 +92,8 @@ async function waitFor(server: { url: string }, options: WaitOptions<unknown> = 
       isSettled: ({ status }) => status !== 'creating',
       stateOf: ({ data }) => data,
     },
-    options,
-    pace,
+    {},
+    { ...limitsMs, firstPauseMs: 1, longestPauseMs: 4 },
   );
 }
 
@@ -100,7 +101,7 @@ test('wait reads the record at intervals when a proxy holds the events back', as
   const reads = [creating, creating, creating, ready];
   for (const held of [events([], { staysOpen: true }), (() => undefined) as Responder]) {
     const server = await startScriptedServer(t, turns([held], reads));
-    assert.equal((await waitFor(server)).status, 'ready');
+    assert.equal((await waitFor(server, { firstEventMs: 200, silenceMs: 60_000 })).status, 'ready');
     assert.equal(server.requests.filter(isEvents).length, 1, 'one stream is enough to see it');
     assert.equal(server.requests.length, 5);
   }
@@ -109,7 +110,7 @@ test('wait reads the record at intervals when a proxy holds the events back', as
 test('wait opens a stream again that has become silent', async (t) => {
   const dead = events([eventOf(record('creating'))], { staysOpen: true });
   const server = await startScriptedServer(t, turns([dead], [creating, creating, ready]));
-  assert.equal((await waitFor(server)).status, 'ready');
+  assert.equal((await waitFor(server, { firstEventMs: 60_000, silenceMs: 50 })).status, 'ready');
   assert.equal(server.requests.filter(isEvents).length, 2);
 });
 
