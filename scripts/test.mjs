@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { corpusRoot, hasCorpus } from '../test/support/corpus.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { installCommand, listNames, provideTools } from '../test/support/system-tools.ts';
+import { groupTestFiles, writeGroups } from '../test/support/test-groups.ts';
 import { findTestFiles, findTestNeeds, isUnitTest } from '../test/support/test-needs.ts';
 
 const flags = ['--corpus', '--unit', '--system', '--complete'];
@@ -70,11 +71,15 @@ function runCheck() {
 }
 
 /** Runs the unit tests under a guard that prevents them from starting system programs or the service. */
-function runUnit(files) {
-  return runTests(
-    files.map(({ file }) => file),
-    { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${support('unit-guard.ts')}` },
-  );
+async function runUnit(files) {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-groups-'));
+  try {
+    return await runTests(writeGroups(folder, groupTestFiles(files.map(({ file }) => file))), {
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${support('unit-guard.ts')}`,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function runFiles(files) {

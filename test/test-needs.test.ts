@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { installCommand, mayInstall, provideTools, requireTools, type Tool } from './support/system-tools.ts';
+import { groupTestFiles, writeGroups } from './support/test-groups.ts';
 import { findTestFiles, findTestNeeds, isUnitTest, longFiles } from './support/test-needs.ts';
 
 const namesOf = (file: string) => findTestNeeds(file).tools.map(({ name }) => name);
-const guard = resolve(import.meta.dirname, 'support/unit-guard.ts');
+const root = resolve(import.meta.dirname, '..');
+const guard = resolve(root, 'test/support/unit-guard.ts');
 
 function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-needs-'));
@@ -30,6 +32,38 @@ test('at least a hundred test files are unit tests, and every other one needs a 
     all.filter((needs) => !isUnitTest(needs) && needs.tools.length === 0).map(({ file }) => file),
     longFiles,
   );
+});
+
+test('each unit test runs in one group, and a file that changes its process is a group of its own', () => {
+  const files = findTestFiles('own').map(findTestNeeds).filter(isUnitTest);
+  const groups = groupTestFiles(files.map(({ file }) => file));
+  assert.deepEqual(groups.flat().sort(), files.map(({ file }) => file).sort());
+  assert.ok(groups.length < files.length / 4);
+  const changed = 'packages/server/src/adapters/disk/disk-failures.test.ts';
+  assert.deepEqual(
+    groups.find((group) => group.includes(changed)),
+    [changed],
+  );
+});
+
+test('a test that fails in a group fails the run', (t) => {
+  const folder = temporaryFolder(t);
+  const paths = ['passes.mjs', 'fails.mjs'].map((name) => {
+    writeFileSync(
+      join(folder, name),
+      `import { test } from 'node:test'; test('${name}', (t) => t.assert.ok(${name === 'passes.mjs'}));`,
+    );
+    return relative(root, join(folder, name));
+  });
+  const env = { PATH: process.env.PATH };
+  for (const [files, status] of [
+    [paths.slice(0, 1), 0],
+    [paths, 1],
+  ] as const) {
+    const run = spawnSync(process.execPath, ['--test', ...writeGroups(folder, [files])], { env, encoding: 'utf8' });
+    assert.equal(run.status, status, run.stdout);
+    assert.match(run.stdout, new RegExp(`tests ${files.length}\n`));
+  }
 });
 
 test('a unit test that starts a program of the system or the service fails, even if it catches the error', (t) => {

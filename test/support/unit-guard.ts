@@ -9,10 +9,15 @@ const refused =
 function check(file: string, args: readonly string[] = []): void {
   const found = [file, ...args].find((word) => refused.test(word));
   if (found === undefined) return;
+  const error = new Error(
+    `A unit test starts neither programs of the system nor the service; this one starts: ${found}`,
+  );
   process.on('exit', () => {
+    // The stack names the test file, also when several files share the process.
+    console.error(error);
     process.exitCode = 1;
   });
-  throw new Error(`A unit test starts neither programs of the system nor the service; this one starts: ${found}`);
+  throw error;
 }
 
 interface Spawning {
