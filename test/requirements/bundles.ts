@@ -11,6 +11,15 @@ export const bundlesRequirements: Requirements = {
       '[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential',
     ],
   },
+  'bundles.paged': {
+    promise: 'A large catalogue is read in pages, and a question in plain words finds plugins and bundles.',
+    source: 'docs/contract.md "Bundles and plugins"',
+    tests: [
+      'limit, after and before cut pages of both lists, and without them each list is whole',
+      '[catalogue] a question finds plugins and their bundles, the best first, and its words stand in no log',
+      '[catalogue] the client reads every plugin and bundle once over pages, in the order of the whole list',
+    ],
+  },
   'bundles.installed': {
     promise:
       'A bundle is one signed archive, the same everywhere, installed without a network and without a failed request.',

@@ -42,6 +42,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'credential-bounds',
       'load/load-folder',
       'manifest/findings',
+      'plugin-search',
       'problems',
       'provider-formats/mcp',
       'schema/check-schema',

@@ -86,6 +86,8 @@ const variants: Readonly<Record<string, string>> = {
   'records.preview': 'createRecord with dry_run=true',
   'records.rowSheet': 'listRecordRows with format=csv',
   'plugins.definitions': 'listPlugins with a format',
+  'plugins.pages': 'listPlugins in pages',
+  'bundles.pages': 'listBundles in pages',
   'plugins.start': 'execute with Prefer: respond-async',
 };
 

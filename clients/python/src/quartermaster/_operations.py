@@ -390,7 +390,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/bundles",
         ("plugins",),
         True,
-        ("lang",),
+        ("q", "limit", "after", "before", "lang"),
         None,
     ),
     "getBundle": Operation(
@@ -406,7 +406,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/plugins",
         ("plugins",),
         True,
-        ("bundle_id", "lang", "format"),
+        ("bundle_id", "q", "limit", "after", "before", "lang", "format"),
         None,
     ),
     "getPlugin": Operation(

@@ -10,7 +10,8 @@ export interface ListOutput<Item> {
   readonly row: (item: Item) => readonly string[];
 }
 
-const mostItems = 10_000;
+/** The largest `--limit`. */
+export const mostItems = 10_000;
 const mostItemsOfPage = 100;
 
 /** Prints the first items of a list: as JSON lines while they arrive, or as one table. */

@@ -1,5 +1,6 @@
 import { type ConnectionOptions, connect } from '../connection/connection.ts';
-import { printJson, printTable } from '../output/print.ts';
+import { printJson } from '../output/print.ts';
+import { mostItems, pageSize, printItems } from '../output/print-items.ts';
 import { checkPluginName } from '../runs/execute-plugin.ts';
 
 export interface Output extends ConnectionOptions {
@@ -8,26 +9,22 @@ export interface Output extends ConnectionOptions {
 
 export interface ListOptions extends Output {
   readonly bundle?: string;
+  readonly limit?: number;
 }
 
-export async function listPlugins(words: readonly string[], { bundle, ...options }: ListOptions): Promise<void> {
+export async function listPlugins(words: readonly string[], { bundle, limit, ...options }: ListOptions): Promise<void> {
   const qm = await connect(options, 'plugins');
-  const wanted = words.map((word) => word.toLowerCase());
-  const plugins = (await qm.plugins.list({ bundle_id: bundle })).filter((plugin) => {
-    const text = [plugin.bundle_id, plugin.plugin_id, plugin.name, plugin.description].join(' ').toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  });
-  if (options.json === true) {
-    for (const plugin of plugins) printJson(plugin);
-    return;
-  }
-  printTable(
-    ['PLUGIN', 'EFFECTS', 'DESCRIPTION'],
-    plugins.map(({ bundle_id, plugin_id, effects, description }) => [
+  const q = words.length === 0 ? undefined : words.join(' ');
+  const most = limit ?? (q === undefined ? mostItems : 20);
+  await printItems(qm.plugins.pages({ bundle_id: bundle, q, limit: pageSize(most) }), {
+    json: options.json,
+    limit: most,
+    heads: ['PLUGIN', 'EFFECTS', 'DESCRIPTION'],
+    row: ({ bundle_id, plugin_id, effects, description }) => [
       ...[`${bundle_id}/${plugin_id}`, effects],
       description.length > 80 ? `${description.slice(0, 79)}…` : description,
-    ]),
-  );
+    ],
+  });
 }
 
 export async function showPlugin(plugin: string, options: Output): Promise<void> {

@@ -326,6 +326,14 @@ export interface PluginsApi {
   'GET /v1/bundles': {
     request: {
       query?: {
+        /** What a plugin should do, in plain words. Only matches are listed, best first. */
+        q?: string | undefined;
+        /** Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all. */
+        limit?: number | undefined;
+        /** Return the page that follows the item with this id. */
+        after?: string | undefined;
+        /** Return the page that precedes the item with this id. */
+        before?: string | undefined;
         /** Language of names and descriptions, such as `zh`; else English. */
         lang?: string | undefined;
       };
@@ -366,6 +374,14 @@ export interface PluginsApi {
       query?: {
         /** Only the plugins of this bundle. */
         bundle_id?: string | undefined;
+        /** What a plugin should do, in plain words. Only matches are listed, best first. */
+        q?: string | undefined;
+        /** Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all. */
+        limit?: number | undefined;
+        /** Return the page that follows the item with this `bundle_id/plugin_id`. */
+        after?: string | undefined;
+        /** Return the page that precedes the item with this `bundle_id/plugin_id`. */
+        before?: string | undefined;
         /** Language of names and descriptions, such as `zh`; else English. */
         lang?: string | undefined;
         /** One of json_schema, openai, openai-strict, openai-responses, anthropic, gemini, mcp, taskingai. */

@@ -1,6 +1,6 @@
 import type { QueryOf } from '../create-api.ts';
 import type { ExecuteResult, Plugin, PluginDefinition, PluginsApi, Run } from '../generated/plugins-api.ts';
-import type { ApiRequest } from '../transport/api-request.ts';
+import type { ApiList, ApiRequest, Page } from '../transport/api-request.ts';
 import type { Calls } from '../transport/calls.ts';
 import type { RequestOptions } from '../transport/transport.ts';
 import { type RunRequest, type Runs, toRunRequest } from './runs.ts';
@@ -18,7 +18,11 @@ export interface RunOptions extends RequestOptions {
 export type DefinitionFormat = PluginDefinition['format'];
 
 type PluginsQuery = Omit<QueryOf<PluginsApi, 'GET /v1/plugins'>, 'format'>;
-type LanguageQuery = QueryOf<PluginsApi, 'GET /v1/bundles'>;
+type BundlesQuery = QueryOf<PluginsApi, 'GET /v1/bundles'>;
+type LanguageQuery = QueryOf<PluginsApi, 'GET /v1/bundles/{bundle_id}'>;
+
+/** The items of a page when the caller does not choose. */
+const pageSize = 100;
 
 export type Bundles = ReturnType<typeof createBundles>;
 export type Plugins = ReturnType<typeof createPlugins>;
@@ -26,8 +30,11 @@ export type Plugins = ReturnType<typeof createPlugins>;
 export function createBundles(calls: Calls<PluginsApi>) {
   const path = (bundleId: string) => ({ bundle_id: bundleId });
   return {
-    list: (query: LanguageQuery = {}, options: RequestOptions = {}) =>
-      calls.data('GET /v1/bundles', { query }, options),
+    /** Lists all bundles; with `q`, `limit`, `after` or `before` one page of them. */
+    list: (query: BundlesQuery = {}, options: RequestOptions = {}) => calls.data('GET /v1/bundles', { query }, options),
+    /** Lists bundles in pages: `for await (const bundle of bundles.pages({ q: 'weather' }))`. */
+    pages: (query: BundlesQuery = {}, options: RequestOptions = {}) =>
+      calls.list('GET /v1/bundles', { query: { limit: pageSize, ...query } }, (bundle) => bundle.bundle_id, options),
     /** Returns a bundle in `bundle` and its plugins in `data`. */
     get: (bundleId: string, query: LanguageQuery = {}, options: RequestOptions = {}) =>
       calls.json('GET /v1/bundles/{bundle_id}', { path: path(bundleId), query }, options),
@@ -52,9 +59,20 @@ export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { run
     return calls.data('POST /v1/execute', { body, headers }, options);
   };
   return {
-    /** Lists the plugins of all bundles, or of one. */
+    /** Lists the plugins of all bundles, or of one; with `q`, `limit`, `after` or `before` one page of them. */
     list: (query: PluginsQuery = {}, options: RequestOptions = {}) =>
       calls.data('GET /v1/plugins', { query }, options) as unknown as ApiRequest<Plugin[]>, // the type without `format`
+    /** Lists plugins in pages: `for await (const plugin of plugins.pages({ q: 'weather forecast' }))`. */
+    pages: (query: PluginsQuery = {}, options: RequestOptions = {}) => {
+      const request = { query: { limit: pageSize, ...query } };
+      const list = calls.list(
+        'GET /v1/plugins',
+        request,
+        (plugin) => `${plugin.bundle_id}/${plugin.plugin_id}`,
+        options,
+      );
+      return list as unknown as ApiList<Plugin, Page<Plugin>>; // the type without `format`
+    },
     /** Lists the plugins as the tools of a provider of models. */
     definitions: (format: DefinitionFormat, query: PluginsQuery = {}, options: RequestOptions = {}) =>
       calls.data('GET /v1/plugins', { query: { ...query, format } }, options) as unknown as ApiRequest<

@@ -6,9 +6,12 @@ export const bundleOperations = describeOperations('bundles', {
   listBundles: {
     summary: 'List bundles',
     description:
-      'Lists all bundles, sorted by `bundle_id`. The answer has a strong `ETag`: send it as `If-None-Match` to get 304 while nothing has changed.',
+      'Lists all bundles, sorted by `bundle_id`. With `q` it lists the bundles of matching plugins, best first; `limit`, `after` and `before` cut pages. The answer has a strong `ETag`: send it as `If-None-Match` to get 304 while nothing has changed.',
     scope: 'plugins',
-    examples: { bundles: {} },
+    examples: {
+      bundles: {},
+      matching: { summary: 'Find bundles that can do something', query: { q: 'weather forecast', limit: '5' } },
+    },
   },
   getBundle: {
     summary: 'Get a bundle and its plugins',
@@ -37,10 +40,11 @@ export const pluginOperations = describeOperations('plugins', {
   listPlugins: {
     summary: 'List plugins',
     description:
-      'Lists the plugins of all bundles or of one bundle, sorted by bundle and plugin. `format` selects the tool format of a model provider; `losses` lists what that format cannot express.',
+      'Lists the plugins of all bundles or of one bundle, sorted by bundle and plugin. With `q` it lists those that match, best first; `limit`, `after` and `before` cut pages. `format` selects the tool format of a model provider; `losses` lists what that format cannot express.',
     scope: 'plugins',
     examples: {
       bundle: { summary: 'List the plugins of a bundle', query: path },
+      matching: { summary: 'Find plugins by what they do', query: { q: 'weather forecast', limit: '5' } },
       openai: { summary: 'List plugins as tools of the OpenAI API', query: { ...path, format: 'openai' } },
     },
   },

@@ -1,6 +1,7 @@
 import { maxInputMembers } from '@quartermaster/contract';
 import { maxProfiles } from '../access/credential-profiles/credential-profiles.ts';
 import { credentialLimits } from '../catalogue/credential-bounds.ts';
+import { maxQuestionCharacters } from '../catalogue/plugin-search.ts';
 import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { outputPartLimits } from '../execution/output-parts/output-part.ts';
@@ -123,6 +124,12 @@ export const pluginLimits = {
     unit: 'characters',
     value: () => toolSearchLimits.query,
     above: 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.',
+  },
+  catalogue_question_characters: {
+    bounds: '`q` of `GET /v1/plugins` and `GET /v1/bundles`',
+    unit: 'characters',
+    value: () => maxQuestionCharacters,
+    above: refused('REQUEST_VALIDATION_ERROR'),
   },
   tool_search_results: {
     bounds: 'tools of one answer of the MCP tool `search_tools`',

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { createPluginsGuard, type PluginsGuard } from '../access/authentication.ts';
+import type { PluginSearch } from '../catalogue/plugin-search.ts';
 import { type CheckSite, createCheckSite } from '../http/allowed-hosts.ts';
 import type { App } from '../http/app.ts';
 import { compileValidator, validationProblem } from '../http/validation.ts';
@@ -10,7 +11,7 @@ import type { EndpointsDeps } from '../mcp/endpoints.ts';
 import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
 import type { FindProfiles } from '../mcp/toolsets/availability.ts';
-import { createPluginSearch, type PluginSearch, type PluginSource } from '../mcp/toolsets/plugin-search.ts';
+import { createPluginSearch, type PluginSource } from '../mcp/toolsets/plugin-search.ts';
 import type { ServiceContext } from './context.ts';
 
 /** The MCP endpoints, which both addresses share. The MCP library is loaded when the first client connects. */

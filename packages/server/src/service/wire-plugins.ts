@@ -60,7 +60,8 @@ export async function openPluginsAddress(
     onChange: (now, before) => mcp?.toolsChanged(now, before),
   });
   const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
-  catalogueRoutes(app, { catalogue, onRequest: guard.check });
+  const search = createPluginSearch(catalogue);
+  catalogueRoutes(app, { catalogue, search, onRequest: guard.check });
   const profiles = openProfiles(context, { catalogue, encrypter });
   credentialProfileRoutes(app, { profiles, guard });
   const resolveCredentials = profiles.resolve;
@@ -77,7 +78,6 @@ export async function openPluginsAddress(
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, onRequest, projectOf });
   const callTool = createCallTool({ executor, once, resolveCredentials, artifacts: artifacts?.store ?? null });
-  const search = createPluginSearch(catalogue);
   const findProfiles = createCredentialProfileRepository(context.database).findBundles;
   const store = ofFiles?.knowledge ?? null;
   const shared = shareMcp(context, { store, catalogue, callTool, search, findProfiles });

@@ -25,10 +25,11 @@ class Page(Generic[T]):
 class AsyncPages(Generic[T]):
     """A list. Iterate over it to read all items; only one page is in memory at a time. `page()` reads the first page."""
 
-    def __init__(self, connection: AsyncConnection, call: Call, id_name: str) -> None:
+    def __init__(self, connection: AsyncConnection, call: Call, *id_names: str) -> None:
+        """:param id_names: the members of an item whose values, joined by "/", are its cursor"""
         self._connection = connection
         self._call = call
-        self._id_name = id_name
+        self._id_names = id_names
 
     async def page(self) -> Page[T]:
         """Return the first page. Pass `after` to the list to read a later one."""
@@ -45,9 +46,9 @@ class AsyncPages(Generic[T]):
             if not page.has_more or not page.data:
                 return
             edge = page.data[0 if backwards else -1]
-            cursor = cast("dict[str, str]", edge)[self._id_name]
+            cursor = "/".join(cast("dict[str, str]", edge)[name] for name in self._id_names)
             if cursor == seen:
-                raise unreadable(200, "the same page twice", f"{self._id_name} {cursor}")
+                raise unreadable(200, "the same page twice", f"{self._id_names[-1]} {cursor}")
             seen = cursor
             query["before" if backwards else "after"] = cursor
 

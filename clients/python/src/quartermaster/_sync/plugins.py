@@ -21,17 +21,42 @@ class Plugins:
         self._connection = connection
         self._runs = runs
 
-    def list(self, *, bundle_id: str | None = None, lang: str | None = None) -> List[Plugin]:
-        """Return all plugins, or those of one bundle."""
-        query = {"bundle_id": bundle_id, "lang": lang}
+    def list(
+        self,
+        *,
+        bundle_id: str | None = None,
+        q: str | None = None,
+        limit: int | None = None,
+        lang: str | None = None,
+    ) -> List[Plugin]:
+        """
+        Return all plugins, or those of one bundle.
+
+        :param q: what a plugin should do, in plain words; return the matches, best first
+        :param limit: the most plugins, 1 to 100; the default is 20 with `q`, otherwise all
+        """
+        query = {"bundle_id": bundle_id, "q": q, "limit": limit, "lang": lang}
         plugins: List[Plugin] = self._connection.data(Call("listPlugins", query=query))
         return plugins
 
+    def pages(
+        self, *, bundle_id: str | None = None, q: str | None = None, limit: int = 100, lang: str | None = None
+    ) -> Pages[Plugin]:
+        """Return plugins in pages of `limit`, with `q` best first."""
+        query = {"bundle_id": bundle_id, "q": q, "limit": limit, "lang": lang}
+        return Pages(self._connection, Call("listPlugins", query=query), "bundle_id", "plugin_id")
+
     def definitions(
-        self, format: Format, *, bundle_id: str | None = None, lang: str | None = None
+        self,
+        format: Format,
+        *,
+        bundle_id: str | None = None,
+        q: str | None = None,
+        limit: int | None = None,
+        lang: str | None = None,
     ) -> List[PluginDefinition]:
-        """Return plugins as the tools of a model provider."""
-        query = {"bundle_id": bundle_id, "lang": lang, "format": format}
+        """Return plugins as the tools of a model provider. `q` and `limit` as in `list`."""
+        query = {"bundle_id": bundle_id, "q": q, "limit": limit, "lang": lang, "format": format}
         definitions: List[PluginDefinition] = self._connection.data(Call("listPlugins", query=query))
         return definitions
 
@@ -116,10 +141,23 @@ class Bundles:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def list(self, *, lang: str | None = None) -> List[Bundle]:
-        """Return all bundles."""
-        bundles: List[Bundle] = self._connection.data(Call("listBundles", query={"lang": lang}))
+    def list(
+        self, *, q: str | None = None, limit: int | None = None, lang: str | None = None
+    ) -> List[Bundle]:
+        """
+        Return all bundles.
+
+        :param q: what a plugin should do, in plain words; return the bundles of matching plugins, best first
+        :param limit: the most bundles, 1 to 100; the default is 20 with `q`, otherwise all
+        """
+        query = {"q": q, "limit": limit, "lang": lang}
+        bundles: List[Bundle] = self._connection.data(Call("listBundles", query=query))
         return bundles
+
+    def pages(self, *, q: str | None = None, limit: int = 100, lang: str | None = None) -> Pages[Bundle]:
+        """Return bundles in pages of `limit`, with `q` best first."""
+        query = {"q": q, "limit": limit, "lang": lang}
+        return Pages(self._connection, Call("listBundles", query=query), "bundle_id")
 
     def get(self, bundle_id: str, *, lang: str | None = None) -> Bundle:
         """Return a bundle. `plugins.list(bundle_id=…)` returns its plugins."""

@@ -1,10 +1,11 @@
 import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
 import { createPreparedLists, type PreparedLists } from '../../kernel/concurrency/prepared-lists.ts';
-import { listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import { successEnvelope } from '../../kernel/envelope.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
 import { describeBundleAsOpenApi } from './bundle-openapi.ts';
+import { listOf } from './list-of.ts';
 import { pluginRecord } from './plugin-record.ts';
 
 export interface ListingDeps {
@@ -98,18 +99,6 @@ export function createListing(deps: ListingDeps): ListDeps {
 
 function pluginsOf(bundles: readonly CompiledBundle[]): CompiledPlugin[] {
   return bundles.flatMap(({ plugins }) => [...plugins.values()]);
-}
-
-/** Yields the list envelope item by item. It contains the whole catalogue. */
-function* listOf<Item>(
-  items: readonly Item[],
-  describe: (item: Item) => unknown,
-  more: Readonly<Record<string, unknown>> = {},
-): Generator<string> {
-  const { status, data, ...counts } = listEnvelope({ items, hasMore: false });
-  yield `{"status":"${status}","data":[`;
-  for (const [index, item] of data.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(describe(item))}`;
-  yield `],${JSON.stringify({ ...counts, ...more }).slice(1)}`;
 }
 
 const noCredentials = { type: 'object', properties: {} };

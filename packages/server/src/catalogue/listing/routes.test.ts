@@ -24,6 +24,13 @@ async function openApp(t: TestContext, files: Files = goodFiles) {
   });
   catalogueRoutes(app, {
     catalogue: () => catalogue,
+    // The search of a service has tests of its own. This one finds the plugins whose id contains the question.
+    search: {
+      find: async (question) =>
+        [...catalogue.bundles.values()]
+          .flatMap(({ plugins }) => [...plugins.values()])
+          .filter(({ id }) => id.includes(question)),
+    },
     onRequest: async (request) => {
       if (request.headers.authorization !== headers.authorization) {
         throw new Problem('APIKEY_VALIDATION_FAILED', 'The key is missing.');
@@ -102,6 +109,46 @@ test('GET /v1/plugins without a bundle id lists the plugins of all bundles', asy
     data.map((plugin: { plugin_id: string }) => plugin.plugin_id),
     ['add', 'get_weather'],
   );
+});
+
+test('limit, after and before cut pages of both lists, and without them each list is whole', async (t) => {
+  const { get } = await openApp(t);
+  const read = async (path: string) => {
+    const { data, ...envelope } = (await get(path)).json();
+    return [data.map((item: { bundle_id: string }) => item.bundle_id), envelope.fetched_count, envelope.has_more];
+  };
+  for (const [path, last, first] of [
+    ['/v1/bundles', 'weather', 'sums'],
+    ['/v1/plugins', 'weather/get_weather', 'sums/add'],
+  ]) {
+    assert.deepEqual(await read(`${path}`), [['sums', 'weather'], 2, false]);
+    assert.deepEqual(await read(`${path}?limit=1`), [['sums'], 1, true]);
+    assert.deepEqual(await read(`${path}?limit=1&after=${first}`), [['weather'], 1, false]);
+    assert.deepEqual(await read(`${path}?after=${last}`), [[], 0, false]);
+    assert.deepEqual(await read(`${path}?before=${last}`), [['sums'], 1, false]);
+    assert.deepEqual(await read(`${path}?q=get`), [['weather'], 1, false]);
+    assert.deepEqual(await read(`${path}?q=nothing`), [[], 0, false]);
+    for (const wrong of [
+      'limit=0',
+      'limit=101',
+      'limit=x',
+      'q=',
+      `q=${'x'.repeat(501)}`,
+      'after=',
+      `after=a&before=b`,
+    ]) {
+      assert.equal((await get(`${path}?${wrong}`)).statusCode, 422, wrong);
+    }
+    const unknown = await get(`${path}?after=nope`);
+    assert.equal(unknown.statusCode, 404);
+    assert.match(unknown.json().error.message, /with the id "nope" was found/);
+    const page = await get(`${path}?limit=1`);
+    const again = await get(`${path}?limit=1`, { 'if-none-match': String(page.headers.etag) });
+    assert.equal(again.statusCode, 304);
+  }
+  const { data } = (await get('/v1/plugins?format=openai&limit=1&q=a&bundle_id=weather')).json();
+  assert.equal(data[0].definition.function.name, 'weather__get_weather');
+  assert.equal((await get('/v1/plugins?limit=1&bundle_id=nope')).statusCode, 404);
 });
 
 test('an unknown bundle or plugin results in 404 with its id', async (t) => {

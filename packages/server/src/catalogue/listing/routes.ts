@@ -15,14 +15,17 @@ import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Prepared } from '../../kernel/concurrency/prepared-lists.ts';
 import type { Problem } from '../../kernel/problem.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { fallbackLanguage } from '../manifest/languages.ts';
+import type { PluginSearch } from '../plugin-search.ts';
 import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
+import { buildPage, bundlesOf, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
 import { matchesETag } from './etag.ts';
 
 export interface CatalogueRoutesDeps {
   /** The catalogue in force; asked for at each request, so that it can be replaced by a newer one. */
   readonly catalogue: () => Catalogue;
+  readonly search: PluginSearch;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
 }
@@ -37,8 +40,10 @@ const lang = Type.Optional(
 const BundleParams = Type.Object({ bundle_id: id });
 const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
 const LanguageQuery = Type.Object({ lang });
+const BundlesQuery = Type.Object({ ...pageParameters('with this id'), lang });
 const PluginsQuery = Type.Object({
   bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
+  ...pageParameters('with this `bundle_id/plugin_id`'),
   lang,
   format: Type.Optional(
     Type.String({ maxLength: 64, default: listFormats[0], description: `One of ${listFormats.join(', ')}.` }),
@@ -55,19 +60,24 @@ export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
   iconRoute(app, deps);
 }
 
-function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+function bundleRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoutesDeps): void {
   app.get(
     '/v1/bundles',
     {
       onRequest,
       schema: {
         ...bundleOperations.listBundles,
-        querystring: LanguageQuery,
+        querystring: BundlesQuery,
         response: { 200: List(Bundle) },
       },
     },
     async (request, reply) => {
-      return sendJson(request, reply, await catalogue().bundleList(request.query.lang ?? fallbackLanguage));
+      const { lang: language = fallbackLanguage, q, ...page } = request.query;
+      if (!wantsPage(request.query)) return sendJson(request, reply, await catalogue().bundleList(language));
+      const { bundles, describeBundle } = catalogue();
+      const items = q === undefined ? [...bundles.values()] : bundlesOf(await search.find(q));
+      const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
+      return sendJson(request, reply, await buildPage(items, page, { kind: 'bundle', idOf: ({ id }) => id, describe }));
     },
   );
   app.get(
@@ -90,7 +100,7 @@ function bundleRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
   );
 }
 
-function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+function pluginRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoutesDeps): void {
   app.get(
     '/v1/plugins',
     {
@@ -102,9 +112,16 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
       },
     },
     async (request, reply) => {
-      const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0] } = request.query;
+      const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0], q, ...page } = request.query;
       const isDefinition = isDefinitionFormat(format);
       if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
+      if (wantsPage(request.query)) {
+        const { describePlugin, definePlugin } = catalogue();
+        const describe = (plugin: CompiledPlugin) =>
+          isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
+        const items = await findPlugins({ catalogue: catalogue(), search }, { q, bundle_id });
+        return sendJson(request, reply, await buildPage(items, page, { kind: 'plugin', idOf: pluginIdOf, describe }));
+      }
       const prepared = isDefinition
         ? await catalogue().definitionList(format, bundle_id, language)
         : await catalogue().pluginList(bundle_id, language);
@@ -131,6 +148,22 @@ function pluginRoutes(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
       return sendJson(request, reply, prepared);
     },
   );
+}
+
+/**
+ * Returns the plugins of all bundles or of one: those that match a question, best first, or all.
+ * @throws Problem for an unknown bundle
+ */
+async function findPlugins(
+  { catalogue, search }: { readonly catalogue: Catalogue; readonly search: PluginSearch },
+  { q, bundle_id: bundleId }: { readonly q: string | undefined; readonly bundle_id: string | undefined },
+): Promise<readonly CompiledPlugin[]> {
+  const bundle = bundleId === undefined ? undefined : catalogue.findBundle(bundleId);
+  if (bundleId !== undefined && bundle === undefined) throw bundleMissing(catalogue, bundleId);
+  const bundles = bundle === undefined ? [...catalogue.bundles.values()] : [bundle];
+  if (q === undefined) return bundles.flatMap(({ plugins }) => [...plugins.values()]);
+  const found = await search.find(q);
+  return bundle === undefined ? found : found.filter((plugin) => plugin.bundle.id === bundle.id);
 }
 
 function isDefinitionFormat(format: string): format is DefinitionFormat {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { loadFolder } from '../../catalogue/load/load-folder.ts';
-import { createPluginSearch, type PluginSearch } from './plugin-search.ts';
+import type { PluginSearch } from '../../catalogue/plugin-search.ts';
+import { createPluginSearch } from './plugin-search.ts';
 
 const root = resolve(import.meta.dirname, '../../../../..');
 

@@ -1,4 +1,5 @@
 import type { Catalogue, CompiledPlugin } from '../../catalogue/catalogue.ts';
+import type { PluginSearch } from '../../catalogue/plugin-search.ts';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import {
   createShortTextIndex,
@@ -8,12 +9,6 @@ import {
 
 /** The part of the catalogue that is searched. */
 export type PluginSource = Pick<Catalogue, 'bundles' | 'describePlugin' | 'describeBundle'>;
-
-/** Finds plugins by what they do. */
-export interface PluginSearch {
-  /** Returns the plugins that match a question in plain words, best first. The first search of a catalogue builds its index. */
-  find(question: string): Promise<readonly CompiledPlugin[]>;
-}
 
 /** @param catalogue the catalogue in force; a new object means that plugins have changed */
 export function createPluginSearch(catalogue: () => PluginSource): PluginSearch {

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { maxQuestionCharacters } from '../../catalogue/plugin-search.ts';
 
 /** The limits of one search for tools. */
 export const toolSearchLimits = {
   /** Characters of `query`. */
-  query: 500,
+  query: maxQuestionCharacters,
   /** Tools of one answer. */
   results: 10,
   /** Tools of all answers to one question. */

@@ -1,12 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Static, TSchema } from 'typebox';
 import type { CompiledPlugin } from '../../catalogue/catalogue.ts';
+import type { PluginSearch } from '../../catalogue/plugin-search.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { resultOfProblem } from '../call-result.ts';
 import { cursorUnknown } from '../problems.ts';
 import type { Toolbox } from '../toolbox.ts';
 import type { FindObstacle } from './availability.ts';
-import type { PluginSearch } from './plugin-search.ts';
 import { readToolRefused, toolUnknown } from './problems.ts';
 import { CallArguments, ToolSearchArguments, toolSearchLimits } from './search-arguments.ts';
 import { callReadToolName, callToolName, searchToolsName } from './tool-definitions.ts';

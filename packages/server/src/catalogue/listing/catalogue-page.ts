@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox';
+import { createPreparedLists, type Prepared } from '../../kernel/concurrency/prepared-lists.ts';
+import { pageOf } from '../../kernel/page-of.ts';
+import type { CompiledBundle, CompiledPlugin } from '../catalogue.ts';
+import { maxQuestionCharacters } from '../plugin-search.ts';
+import { listOf } from './list-of.ts';
+
+const cursor = (which: string, id: string) =>
+  Type.Optional(
+    Type.String({ minLength: 1, maxLength: 129, description: `Return the page that ${which} the item ${id}.` }),
+  );
+
+/** The query of a page of the catalogue. Without any of these parameters, a list has all items. */
+export const pageParameters = (id: string) => ({
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxQuestionCharacters,
+      description: 'What a plugin should do, in plain words. Only matches are listed, best first.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all.',
+    }),
+  ),
+  after: cursor('follows', id),
+  before: cursor('precedes', id),
+});
+const PageQuery = Type.Object(pageParameters(''));
+type PageQuery = Static<typeof PageQuery>;
+
+/** Whether a query asks for a page. Other queries are answered with the whole list, which is cached. */
+export function wantsPage({ q, limit, after, before }: PageQuery): boolean {
+  return [q, limit, after, before].some((value) => value !== undefined);
+}
+
+interface PageOptions<Item> {
+  readonly kind: string;
+  readonly idOf: (item: Item) => string;
+  readonly describe: (item: Item) => unknown;
+}
+
+/**
+ * Builds one page in slices. It is not cached, because questions come from callers.
+ * @throws Problem for an unknown cursor
+ */
+export async function buildPage<Item>(
+  items: readonly Item[],
+  query: Omit<PageQuery, 'q'>,
+  { kind, idOf, describe }: PageOptions<Item>,
+): Promise<Prepared> {
+  const entries = items.map((item) => ({ id: idOf(item), item }));
+  const { data, has_more } = pageOf(entries, { ...query, order: 'asc' }, { kind, toWire: ({ item }) => item });
+  return await createPreparedLists().get('page', () => listOf(data, describe, { has_more }));
+}
+
+/** The bundles of plugins that were found, in the order of their best plugins. */
+export function bundlesOf(plugins: readonly CompiledPlugin[]): CompiledBundle[] {
+  return [...new Set(plugins.map(({ bundle }) => bundle))];
+}
+
+export function pluginIdOf({ bundle, id }: CompiledPlugin): string {
+  return `${bundle.id}/${id}`;
+}

@@ -1,0 +1,10 @@
+import type { CompiledPlugin } from './catalogue.ts';
+
+/** The most characters of a question about the catalogue. */
+export const maxQuestionCharacters = 500;
+
+/** Finds plugins by what they do. */
+export interface PluginSearch {
+  /** Returns the plugins that match a question in plain words, best first. The first search of a catalogue builds its index. */
+  find(question: string): Promise<readonly CompiledPlugin[]>;
+}
