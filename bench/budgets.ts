@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createClient } from '@quartermaster/client/api';
+import { connectClient } from '../test/support/client.ts';
 import { compareCommits } from './compare.ts';
 import { measureHandler } from './http-benches.ts';
 import { runLoad } from './load.ts';
@@ -87,7 +87,7 @@ async function measureStartBudgets(folder: string): Promise<Budget[]> {
 }
 
 async function measureCsv(service: Service, folder: string): Promise<Budget[]> {
-  const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
+  const client = connectClient(service, service.key);
   await createRecord({ service, client, folder }, 'warm.csv', csv(5_000));
   const { seconds } = await createRecord({ service, client, folder }, 'pairs.csv', csv(100_000));
   return [{ name: 'CSV of 100,000 rows becomes a record', measured: seconds, unit: 's', limit: 8 }];

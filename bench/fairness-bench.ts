@@ -4,8 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Client, createClient } from '@quartermaster/client/api';
-import { type Service, startService } from './processes.ts';
+import type { Quartermaster } from '@quartermaster/client';
+import { connectClient, settledRecord } from '../test/support/client.ts';
+import { startService } from './processes.ts';
 import { csv } from './sheets.ts';
 import type { Row } from './table.ts';
 
@@ -24,8 +25,8 @@ export async function fairnessBenches(folder: string): Promise<Row[]> {
     ...(database === undefined ? {} : { QUARTERMASTER_DATABASE_URL: database }),
   });
   try {
-    const busy = clientOf(service, service.key);
-    const other = clientOf(service, await addProject(join(folder, 'data')));
+    const busy = connectClient(service, service.key);
+    const other = connectClient(service, await addProject(join(folder, 'data')));
     const place = (await other.collections.create({ name: 'other', type: 'text' })).collection_id;
     const wait = () => waitForSmall(other, place);
     await wait();
@@ -41,8 +42,6 @@ export async function fairnessBenches(folder: string): Promise<Row[]> {
   }
 }
 
-const clientOf = ({ filesUrl, pluginsUrl }: Service, apiKey: string) => createClient({ filesUrl, pluginsUrl, apiKey });
-
 /** Creates a project and returns a key of it. */
 async function addProject(data: string): Promise<string> {
   const command = async (...args: string[]) => {
@@ -54,10 +53,10 @@ async function addProject(data: string): Promise<string> {
 }
 
 /** Returns the milliseconds from the request that creates the record until it is ready. */
-async function waitForSmall(client: Client, collection: string): Promise<number> {
+async function waitForSmall(client: Quartermaster, collection: string): Promise<number> {
   const began = performance.now();
   const { record_id: id } = await client.records.create(collection, { type: 'text', content: 'A small record.' });
-  const { status } = await client.records.settled(collection, id);
+  const { status } = await settledRecord(client, collection, id);
   if (status !== 'ready') throw new Error(`the small record is ${status}`);
   return performance.now() - began;
 }
@@ -67,19 +66,19 @@ interface Started {
   readonly ended: Promise<unknown>;
 }
 
-async function startImports(client: Client, sheet: string, count: number): Promise<Started> {
+async function startImports(client: Quartermaster, sheet: string, count: number): Promise<Started> {
   const ends: Promise<unknown>[] = [];
   for (let n = 0; n < count; n++) {
     const content = await openAsBlob(sheet);
-    const { file_id } = await client.files.upload({ purpose: 'qa_record_file', name: `${n}.csv`, content });
+    const { file_id } = await client.files.upload(content, { purpose: 'qa_record_file', name: `${n}.csv` });
     const { collection_id } = await client.collections.create({ name: `import ${n}`, type: 'qa' });
     const { record_id } = await client.records.create(collection_id, { type: 'qa_sheet', file_id });
-    ends.push(client.records.settled(collection_id, record_id));
+    ends.push(settledRecord(client, collection_id, record_id));
   }
   return { ended: Promise.all(ends) };
 }
 
-async function startTexts(client: Client): Promise<Started> {
+async function startTexts(client: Quartermaster): Promise<Started> {
   const { collection_id: collection } = await client.collections.create({ name: 'texts', type: 'text' });
   const ids: string[] = [];
   const rest = Array.from({ length: loads.texts }, (_, n) => n);
@@ -91,7 +90,7 @@ async function startTexts(client: Client): Promise<Started> {
     }
   };
   await Promise.all([lane(), lane(), lane(), lane()]);
-  return { ended: client.records.settled(collection, ids.at(-1) ?? '') };
+  return { ended: settledRecord(client, collection, ids.at(-1) ?? '') };
 }
 
 /** Creates small records one after the other until the load has ended. */

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, createClient } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
 import { zipSync } from 'fflate';
 import { type Entry, readCorpus, readManifest } from '../scripts/score/corpus.ts';
+import { connectClient, settledRecord } from '../test/support/client.ts';
 import { watched } from './http-benches.ts';
 import { type Service, startService } from './processes.ts';
 import type { Row } from './table.ts';
@@ -34,7 +35,7 @@ export async function hostileBenches(folder: string): Promise<Row[]> {
 async function hostileBench(service: Service): Promise<Row> {
   // Runs before the first call, because a connection would time out meanwhile.
   const documents = [...hostileDocuments()];
-  const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
+  const client = connectClient(service, service.key);
   const collections = {
     record_file: (await client.collections.create({ name: 'hostile', type: 'text' })).collection_id,
     qa_record_file: (await client.collections.create({ name: 'hostile', type: 'qa' })).collection_id,
@@ -65,20 +66,20 @@ async function hostileBench(service: Service): Promise<Row> {
  * @throws for any other error
  */
 async function takeIn(
-  client: Client,
+  client: Quartermaster,
   collections: Record<'record_file' | 'qa_record_file', string>,
   { name, bytes }: Document,
 ): Promise<string> {
   const purpose = /\.(csv|xlsx)$/.test(name) ? 'qa_record_file' : 'record_file';
   const content = new Blob([Uint8Array.from(bytes)]);
-  const uploaded = await client.files.upload({ purpose, name, content }).catch((error: { status?: number }) => error);
+  const uploaded = await client.files.upload(content, { purpose, name }).catch((error: { status?: number }) => error);
   if (!('file_id' in uploaded)) {
     if ((uploaded.status ?? 500) >= 500) throw uploaded;
     return `upload ${uploaded.status}`;
   }
   const type = purpose === 'record_file' ? 'file' : 'qa_sheet';
   const created = await client.records.create(collections[purpose], { type, file_id: uploaded.file_id });
-  const record = await client.records.settled(collections[purpose], created.record_id);
+  const record = await settledRecord(client, collections[purpose], created.record_id);
   return record.error?.code ?? record.status;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from '@quartermaster/client/api';
+import { connectClient, settledRecord } from '../test/support/client.ts';
 import type { ComparedMetric } from './compared-rows.ts';
 import { requestBytes, runLoad } from './load.ts';
 import { peakMemory, residentMemory, type Service, startService } from './processes.ts';
@@ -115,19 +115,19 @@ async function measureLists(service: Service, figures: Figures): Promise<void> {
 
 /** Creates a record from a sheet of questions and answers, and then asks questions from the sheet one after another. */
 async function measureRecords(service: Service, figures: Figures): Promise<void> {
-  const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
+  const client = connectClient(service, service.key);
   const { collection_id: collection } = await client.collections.create({ name: 'pairs', type: 'qa' });
   const content = new Blob([[...csv(importedRows)].join('')]);
-  const { file_id } = await client.files.upload({ purpose: 'qa_record_file', name: 'pairs.csv', content });
+  const { file_id } = await client.files.upload(content, { purpose: 'qa_record_file', name: 'pairs.csv' });
   const began = performance.now();
   const { record_id } = await client.records.create(collection, { type: 'qa_sheet', file_id });
-  const record = await client.records.settled(collection, record_id);
+  const record = await settledRecord(client, collection, record_id);
   figures.set('CSV import', importedRows / ((performance.now() - began) / 1000));
   assert.equal(record.num_chunks, importedRows);
   const times: number[] = [];
   for (const [question] of pairs(questions)) {
     const askedAt = performance.now();
-    const found = await client.collections.query(collection, { query_text: question, top_k: 3 });
+    const found = await client.search(collection, { query_text: question, top_k: 3 });
     times.push(performance.now() - askedAt);
     assert.equal(found.length, 3);
   }

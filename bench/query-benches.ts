@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { createClient } from '@quartermaster/client/api';
 import { hashText } from '../packages/server/src/search/embedding/testing/hash-text.fixture.ts';
+import { connectClient, settledRecord } from '../test/support/client.ts';
 import { startEmbeddingService } from '../test/support/embedding-service.ts';
 import { createTestDatabase } from '../test/support/postgres.ts';
 import { watched } from './http-benches.ts';
@@ -67,7 +67,7 @@ export async function queryBenches(folder: string, wanted: string): Promise<Row[
 
 /** Returns the sorted milliseconds of each question: for the full collection (`ours`) and for an empty one. */
 export async function measureQuestions(service: Service) {
-  const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
+  const client = connectClient(service, service.key);
   const text = createText();
   // Builds the sheet before the first call, because a connection would time out meanwhile.
   const lines = ['question,answer'];
@@ -75,14 +75,14 @@ export async function measureQuestions(service: Service) {
   const content = new Blob([lines.join('\n')]);
   const { collection_id: empty } = await client.collections.create({ name: 'empty', type: 'qa' });
   const { collection_id: full } = await client.collections.create({ name: 'full', type: 'qa' });
-  const { file_id } = await client.files.upload({ purpose: 'qa_record_file', name: 'pairs.csv', content });
+  const { file_id } = await client.files.upload(content, { purpose: 'qa_record_file', name: 'pairs.csv' });
   const { record_id } = await client.records.create(full, { type: 'qa_sheet', file_id });
-  assert.equal((await client.records.settled(full, record_id)).num_chunks, chunks);
+  assert.equal((await settledRecord(client, full, record_id)).num_chunks, chunks);
 
   const ask = async (collection: string) => {
     const query = { query_text: text(wordsOfQuestion), top_k: 3 };
     const started = performance.now();
-    const found = await client.collections.query(collection, query);
+    const found = await client.search(collection, query);
     return { ms: performance.now() - started, found: found.length };
   };
   const askAll = async (collection: string) => {

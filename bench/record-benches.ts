@@ -3,7 +3,8 @@ import { openAsBlob } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
+import { connectClient, settledRecord } from '../test/support/client.ts';
 import {
   loopDelay,
   peakMemory,
@@ -26,7 +27,7 @@ const sheetRows = { warm: 5_000, csv: 100_000, xlsx: 100_000, long: 1_000_000 };
 export async function recordBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
   const service = await startService(join(folder, 'data'), { QUARTERMASTER_LOG_LEVEL: 'warn' });
-  const client = createClient({ filesUrl: service.filesUrl, pluginsUrl: service.pluginsUrl, apiKey: service.key });
+  const client = connectClient(service, service.key);
   const bench = { service, client, folder };
   try {
     await createRecord(bench, 'warm.csv', csv(sheetRows.warm));
@@ -45,7 +46,7 @@ export async function recordBenches(folder: string): Promise<Row[]> {
 
 interface Bench {
   readonly service: Service;
-  readonly client: Client;
+  readonly client: Quartermaster;
   readonly folder: string;
 }
 
@@ -67,7 +68,7 @@ export async function createRecord(
 ): Promise<MeasuredRecord> {
   const path = join(folder, name);
   await writeAll(path, content);
-  const file = await client.files.upload({ purpose: 'qa_record_file', name, content: await openAsBlob(path) });
+  const file = await client.files.upload(await openAsBlob(path), { purpose: 'qa_record_file', name });
   await rm(path);
   const { collection_id: collection } = await client.collections.create({ name, type: 'qa' });
   await loopDelay(service);
@@ -76,7 +77,7 @@ export async function createRecord(
   const processorBefore = processorTime(service.pid);
   const began = performance.now();
   const { record_id: id } = await client.records.create(collection, { type: 'qa_sheet', file_id: file.file_id });
-  const record = await client.records.settled(collection, id);
+  const record = await settledRecord(client, collection, id);
   const seconds = (performance.now() - began) / 1000;
   assert.equal(record.status, 'ready', JSON.stringify(record));
   const peakMb = peakMemory(service.pid);

@@ -12,6 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { administrator, type SignedIn, setUp } from '../test/support/administrator.ts';
+import { endedRun, settledRecord } from '../test/support/client.ts';
 import { createTestDatabase, postgresPrograms } from '../test/support/postgres.ts';
 import * as documents from '../test/support/released-documents.ts';
 import {
@@ -34,13 +35,13 @@ const run = promisify(execFile);
 async function fillStores({ filesUrl, client }: StartedService): Promise<Question[]> {
   const upload = (name: string, bytes: Uint8Array | string) => {
     const purpose = /\.(csv|xlsx)$/.test(name) ? ('qa_record_file' as const) : ('record_file' as const);
-    return client.files.upload({ purpose, name, content: new Blob([bytes as string]) });
+    return client.files.upload(new Blob([bytes as string]), { purpose, name });
   };
   const text = await client.collections.create({ name: 'Handbook', description: 'Texts', metadata: { team: 'ops' } });
   const pairs = await client.collections.create({ name: 'Questions', type: 'qa', capacity: 500 });
   const settled = async (collectionId: string, body: Parameters<typeof client.records.create>[1]) => {
     const { record_id } = await client.records.create(collectionId, body);
-    const record = await client.records.settled(collectionId, record_id);
+    const record = await settledRecord(client, collectionId, record_id);
     assert.ok(['ready', 'partial'].includes(record.status), JSON.stringify(record));
   };
   for (const [name, bytes] of Object.entries(documents.files)) {
@@ -58,7 +59,7 @@ async function fillStores({ filesUrl, client }: StartedService): Promise<Questio
   const splitter = { type: 'separator' as const, separators: ['---'] };
   await settled(text.collection_id, { type: 'text', content: documents.cutText, text_splitter: splitter });
   const { record_id } = await client.records.create(text.collection_id, { type: 'text', content: 'Soon deleted.' });
-  await client.records.settled(text.collection_id, record_id);
+  await settledRecord(client, text.collection_id, record_id);
   await client.records.delete(text.collection_id, record_id);
   for (const content of documents.directChunks) {
     const url = `${filesUrl}/v1/collections/${text.collection_id}/chunks`;
@@ -84,8 +85,8 @@ async function runPlugins({ pluginsUrl, client, key }: StartedService): Promise<
   await execute(pluginsUrl, key, calculate('6 * 7'));
   await execute(pluginsUrl, key, calculate('1 / 0'));
   for (const expression of ['2 ** 64', '1 / 0']) {
-    const accepted = await client.runs.start(calculate(expression));
-    await client.runs.ended(accepted.run_id);
+    const accepted = await client.plugins.start('calculator/evaluate', { expression });
+    await endedRun(client, accepted.run_id);
   }
   const profile = { name: 'production', bundle_id: 'released', credentials: { KEY: 'token-of-the-released-store' } };
   const createdProfile = await ask(`${pluginsUrl}/v1/credential_profiles`, key, { method: 'POST', body: profile });

@@ -5,9 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { ApiError, createClient } from '@quartermaster/client/api';
+import { ApiError } from '@quartermaster/client';
 import type { RecordItem } from '@quartermaster/contract';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
+import { connectClient, settledRecord } from '../test/support/client.ts';
 import { corpusFolder } from '../test/support/corpus.ts';
 
 interface Entry {
@@ -39,11 +40,7 @@ const service = await openService(
   createLogger('error'),
 );
 const filesUrl = service.filesUrls[0] ?? '';
-const client = createClient({
-  filesUrl,
-  pluginsUrl: `${filesUrl}/plugins`,
-  apiKey: service.firstKey?.key.reveal() ?? '',
-});
+const client = connectClient({ filesUrl, pluginsUrl: `${filesUrl}/plugins` }, service.firstKey?.key.reveal() ?? '');
 const started = performance.now();
 const results: Result[] = [];
 try {
@@ -69,11 +66,11 @@ async function takeIn(entry: Entry, collections: Record<'record_file' | 'qa_reco
   const name = basename(entry.path).replace(/\.xz$/, '');
   const purpose = /\.(csv|xlsx)$/i.test(name) ? 'qa_record_file' : 'record_file';
   try {
-    const file = await client.files.upload({ purpose, name, content: new Blob([Uint8Array.from(bytes)]) });
+    const file = await client.files.upload(new Blob([Uint8Array.from(bytes)]), { purpose, name });
     const type = purpose === 'record_file' ? 'file' : 'qa_sheet';
     const created = await client.records.create(collections[purpose], { type, file_id: file.file_id });
     const signal = AbortSignal.timeout(settleSeconds * 1000);
-    const record: RecordItem = await client.records.settled(collections[purpose], created.record_id, signal);
+    const record: RecordItem = await settledRecord(client, collections[purpose], created.record_id, signal);
     return { entry, outcome: record.status, detail: record.error?.code ?? '' };
   } catch (error) {
     if (error instanceof ApiError) return { entry, outcome: `http ${error.status}`, detail: error.code };

@@ -133,7 +133,7 @@ async function check({ service, history, upstream, random, findings }: Known): P
 async function untilServing(service: StartedService): Promise<void> {
   for (const latest = performance.now() + recoversWithin; ; ) {
     const upload = { purpose: 'record_file', name: 'serving.txt', content: new Blob(['Is it serving?']) } as const;
-    const outcome = await service.client.files.upload(upload).catch((error: Error) => error);
+    const outcome = await service.client.files.upload(upload.content, upload).catch((error: Error) => error);
     if (!(outcome instanceof Error)) {
       await service.client.files.delete(outcome.file_id);
       return;

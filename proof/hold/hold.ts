@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { endedRun, settledRecord } from '../../test/support/client.ts';
 import type { StartedService } from '../../test/support/service.ts';
 import type { PartOptions, PartReport } from '../report.ts';
 import { documentCases, readingLimit } from './document-cases.ts';
@@ -99,15 +100,14 @@ async function replace(service: Measured, start: () => Promise<Measured>): Promi
  */
 async function prepare({ client, folder, filesUrl, pluginsUrl, key }: StartedService): Promise<Record<string, string>> {
   const content = new Blob(['A first document. '.repeat(20)]);
-  const { file_id } = await client.files.upload({ purpose: 'record_file', name: 'a.txt', content });
+  const { file_id } = await client.files.upload(content, { purpose: 'record_file', name: 'a.txt' });
   const { collection_id } = await client.collections.create({ name: 'a', capacity: 1_000_000 });
   const qa = await client.collections.create({ name: 'b', type: 'qa', capacity: 1_000_000 });
   const record = await client.records.create(collection_id, { type: 'file', file_id, title: 'a' });
-  await client.records.settled(collection_id, record.record_id);
-  const [chunk] = await client.records.chunks(collection_id, record.record_id);
-  const call = { bundle_id: 'hold', plugin_id: 'read', input_params: { q: 'a' }, credentials: { KEY: 'abcd1234' } };
-  const { run_id } = await client.runs.start(call);
-  await client.runs.ended(run_id);
+  await settledRecord(client, collection_id, record.record_id);
+  const [chunk] = (await client.records.chunks(collection_id, record.record_id)).data;
+  const { run_id } = await client.plugins.start('hold/read', { q: 'a' }, { credentials: { KEY: 'abcd1234' } });
+  await endedRun(client, run_id);
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   const projects = await fetch(`${filesUrl}/v1/projects`, { headers });
   const { data } = (await projects.json()) as { data: Array<{ project_id: string }> };

@@ -61,7 +61,7 @@ export async function slowPeers(options: PartOptions): Promise<PartReport> {
   try {
     const service = await startService(endings, { folder, settings: { UPLOAD_IDLE_SECONDS: '5' } });
     const content = new Blob(['a line of a large file\n'.repeat(400_000)]);
-    const { file_id } = await service.client.files.upload({ purpose: 'record_file', name: 'large.txt', content });
+    const { file_id } = await service.client.files.upload(content, { purpose: 'record_file', name: 'large.txt' });
     const before = memoryOf(service.process.pid);
     const health = probeHealth(service);
     let closed = 0;
@@ -82,10 +82,9 @@ export async function slowPeers(options: PartOptions): Promise<PartReport> {
     }
     let honest = 0;
     for (const end = performance.now() + seconds * 1_000; performance.now() < end; honest++) {
-      const file = await service.client.files.upload({
+      const file = await service.client.files.upload(new Blob([`${honest}`]), {
         purpose: 'record_file',
         name: 'h.txt',
-        content: new Blob([`${honest}`]),
       });
       const bytes = await (await service.client.files.content(file.file_id)).text();
       if (bytes !== `${honest}`) options.findings.add('wrong bytes', 'an honest file beside slow peers');

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { endedRun, settledRecord } from '../../test/support/client.ts';
 import { type StartedService, startService } from '../../test/support/service.ts';
 import type { Endings } from '../support/endings.ts';
 import { openUpstream } from '../support/upstream.ts';
@@ -62,15 +63,14 @@ export async function openTwoProjects(
 /** Creates one object of each kind, all with the canary. */
 async function fill({ client, filesUrl, key }: StartedService): Promise<Record<string, string>> {
   const content = new Blob([`${canary}. `.repeat(20)]);
-  const file = await client.files.upload({ purpose: 'record_file', name: `${canary}.txt`, content });
+  const file = await client.files.upload(content, { purpose: 'record_file', name: `${canary}.txt` });
   const collection = await client.collections.create({ name: canary, metadata: { canary } });
   const source = { type: 'file', file_id: file.file_id, title: canary } as const;
   const record = await client.records.create(collection.collection_id, source);
-  await client.records.settled(collection.collection_id, record.record_id);
-  const [chunk] = await client.records.chunks(collection.collection_id, record.record_id);
-  const call = { bundle_id: 'proof', plugin_id: 'read', input_params: { q: canary }, credentials: {} };
-  const started = await client.runs.start(call);
-  await client.runs.ended(started.run_id);
+  await settledRecord(client, collection.collection_id, record.record_id);
+  const [chunk] = (await client.records.chunks(collection.collection_id, record.record_id)).data;
+  const started = await client.plugins.start('proof/read', { q: canary });
+  await endedRun(client, started.run_id);
   const keys = await fetch(`${filesUrl}/v1/projects`, { headers: { Authorization: `Bearer ${key}` } });
   await keys.arrayBuffer();
   return {

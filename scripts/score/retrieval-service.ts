@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
+import { connectClient } from '../../test/support/client.ts';
 import { loadSet, measureSet, type RetrievalSet } from './retrieval.ts';
 
 /** nDCG@10 of one set in one configuration. */
@@ -35,7 +36,7 @@ export async function measureRetrieval(
 
 async function withService<Result>(
   settings: Readonly<Record<string, string>>,
-  act: (client: Client) => Promise<Result>,
+  act: (client: Quartermaster) => Promise<Result>,
 ): Promise<Result> {
   const data = mkdtempSync(join(tmpdir(), 'quartermaster-retrieval-'));
   const all = { DATA: data, FILES_PORT: '0', SERVE: 'files', ...settings };
@@ -45,7 +46,7 @@ async function withService<Result>(
     try {
       const apiKey = service.firstKey?.key.reveal() ?? '';
       const url = service.filesUrls[0] ?? '';
-      return await act(createClient({ filesUrl: url, pluginsUrl: `${url}/plugins`, apiKey }));
+      return await act(connectClient({ filesUrl: url, pluginsUrl: `${url}/plugins` }, apiKey));
     } finally {
       await service.close();
     }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
+import { settledRecord } from '../../test/support/client.ts';
 import { corpusFolder } from '../../test/support/corpus.ts';
 
 /** The sets of `corpus/ir`: real questions, each with the passage that answers it. */
@@ -41,7 +42,7 @@ async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<v
 }
 
 /** Loads a set through the API, one record per document. Returns the collection. */
-export async function loadSet(client: Client, set: RetrievalSet): Promise<string> {
+export async function loadSet(client: Quartermaster, set: RetrievalSet): Promise<string> {
   const { collection_id: collection } = await client.collections.create({ name: set });
   const documents = linesOf(set, 'docs.jsonl').map((line) => JSON.parse(line) as Line);
   await each(documents, async ({ _id, text }) => {
@@ -53,7 +54,7 @@ export async function loadSet(client: Client, set: RetrievalSet): Promise<string
       metadata: { document: _id },
       text_splitter,
     });
-    const record = await client.records.settled(collection, created.record_id);
+    const record = await settledRecord(client, collection, created.record_id);
     if (record.status !== 'ready') throw new Error(`${set}/${_id} ended as ${record.status}: ${record.error?.message}`);
   });
   return collection;
@@ -63,7 +64,7 @@ export async function loadSet(client: Client, set: RetrievalSet): Promise<string
  * Returns nDCG@10 over all questions of the set. A question has one right passage, so it is the mean of 1 / log2(place
  * + 1).
  */
-export async function measureSet(client: Client, set: RetrievalSet, collection: string): Promise<number> {
+export async function measureSet(client: Quartermaster, set: RetrievalSet, collection: string): Promise<number> {
   const right = new Map(
     linesOf(set, 'qrels.tsv')
       .slice(1)
@@ -74,7 +75,7 @@ export async function measureSet(client: Client, set: RetrievalSet, collection: 
   const questions = linesOf(set, 'queries.jsonl').map((line) => JSON.parse(line) as Line);
   let gain = 0;
   await each(questions, async ({ _id, text }) => {
-    const found = await client.collections.query(collection, { query_text: text, top_k: 20 });
+    const found = await client.search(collection, { query_text: text, top_k: 20 });
     const ranked = [...new Set(found.map((chunk) => documents.get(chunk.record_id ?? '')))].slice(0, 10);
     const place = ranked.indexOf(right.get(_id));
     if (place !== -1) gain += 1 / Math.log2(place + 2);
@@ -83,7 +84,7 @@ export async function measureSet(client: Client, set: RetrievalSet, collection: 
 }
 
 /** Returns the document of each record. */
-async function documentsOf(client: Client, collection: string): Promise<Map<string, string>> {
+async function documentsOf(client: Quartermaster, collection: string): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
   for (let after: string | undefined; ; ) {
     const page = await client.records.list(collection, { limit: 100, order: 'asc', ...(after && { after }) });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
+import { endedRun } from '../support/client.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
@@ -245,7 +246,7 @@ test('[artifacts] the same request with an Idempotency-Key and an asynchronous r
   assert.equal(requests(), 1);
   await download(second.result.artifacts?.[0] as OutputArtifact);
   const accepted = await execute(service, image, { prefer: 'respond-async' });
-  const { result } = await service.client.runs.ended((accepted.result as unknown as { run_id: string }).run_id);
+  const { result } = await endedRun(service.client, (accepted.result as unknown as { run_id: string }).run_id);
   const [artifact] = result?.artifacts ?? [];
   assert.ok(artifact);
   assert.equal(artifact.run_id, result?.run_id);

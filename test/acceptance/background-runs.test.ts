@@ -339,11 +339,10 @@ describe('asynchronous runs', { concurrency: true }, () => {
   test('[runs] the client and the command line start, list, show, follow and cancel runs', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe);
-    const { runs } = service.client;
-    const wanted = (q: string) => ({ bundle_id: 'probe', plugin_id: 'read', input_params: { q }, credentials: {} });
-    const done = await runs.start(wanted('done'), { idempotencyKey: 'k' });
-    assert.equal((await runs.start(wanted('done'), { idempotencyKey: 'k' })).run_id, done.run_id);
-    const { result, outcome } = await runs.ended(done.run_id);
+    const { plugins, runs } = service.client;
+    const done = await plugins.start('probe/read', { q: 'done' }, { idempotencyKey: 'k' });
+    assert.equal((await plugins.start('probe/read', { q: 'done' }, { idempotencyKey: 'k' })).run_id, done.run_id);
+    const { result, outcome } = await runs.wait(done.run_id);
     assert.deepEqual([outcome, result?.data], ['succeeded', { said: '/read?q=done' }]);
     const { data } = await runs.list({ bundle_id: 'probe', outcome: 'succeeded' });
     assert.deepEqual(
@@ -352,7 +351,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     );
 
     probe.hold('/read?q=held');
-    const held = await runs.start(wanted('held'));
+    const held = await plugins.start('probe/read', { q: 'held' });
     const command = async (...args: string[]) => {
       const where = ['--url', service.pluginsUrl, '--key-file', join(service.folder, 'first-key')];
       const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');

@@ -72,7 +72,7 @@ test('[backup] a folder inside the data folder, or one whose unfinished form has
   await mkdir(join(parent, 'links'));
   await mkdir(data, { recursive: true });
   const service = await startService(t, { folder: data });
-  await service.client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+  await service.client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.md' });
   // The service stops first, because it may write its own files.
   assert.equal(await service.stop(), 0);
   await symlink(data, join(parent, 'links/data'));
@@ -109,7 +109,7 @@ test('[backup] a link or a folder of others in the place of an unfinished backup
 test('[backup] an interrupted backup is replaced by the next one', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);
-  await service.client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+  await service.client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.md' });
   await mkdir(join(into, 'one.unfinished/blobs'), { recursive: true });
   await writeFile(join(into, 'one.unfinished/blobs/half'), 'of a file');
   await backUp({ DATA: service.folder }, join(into, 'one'));
@@ -133,7 +133,7 @@ test('[restore] a backup that was changed is refused, and nothing is restored; t
   const service = await startService(t);
   const into = await temporaryFolder(t);
   for (const text of ['tea', 'coffee']) {
-    await service.client.files.upload({ purpose: 'record_file', name: 'drink.md', content: new Blob([text]) });
+    await service.client.files.upload(new Blob([text]), { purpose: 'record_file', name: 'drink.md' });
   }
   const backup = await backUp({ DATA: service.folder }, join(into, 'backup'));
   await restore({}, backup, join(into, 'good'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient } from '@quartermaster/client/api';
 import { administrator } from '../support/administrator.ts';
+import { connectClient } from '../support/client.ts';
 import { openConsole } from '../support/console.ts';
 import { addDocument, callTool, createKey } from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -10,7 +10,7 @@ test('[console] the url of a passage opens its record at the passage, in its pro
   const { context, page, service, complaints } = await openConsole(t);
   await runCommand(service, 'project', 'create', 'library');
   const key = await createKey(service, 'library', 'collections');
-  const client = createClient({ ...service, apiKey: key }) as typeof service.client;
+  const client = connectClient(service, key);
   // The passage is far below the first page of chunks.
   const lines = Array.from({ length: 900 }, (_, line) =>
     line === 700

@@ -3,7 +3,8 @@ import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Client, createClient } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
+import { connectClient, settledRecord } from '../support/client.ts';
 import { buildImage, type Image } from '../support/container-image.ts';
 import { findFreePorts } from '../support/free-port.ts';
 import { readStatus, runContainer } from '../support/run-container.ts';
@@ -35,14 +36,14 @@ async function prepare(t: Ending) {
   };
   const client = async () => {
     const apiKey = (await readFile(join(data, 'store/first-key'), 'utf8')).trim();
-    return createClient({ filesUrl, pluginsUrl, apiKey });
+    return connectClient({ filesUrl, pluginsUrl }, apiKey);
   };
   return { data, secrets, settings, client };
 }
 
-function add(client: Client) {
+function add(client: Quartermaster) {
   const input_params = { number_1: 2, number_2: 3 };
-  return client.plugins.execute({ bundle_id: 'arithmetic', plugin_id: 'add', credentials: {}, input_params });
+  return client.plugins.run('arithmetic/add', input_params);
 }
 
 test('[container] the image declares an ordinary user, a health check and one volume, and holds neither npm nor a compiler', async (t) => {
@@ -72,12 +73,12 @@ test('[container] with a read-only root and no capability, the service reads a P
 
   const client = await openClient();
   const content = new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]);
-  const file = await client.files.upload({ purpose: 'record_file', name: 'guide.pdf', content });
+  const file = await client.files.upload(content, { purpose: 'record_file', name: 'guide.pdf' });
   const { collection_id } = await client.collections.create({ name: 'guides' });
   const { record_id } = await client.records.create(collection_id, { type: 'file', file_id: file.file_id });
-  const record = await client.records.settled(collection_id, record_id);
+  const record = await settledRecord(client, collection_id, record_id);
   assert.equal(record.status, 'ready', JSON.stringify(record.error));
-  const [hit] = await client.collections.query(collection_id, { query_text: 'handbook', top_k: 1 });
+  const [hit] = await client.search(collection_id, { query_text: 'handbook', top_k: 1 });
   assert.equal(hit?.record_id, record_id);
   assert.deepEqual((await add(client)).data, { result: 5 });
   assert.match(await container.exec('quartermaster', 'project', 'list'), /default/);

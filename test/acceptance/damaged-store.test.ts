@@ -37,7 +37,7 @@ async function metricOf({ filesUrl, key }: StartedService, name: string): Promis
 }
 
 const upload = (service: StartedService, text: string) =>
-  service.client.files.upload({ purpose: 'record_file', name: 'tea.txt', content: new Blob([text]) });
+  service.client.files.upload(new Blob([text]), { purpose: 'record_file', name: 'tea.txt' });
 
 test('[damage] an older database put back: no byte is erased, the operator is asked, and gets every file back', async (t) => {
   const service = await startService(t);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { DifyError, DifyRecords, LoadedDocument, LoaderError } from '@quartermaster/contract';
 import { createRandom, type Random } from '../bundles/generate-input.ts';
+import { settledRecord } from '../support/client.ts';
 import { wordDocument, workbook } from '../support/sample-office.ts';
 import { textPdf } from '../support/sample-pdf.ts';
 import { startService } from '../support/service.ts';
@@ -44,7 +45,7 @@ test('[dialects] 400 damaged questions of Dify are answered in its form, and non
     content: 'otters',
     metadata,
   });
-  await service.client.records.settled(knowledge_id, record_id);
+  await settledRecord(service.client, knowledge_id, record_id);
   const random = createRandom(20261123);
   const statuses = new Map<number, number>();
   for (let count = 0; count < 400; count += 1) {

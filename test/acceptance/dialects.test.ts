@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { DifyError, DifyRecords, LoadedDocument, LoaderError } from '@quartermaster/contract';
+import { settledRecord } from '../support/client.ts';
 import { assertAccepted, assertRefused, limitedService } from '../support/limits.ts';
 import { workbook } from '../support/sample-office.ts';
 import { textPdf } from '../support/sample-pdf.ts';
@@ -61,16 +62,12 @@ function openLibrary(): Promise<string> {
     ] as const;
     for (const [title, content, metadata] of texts) {
       const made = await client.records.create(id, { type: 'text', title, content, metadata });
-      await client.records.settled(id, made.record_id);
+      await settledRecord(client, id, made.record_id);
     }
-    const upload = {
-      purpose: 'record_file',
-      name: 'parking.md',
-      content: new Blob(['# Parking\n\nCars park behind.']),
-    };
-    const file = await client.files.upload({ ...upload, purpose: 'record_file' });
+    const content = new Blob(['# Parking\n\nCars park behind.']);
+    const file = await client.files.upload(content, { name: 'parking.md' });
     const made = await client.records.create(id, { type: 'file', file_id: file.file_id });
-    await client.records.settled(id, made.record_id);
+    await settledRecord(client, id, made.record_id);
     return id;
   })();
   return library;
@@ -103,7 +100,7 @@ test('[dialects] Dify finds the chunks of a collection, each with a score, a tit
   assert.match(`${document_id} ${chunk_id}`, /^rcrd\w{20} chnk\w{20}$/);
   assert.deepEqual(others, { path: 'parking.md', heading: 'Parking' });
 
-  const native = await limited.service.client.collections.query(knowledge_id, { query_text: 'library', top_k: 4 });
+  const native = await limited.service.client.search(knowledge_id, { query_text: 'library', top_k: 4 });
   for (const setting of [{ top_k: null, score_threshold: null }, null, undefined]) {
     const { body } = await retrieve({
       knowledge_id,
@@ -126,7 +123,7 @@ test('[dialects] Dify finds the chunks of a collection, each with a score, a tit
 test('[dialects] the threshold that Dify proposes keeps the right chunk of a small collection', async () => {
   const knowledge_id = await openLibrary();
   const question = { knowledge_id, query: 'Where is it possible to park one of these cars during the day?' };
-  const native = await limited.service.client.collections.query(knowledge_id, { query_text: question.query, top_k: 4 });
+  const native = await limited.service.client.search(knowledge_id, { query_text: question.query, top_k: 4 });
   assert.ok((native[0]?.score ?? 1) < 0.5, 'a threshold of 0.5 would exclude the native score');
   const answer = await retrieve({ ...question, retrieval_setting: { top_k: 4, score_threshold: 0.5 } });
   assert.equal(answer.body.records[0]?.title, 'parking.md');

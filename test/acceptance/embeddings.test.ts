@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { settledRecord } from '../support/client.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { installOnnxRuntime } from '../support/onnx-runtime.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
@@ -31,22 +32,22 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   const { collection_id: collection } = await client.collections.create({ name: 'things' });
   for (const content of ['Green tea from Uji.', 'The night train to Vienna.']) {
     const created = await client.records.create(collection, { content });
-    const record = await client.records.settled(collection, created.record_id);
+    const record = await settledRecord(client, collection, created.record_id);
     const embedding = { model: 'openai:text-embedding-3-small', chunks: 1, pending: 0, refused: 0 };
     assert.deepEqual(record.report?.embedding, embedding);
   }
   const ask = { query_text: 'a hot beverage', top_k: 1, explain: true };
-  const [best] = await client.collections.query(collection, ask);
+  const [best] = await client.search(collection, ask);
   assert.equal(best?.content, 'Green tea from Uji.');
   assert.deepEqual([best?.explanation?.words, best?.explanation?.vector?.rank], [null, 1]);
   assert.equal(await service.stop(), 0);
   assert.ok(!service.log().includes(key));
 
   const again = await startService(t, { folder, settings });
-  assert.equal((await again.client.collections.query(collection, ask))[0]?.content, 'Green tea from Uji.');
+  assert.equal((await again.client.search(collection, ask))[0]?.content, 'Green tea from Uji.');
   assert.equal(embedding.texts.filter((text) => text.includes('Uji')).length, 1, 'embedded once');
   embedding.setDown(true);
-  const [byWords] = await again.client.collections.query(collection, { query_text: 'train', explain: true });
+  const [byWords] = await again.client.search(collection, { query_text: 'train', explain: true });
   assert.deepEqual([byWords?.content, byWords?.explanation?.vector], ['The night train to Vienna.', null]);
   assert.equal(await again.stop(), 0);
   assert.ok(!again.log().includes(key));
@@ -69,11 +70,11 @@ test('[embeddings] a model in a local folder finds what means the same, without 
   const { collection_id: collection } = await client.collections.create({ name: 'things' });
   for (const content of ['Green tea from Uji.', 'The night train to Vienna.']) {
     const created = await client.records.create(collection, { content });
-    const { report } = await client.records.settled(collection, created.record_id);
+    const { report } = await settledRecord(client, collection, created.record_id);
     const vectors = JSON.stringify(report?.embedding);
     assert.match(vectors, /^\{"model":"onnx:model:[0-9a-f]{12}:2","chunks":1,"pending":0,"refused":0\}$/);
   }
-  const ask = (query_text: string) => client.collections.query(collection, { query_text, top_k: 1, explain: true });
+  const ask = (query_text: string) => client.search(collection, { query_text, top_k: 1, explain: true });
   const [best] = await ask('a hot beverage');
   assert.deepEqual([best?.content, best?.explanation?.words], ['Green tea from Uji.', null]);
 

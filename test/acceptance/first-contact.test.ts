@@ -70,8 +70,7 @@ test('every log line of a start, a run and a stop is listed in the documentation
   const page = readFileSync('docs/reference/messages.md', 'utf8').split('## Log')[1] ?? '';
   const rows = [...page.matchAll(/^\| (.+?) \| (\w+) \|/gm)].map(([, message = '', level]) => ({ message, level }));
   const service = await startService(t, { settings: { HOST: '0.0.0.0', LOG_LEVEL: 'trace' } });
-  const plugin = { bundle_id: 'calculator', plugin_id: 'evaluate' };
-  await service.client.plugins.execute({ ...plugin, input_params: { expression: '6 * 7' }, credentials: {} });
+  await service.client.plugins.run('calculator/evaluate', { expression: '6 * 7' });
   assert.equal(await service.stop(), 0);
   const lines = service
     .log()

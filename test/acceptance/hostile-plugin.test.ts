@@ -99,12 +99,7 @@ test('[hostile] a hostile plugin fails its own run with the right code, others g
     assert.notEqual(seen, 'connected');
     assert.ok(!text.includes(canary), plugin);
 
-    const other = await service.client.plugins.execute({
-      bundle_id: 'arithmetic',
-      plugin_id: 'add',
-      input_params: { number_1: 2, number_2: 3 },
-      credentials: {},
-    });
+    const other = await service.client.plugins.run('arithmetic/add', { number_1: 2, number_2: 3 });
     assert.deepEqual(other.data, { result: 5 }, `after ${plugin}`);
   }
   assert.equal(await service.stop(), 0);

@@ -3,6 +3,7 @@ import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { settledRecord } from '../support/client.ts';
 import { type StartedService, startService } from '../support/service.ts';
 
 /** Creates a folder with one third-party bundle: a copy of ours under another name. */
@@ -39,7 +40,7 @@ function linesOf(service: StartedService, message: string): readonly string[] {
 async function readDocument({ client }: StartedService): Promise<string> {
   const { collection_id: collection } = await client.collections.create({ name: 'tea' });
   const { record_id: record } = await client.records.create(collection, { content: 'Green tea from Uji.' });
-  return (await client.records.settled(collection, record)).status;
+  return (await settledRecord(client, collection, record)).status;
 }
 
 async function add(service: StartedService, bundleId: string): Promise<unknown> {

@@ -60,7 +60,7 @@ async function uploadUntilKilled(
         const hash = createHash('sha256').update(content).digest('hex');
         sent.set(name, hash);
         const upload = { purpose: 'record_file', name, content: new Blob([content]) } as const;
-        const file = await service.client.files.upload(upload).catch(() => undefined);
+        const file = await service.client.files.upload(upload.content, upload).catch(() => undefined);
         if (file === undefined) continue;
         acknowledged.set(file.file_id, hash);
         if (++acknowledgedNow >= killAfter) killed ??= service.kill();

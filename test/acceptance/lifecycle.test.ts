@@ -110,11 +110,7 @@ test('[keys] the first key is printed once and kept in a file for its owner only
 
 test('[isolated] one project sees nothing of another', async (t) => {
   const service = await startService(t);
-  const file = await service.client.files.upload({
-    purpose: 'record_file',
-    name: 'a.txt',
-    content: new Blob(['alpha']),
-  });
+  const file = await service.client.files.upload(new Blob(['alpha']), { purpose: 'record_file', name: 'a.txt' });
   const collection = await service.client.collections.create({ name: 'mine' });
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'project', 'create', 'other'], {
     stdio: ['ignore', 'pipe', 'inherit'],

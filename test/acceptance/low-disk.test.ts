@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { RecordItem } from '@quartermaster/contract';
 import { createShim } from '../../proof/shim/build-shim.ts';
+import { settledRecord } from '../support/client.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -19,7 +20,10 @@ test('[disk] while little is free on the disk, uploads and runs are refused with
   const settings = { MIN_FREE_DISK_MB: moreThanAnyDisk };
   const crowded = await startService(t, { folder, settings });
   const upload = { purpose: 'record_file', name: 'tea.txt', content: new Blob(['Green tea.']) } as const;
-  await assert.rejects(crowded.client.files.upload(upload), { status: 507, code: 'INSUFFICIENT_STORAGE' });
+  await assert.rejects(crowded.client.files.upload(upload.content, upload), {
+    status: 507,
+    code: 'INSUFFICIENT_STORAGE',
+  });
   assert.deepEqual((await crowded.client.files.list()).data, []);
   const { collection_id: collection } = await crowded.client.collections.create({ name: 'tea' });
   const { record_id: record } = await crowded.client.records.create(collection, { content: 'Green tea.' });
@@ -32,8 +36,8 @@ test('[disk] while little is free on the disk, uploads and runs are refused with
   assert.equal(await crowded.stop(), 0);
 
   const roomy = await startService(t, { folder, settings: { MIN_FREE_DISK_MB: '0' } });
-  assert.equal((await roomy.client.records.settled(collection, record)).status, 'ready');
-  assert.equal((await roomy.client.files.upload(upload)).bytes, 10);
+  assert.equal((await settledRecord(roomy.client, collection, record)).status, 'ready');
+  assert.equal((await roomy.client.files.upload(upload.content, upload)).bytes, 10);
   assert.equal((await calculate(roomy, '')).status, 200);
   assert.equal((await calculate(roomy, 'respond-async')).status, 202);
   assert.equal(await roomy.stop(), 0);
@@ -55,11 +59,14 @@ test('[disk] while the quota of the data folder is used up, changes are refused 
   control.setFault({ call: 'write', fileClass: 0, nth: 1, persistent: true, error: 'EDQUOT' });
   await assert.rejects(create(), { status: 507, code: 'INSUFFICIENT_STORAGE' });
   const upload = { purpose: 'record_file', name: 'tea.txt', content: new Blob(['Green tea.']) } as const;
-  await assert.rejects(service.client.files.upload(upload), { status: 507, code: 'INSUFFICIENT_STORAGE' });
+  await assert.rejects(service.client.files.upload(upload.content, upload), {
+    status: 507,
+    code: 'INSUFFICIENT_STORAGE',
+  });
   assert.deepEqual((await service.client.collections.list()).data, []);
   control.setFault(undefined);
   await create();
-  await service.client.files.upload(upload);
+  await service.client.files.upload(upload.content, upload);
   assert.equal(await service.stop(), 0);
 });
 
@@ -72,7 +79,7 @@ test('[disk] records in work leave a reserve; on a full disk deletes and a start
   const records: Array<{ readonly file: string; readonly record: string }> = [];
   for (let i = 0; i < 8; i++) {
     const content = new Blob([manyWords(i, 1.5 * mebibyte)]);
-    const { file_id: file } = await service.client.files.upload({ purpose: 'record_file', name: `${i}.txt`, content });
+    const { file_id: file } = await service.client.files.upload(content, { purpose: 'record_file', name: `${i}.txt` });
     const { record_id: record } = await service.client.records.create(collection, { type: 'file', file_id: file });
     records.push({ file, record });
   }
@@ -95,13 +102,13 @@ test('[disk] records in work leave a reserve; on a full disk deletes and a start
     await again.client.files.delete(file);
   }
   const upload = { purpose: 'record_file', name: 'a.txt', content: new Blob(['a']) } as const;
-  await assert.rejects(again.client.files.upload(upload), { status: 507 });
+  await assert.rejects(again.client.files.upload(upload.content, upload), { status: 507 });
 
   await run('mount', ['-o', 'remount,size=1000m', folder]);
   for (const { record } of rest) {
-    assert.equal((await again.client.records.settled(collection, record)).status, 'ready');
+    assert.equal((await settledRecord(again.client, collection, record)).status, 'ready');
   }
-  assert.equal((await again.client.files.upload(upload)).bytes, 1);
+  assert.equal((await again.client.files.upload(upload.content, upload)).bytes, 1);
   while (!(await exists(join(folder, 'ballast')))) await pause(100);
   assert.equal(await again.stop(), 0);
 });

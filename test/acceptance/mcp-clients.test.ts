@@ -61,10 +61,10 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
 
 /** Returns the plugins of bundles without hosts, each with its first example. */
 async function offlinePlugins({ client }: StartedService): Promise<OfflinePlugin[]> {
-  const bundles = (await client.plugins.listBundles()).filter(
+  const bundles = (await client.bundles.list()).filter(
     ({ hosts, hosts_by }) => hosts_by === 'bundle' && hosts.length === 0,
   );
-  const plugins = await Promise.all(bundles.map(({ bundle_id }) => client.plugins.list(bundle_id)));
+  const plugins = await Promise.all(bundles.map(({ bundle_id }) => client.plugins.list({ bundle_id })));
   return plugins.flat().map(({ bundle_id: bundleId, plugin_id: pluginId }) => {
     const manifest = parse(readFileSync(`bundles/${bundleId}/${pluginId}.yaml`, 'utf8')) as { examples?: Example[] };
     return { bundleId, pluginId, example: manifest.examples?.[0] ?? { input: {} } };

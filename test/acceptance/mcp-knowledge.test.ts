@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient } from '@quartermaster/client/api';
 import { countTokens } from '../../packages/server/src/extraction/chunking/tokens.ts';
+import { connectClient } from '../support/client.ts';
 import { limitedService } from '../support/limits.ts';
 import { mcpClients } from '../support/mcp-clients.ts';
 import {
@@ -145,8 +145,8 @@ test('[mcp] a document of another project is not found, by id, endpoint, cursor 
   const { collectionId, recordId } = await addDocument(service, document);
   await runCommand(service, 'project', 'create', 'second');
   const foreign = await createKey(service, 'second', 'collections');
-  const other = createClient({ ...service, apiKey: foreign });
-  await addDocument({ client: other as typeof service.client }, { content: 'Beavers build dams.' });
+  const other = connectClient(service, foreign);
+  await addDocument({ client: other }, { content: 'Beavers build dams.' });
   const url = `${service.filesUrl}/mcp`;
   const [found] = (await callTool(url, service.key, 'search', { query: 'otters' })).structuredContent.results;
   const codeOf = (result: Answer) => result._meta?.['quartermaster/error']?.code;

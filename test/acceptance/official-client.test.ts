@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { settledRecord } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 
 /**
@@ -78,7 +79,7 @@ test('[client] the official client: files, collections, records and chunk query 
   ).data;
   assert.equal(record.status, 'creating');
   const recordId = String(record.record_id);
-  assert.equal((await client.records.settled(collectionId, recordId)).status, 'ready');
+  assert.equal((await settledRecord(client, collectionId, recordId)).status, 'ready');
   const content = String((await call('GET', `/v1/collections/${collectionId}/records/${recordId}`)).data.content);
   assert.ok(content.includes(fileId));
   const size = Number(content.split('"file_size":')[1]?.replace('}', '').trim());
@@ -96,7 +97,7 @@ test('[client] the official client: files, collections, records and chunk query 
       metadata: { kind: 'tea' },
     })
   ).data;
-  await client.records.settled(collectionId, String(text.record_id));
+  await settledRecord(client, collectionId, String(text.record_id));
   const updated = await call('POST', `/v1/collections/${collectionId}/records/${text.record_id}`, {
     type: 'text',
     title: null,
@@ -107,7 +108,7 @@ test('[client] the official client: files, collections, records and chunk query 
     metadata: {},
   });
   assert.equal(updated.data.status, 'creating');
-  await client.records.settled(collectionId, String(text.record_id));
+  await settledRecord(client, collectionId, String(text.record_id));
 
   // Query.
   const answer = (await call('POST', `/v1/collections/${collectionId}/chunks/query`, {
@@ -156,9 +157,9 @@ test('[client] the official client: a question–answer sheet becomes a record o
   };
   const recordAnswer = (await (await send(request)).json()) as { data: { record_id: string } };
   const recordId = recordAnswer.data.record_id;
-  const settled = await client.records.settled(collection.collection_id, recordId);
+  const settled = await settledRecord(client, collection.collection_id, recordId);
   assert.deepEqual([settled.status, settled.num_chunks], ['ready', 2]);
   assert.equal((await send(request, `/${recordId}`)).status, 200);
-  const again = await client.records.settled(collection.collection_id, recordId);
+  const again = await settledRecord(client, collection.collection_id, recordId);
   assert.deepEqual([again.status, again.num_chunks], ['ready', 2]);
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { settledRecord } from '../support/client.ts';
 import { buildArchives, installInto } from '../support/packed-archives.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -42,20 +43,17 @@ test('[package] installed from its archive, the service finds a passage of a PDF
   const service = await startInstalled(t);
   const { client } = service;
   const content = new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]);
-  const file = await client.files.upload({ purpose: 'record_file', name: 'guide.pdf', content });
+  const file = await client.files.upload(content, { purpose: 'record_file', name: 'guide.pdf' });
   const { collection_id } = await client.collections.create({ name: 'guides' });
   const { record_id } = await client.records.create(collection_id, { type: 'file', file_id: file.file_id });
-  const record = await client.records.settled(collection_id, record_id);
+  const record = await settledRecord(client, collection_id, record_id);
   assert.equal(record.status, 'ready', JSON.stringify(record.error));
-  const [hit] = await client.collections.query(collection_id, { query_text: 'handbook', top_k: 1 });
+  const [hit] = await client.search(collection_id, { query_text: 'handbook', top_k: 1 });
   assert.equal(hit?.record_id, record_id);
   // The build removed the types of this handler, which runs in a process of its own.
-  const sum = await client.plugins.execute({
-    ...{ bundle_id: 'arithmetic', plugin_id: 'add', credentials: {} },
-    input_params: { number_1: 2, number_2: 3 },
-  });
+  const sum = await client.plugins.run('arithmetic/add', { number_1: 2, number_2: 3 });
   assert.deepEqual(sum.data, { result: 5 });
-  const bundles = await client.plugins.listBundles();
+  const bundles = await client.bundles.list();
   assert.equal(bundles.length, numBundles);
   const page = await fetch(`${service.filesUrl}/`);
   assert.equal(page.status, 200);
@@ -79,7 +77,7 @@ test('[package] an ordinary user runs an installation that only root may write',
   const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
   if (process.getuid?.() === 0) await chown(data, 65534, 65534);
   const service = await startService(t, { program: [launcher(), 'start'], folder: data, launcher: asUser });
-  assert.equal((await service.client.plugins.listBundles()).length, numBundles);
+  assert.equal((await service.client.bundles.list()).length, numBundles);
   assert.equal(await service.stop(), 0);
 });
 

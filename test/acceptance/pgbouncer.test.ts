@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { openPostgresDatabase } from '../../packages/server/src/adapters/postgres/postgres-database.ts';
 import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
+import { endedRun, settledRecord } from '../support/client.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
@@ -29,22 +30,17 @@ async function exercise(t: TestContext, url: string): Promise<void> {
   await Promise.all(
     texts.map(async (content, n) => {
       const name = `tea-${n}.txt`;
-      const file = await client.files.upload({ purpose: 'record_file', name, content: new Blob([content]) });
+      const file = await client.files.upload(new Blob([content]), { purpose: 'record_file', name });
       const { record_id } = await client.records.create(collection, { type: 'file', file_id: file.file_id });
-      assert.equal((await client.records.settled(collection, record_id)).status, 'ready');
+      assert.equal((await settledRecord(client, collection, record_id)).status, 'ready');
     }),
   );
-  const [best] = await client.collections.query(collection, { query_text: 'Tea number 7', top_k: 1 });
+  const [best] = await client.search(collection, { query_text: 'Tea number 7', top_k: 1 });
   assert.match(best?.content ?? '', /number 7 is/);
-  const run = {
-    bundle_id: 'calculator',
-    plugin_id: 'evaluate',
-    input_params: { expression: '6 * 7' },
-    credentials: {},
-  };
-  const runs = await Promise.all(Array.from({ length: 8 }, () => client.runs.start(run)));
+  const start = () => client.plugins.start('calculator/evaluate', { expression: '6 * 7' });
+  const runs = await Promise.all(Array.from({ length: 8 }, start));
   for (const { run_id } of runs) {
-    const ended = await client.runs.ended(run_id);
+    const ended = await endedRun(client, run_id);
     assert.equal(ended.outcome, 'succeeded', JSON.stringify(ended.error));
   }
   await client.collections.delete(collection);

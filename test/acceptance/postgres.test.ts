@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { settledRecord } from '../support/client.ts';
 import { openLine } from '../support/line.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -12,18 +13,17 @@ test('[postgres] the service works on PostgreSQL as on SQLite, and finds everyth
   const service = await startService(t, { folder, settings });
   t.after(() => database.drop());
 
-  const file = await service.client.files.upload({
+  const file = await service.client.files.upload(new Blob(['# Tea\n\nGreen tea is steeped at seventy degrees.\n']), {
     purpose: 'record_file',
     name: 'tea.md',
-    content: new Blob(['# Tea\n\nGreen tea is steeped at seventy degrees.\n']),
   });
   const { collection_id: collection } = await service.client.collections.create({ name: 'tea' });
   const record = await service.client.records.create(collection, { type: 'file', file_id: file.file_id });
-  assert.equal((await service.client.records.settled(collection, record.record_id)).status, 'ready');
+  assert.equal((await settledRecord(service.client, collection, record.record_id)).status, 'ready');
   assert.equal(await service.stop(), 0);
 
   const again = await startService(t, { folder, settings });
-  const [best] = await again.client.collections.query(collection, { query_text: 'How hot is green tea?', top_k: 1 });
+  const [best] = await again.client.search(collection, { query_text: 'How hot is green tea?', top_k: 1 });
   assert.match(best?.content ?? '', /seventy degrees/);
   assert.equal((await again.client.files.get(file.file_id)).references[0]?.record_id, record.record_id);
   assert.equal(await again.stop(), 0);
@@ -39,8 +39,8 @@ test('[postgres] while its database is away the service says so, and goes on by 
   const service = await startService(t, { settings: { DATABASE_URL: line.url, UPLOAD_IDLE_SECONDS: '3' } });
   const { client } = service;
   const { collection_id: collection } = await client.collections.create({ name: 'tea' });
-  const ask = () => client.collections.query(collection, { query_text: 'tea' });
-  const upload = () => client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+  const ask = () => client.search(collection, { query_text: 'tea' });
+  const upload = () => client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.md' });
   const file = await upload();
   assert.deepEqual(await ask(), []);
 

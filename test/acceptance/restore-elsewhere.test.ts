@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { settledRecord } from '../support/client.ts';
 import { startPostgres, type TestServer } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -18,13 +19,13 @@ test('[restore] a backup is restored on a PostgreSQL server that has none of the
   const service = await startService(t, { settings: { DATABASE_URL: old.url } });
   const name = 'tea.txt';
   const content = 'Green tea is steeped at seventy degrees.';
-  const file = await service.client.files.upload({ purpose: 'record_file', name, content: new Blob([content]) });
+  const file = await service.client.files.upload(new Blob([content]), { purpose: 'record_file', name });
   const { collection_id: collection } = await service.client.collections.create({ name: 'tea' });
   const { record_id: record } = await service.client.records.create(collection, {
     type: 'file',
     file_id: file.file_id,
   });
-  assert.equal((await service.client.records.settled(collection, record)).status, 'ready');
+  assert.equal((await settledRecord(service.client, collection, record)).status, 'ready');
   const into = await temporaryFolder(t);
   await command({ DATA: service.folder, DATABASE_URL: old.url }, 'backup', join(into, 'backup'));
   await service.stop();
@@ -41,7 +42,7 @@ test('[restore] a backup is restored on a PostgreSQL server that has none of the
   // The database holds hashes of the keys; no backup contains their text.
   await writeFile(join(folder, 'first-key'), service.key);
   const again = await startService(t, { folder, settings: { DATABASE_URL: next.url } });
-  const [best] = await again.client.collections.query(collection, { query_text: 'How hot is green tea?', top_k: 1 });
+  const [best] = await again.client.search(collection, { query_text: 'How hot is green tea?', top_k: 1 });
   assert.equal(best?.content, content);
   const bytes = await fetch(`${again.filesUrl}/v1/files/${file.file_id}/content`, {
     headers: { Authorization: `Bearer ${again.key}` },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { settledRecord } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 
 test('[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent', async (t) => {
@@ -7,10 +8,10 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   const { collection_id: collectionId } = await client.collections.create({ name: 'faq', type: 'qa' });
 
   async function importSheet(name: string, content: string) {
-    const file = await client.files.upload({ purpose: 'qa_record_file', name, content: new Blob([content]) });
+    const file = await client.files.upload(new Blob([content]), { purpose: 'qa_record_file', name });
     const body = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
     const record = await client.records.create(collectionId, body);
-    return client.records.settled(collectionId, record.record_id);
+    return settledRecord(client, collectionId, record.record_id);
   }
   async function questions(): Promise<unknown[]> {
     const url = `${filesUrl}/v1/collections/${collectionId}/chunks?order=asc&limit=100`;
@@ -45,11 +46,7 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   assert.equal((await importSheet('corrected.csv', corrected)).status, 'ready');
   assert.deepEqual(await questions(), complete);
   // A dry run of the same sheet reports no new rows and stores nothing.
-  const file = await client.files.upload({
-    purpose: 'qa_record_file',
-    name: 'corrected.csv',
-    content: new Blob([corrected]),
-  });
+  const file = await client.files.upload(new Blob([corrected]), { purpose: 'qa_record_file', name: 'corrected.csv' });
   const body = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'skip' } as const;
   const preview = await client.records.preview(collectionId, body);
   assert.deepEqual(
@@ -62,6 +59,6 @@ test('[rows] a sheet with refused rows is corrected from its own report, and com
   // A finished record cannot be cancelled. Created again from the same sheet, it has the same contents.
   assert.equal((await client.records.cancel(collectionId, first.record_id)).status, 'partial');
   assert.equal((await client.records.retry(collectionId, first.record_id)).status, 'creating');
-  assert.equal((await client.records.settled(collectionId, first.record_id)).status, 'partial');
+  assert.equal((await settledRecord(client, collectionId, first.record_id)).status, 'partial');
   assert.deepEqual((await questions()).toSorted(), complete.toSorted());
 });

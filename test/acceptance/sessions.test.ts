@@ -173,7 +173,7 @@ test('[session] the cookie without the token of the console opens no operation o
 
 test('[session] a session does what a key does in the project it names, and reads may name it in the query', async (t) => {
   const { service, admin } = await start(t);
-  await service.client.files.upload({ purpose: 'record_file', name: 'a.txt', content: new Blob(['text']) });
+  await service.client.files.upload(new Blob(['text']), { purpose: 'record_file', name: 'a.txt' });
   const list = await dataOf<Array<{ file_id: string }>>(await admin.ask('GET', '/v1/files'));
   assert.equal(list.length, 1);
   const path = `/v1/files/${list[0]?.file_id}/content`;

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { settledRecord } from '../support/client.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { startService } from '../support/service.ts';
 
 test('[story] a PDF is uploaded, made into a record, asked, and gives the passage with its page', async (t) => {
   const { client } = await startService(t);
-  const file = await client.files.upload({
+  const file = await client.files.upload(new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]), {
     purpose: 'record_file',
     name: 'guide.pdf',
-    content: new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]),
   });
   const collection = await client.collections.create({ name: 'guides' });
   const record = await client.records.create(collection.collection_id, { type: 'file', file_id: file.file_id });
   assert.equal(record.status, 'creating');
-  const settled = await client.records.settled(collection.collection_id, record.record_id);
+  const settled = await settledRecord(client, collection.collection_id, record.record_id);
   assert.equal(settled.status, 'ready', JSON.stringify(settled.error));
   assert.ok(settled.num_chunks > 0);
   const question = await someWords(client, collection.collection_id, record.record_id);
-  const [best] = await client.collections.query(collection.collection_id, { query_text: question, top_k: 1 });
+  const [best] = await client.search(collection.collection_id, { query_text: question, top_k: 1 });
   assert.ok(best);
   assert.equal(best.record_id, record.record_id);
   assert.ok(best.score > 0 && best.score <= 1);
@@ -28,18 +28,15 @@ test('[story] a PDF is uploaded, made into a record, asked, and gives the passag
 
 test('[story] a question–answer sheet answers a question', async (t) => {
   const { client } = await startService(t);
-  const file = await client.files.upload({
-    purpose: 'qa_record_file',
-    name: 'Q&A.csv',
-    content: new Blob([
-      'question,answer\n"May I bring a dog?","Yes, on a leash."\nIs there parking?,Behind the house.\n',
-    ]),
-  });
+  const file = await client.files.upload(
+    new Blob(['question,answer\n"May I bring a dog?","Yes, on a leash."\nIs there parking?,Behind the house.\n']),
+    { purpose: 'qa_record_file', name: 'Q&A.csv' },
+  );
   const collection = await client.collections.create({ name: 'faq', type: 'qa' });
   const record = await client.records.create(collection.collection_id, { type: 'qa_sheet', file_id: file.file_id });
-  const settled = await client.records.settled(collection.collection_id, record.record_id);
+  const settled = await settledRecord(client, collection.collection_id, record.record_id);
   assert.deepEqual([settled.status, settled.num_chunks], ['ready', 2]);
-  const [best] = await client.collections.query(collection.collection_id, { query_text: 'dog on a leash?', top_k: 1 });
+  const [best] = await client.search(collection.collection_id, { query_text: 'dog on a leash?', top_k: 1 });
   assert.deepEqual([best?.question, best?.answer], ['May I bring a dog?', 'Yes, on a leash.']);
 });
 
@@ -48,33 +45,27 @@ test('[story] bundles and plugins are listed, a plugin computes, another calls a
   const { client, log } = await startService(t, {
     settings: { EGRESS_OVERRIDES: JSON.stringify({ 'https://v6.exchangerate-api.com': upstream.url }) },
   });
-  const bundles = await client.plugins.listBundles();
+  const bundles = await client.bundles.list();
   for (const id of ['arithmetic', 'calculator', 'exchangerate_api', 'open_weather']) {
     assert.ok(
       bundles.some((bundle) => bundle.bundle_id === id),
       id,
     );
   }
-  const plugins = await client.plugins.list('calculator');
+  const plugins = await client.plugins.list({ bundle_id: 'calculator' });
   assert.deepEqual(
     plugins.map((plugin) => plugin.plugin_id),
     ['evaluate'],
   );
-  const sum = await client.plugins.execute({
-    bundle_id: 'arithmetic',
-    plugin_id: 'add',
-    input_params: { number_1: 1, number_2: 2 },
-    credentials: {},
-  });
+  const sum = await client.plugins.run('arithmetic/add', { number_1: 1, number_2: 2 });
   assert.deepEqual([sum.status, sum.data], [200, { result: 3 }]);
 
   const secret = 'canary-7f3a9c51d2';
-  const rate = await client.plugins.execute({
-    bundle_id: 'exchangerate_api',
-    plugin_id: 'get_exchange_rate',
-    input_params: { from_currency: 'USD', to_currency: 'CNY' },
-    credentials: { EXCHANGERATE_API_API_KEY: secret },
-  });
+  const rate = await client.plugins.run(
+    'exchangerate_api/get_exchange_rate',
+    { from_currency: 'USD', to_currency: 'CNY' },
+    { credentials: { EXCHANGERATE_API_API_KEY: secret } },
+  );
   assert.equal((rate.data as { rate: number }).rate, 7.1);
   assert.deepEqual(upstream.paths, [`/v6/${secret}/pair/USD/CNY`]);
   assert.ok(!JSON.stringify(rate).includes(secret) && !log().includes(secret));
@@ -86,7 +77,7 @@ async function someWords(
   collectionId: string,
   recordId: string,
 ): Promise<string> {
-  const chunks = await client.records.chunks(collectionId, recordId);
+  const chunks = (await client.records.chunks(collectionId, recordId)).data;
   const longest = chunks.reduce((a, b) => (b.content.length > a.content.length ? b : a));
   const words = longest.content.split(/\s+/);
   return words.slice(Math.floor(words.length / 2), Math.floor(words.length / 2) + 12).join(' ');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Client } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
 import { startCommand } from '../../scripts/start-command.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
@@ -12,8 +12,8 @@ import { startService, temporaryFolder } from '../support/service.ts';
 const anotherFolder = /belongs to another data folder than/;
 const anotherDatabase = /belongs to another database.*QUARTERMASTER_DATABASE_URL/;
 
-const upload = (client: Client) =>
-  client.files.upload({ purpose: 'record_file', name: 'tea.md', content: new Blob(['tea']) });
+const upload = (client: Quartermaster) =>
+  client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.md' });
 
 /** Returns the bytes of all files, and makes them as old as files that a start removes when no row refers to them. */
 async function ageBlobs(folder: string): Promise<string[]> {

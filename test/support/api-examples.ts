@@ -9,6 +9,7 @@ import { type ExecuteResult, type NewApiKey, type Scope, scopes } from '@quarter
 import { exampleVariables } from '@quartermaster/contract/operations';
 import { administrator, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
+import { settledRecord } from './client.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
 
 /** One example request of an OpenAPI document. */
@@ -154,15 +155,13 @@ async function startThirdParties(t: TestContext): Promise<string> {
 /** Creates one object of each kind. Returns their ids by the name of the variable. */
 async function seed(service: StartedService) {
   const { client, key, filesUrl, pluginsUrl } = service;
-  const file = await client.files.upload({
+  const file = await client.files.upload(new Blob(['# Hours\n\nThe library opens at nine.\n']), {
     purpose: 'record_file',
     name: 'library.md',
-    content: new Blob(['# Hours\n\nThe library opens at nine.\n']),
   });
-  const sheet = await client.files.upload({
+  const sheet = await client.files.upload(new Blob(['question,answer\nIs there parking?,\nDogs?,Yes.\n']), {
     purpose: 'qa_record_file',
     name: 'faq.csv',
-    content: new Blob(['question,answer\nIs there parking?,\nDogs?,Yes.\n']),
   });
   const { collection_id: collectionId } = await client.collections.create({ name: 'library', type: 'text' });
   const { collection_id: qaCollectionId } = await client.collections.create({ name: 'faq', type: 'qa' });
@@ -218,7 +217,7 @@ async function seed(service: StartedService) {
 
 /** Waits until the record has settled. An example may have deleted it. */
 async function settled(client: StartedService['client'], collectionId: string, recordId: string): Promise<void> {
-  await client.records.settled(collectionId, recordId).catch((error: { status?: number }) => {
+  await settledRecord(client, collectionId, recordId).catch((error: { status?: number }) => {
     if (error.status !== 404) throw error;
   });
 }

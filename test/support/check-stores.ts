@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Chunk, ListQuery, RecordItem } from '@quartermaster/contract';
+import { settledRecord } from './client.ts';
 import type { StartedService } from './service.ts';
 import type { KnownCollection, KnownRecord, KnownStores } from './store-caller.ts';
 
@@ -37,7 +38,7 @@ async function checkCollection({ client }: StartedService, known: KnownCollectio
   const records = await every((query) => client.records.list(known.id, query), 'record_id');
   const strangers = records.filter(({ record_id }) => !known.records.some(({ id }) => id === record_id));
   assert.ok(strangers.length <= known.unanswered, `${strangers.length} records nobody was told of`);
-  for (const { record_id } of strangers) await client.records.settled(known.id, record_id);
+  for (const { record_id } of strangers) await settledRecord(client, known.id, record_id);
   await checkCounts({ client }, known.id);
 }
 
@@ -48,7 +49,7 @@ async function checkRecord(
   { id, sources, fate }: KnownRecord,
 ): Promise<void> {
   if (fate === 'unknown' && (await client.records.get(collectionId, id).catch(() => undefined)) === undefined) return;
-  const record = await client.records.settled(collectionId, id);
+  const record = await settledRecord(client, collectionId, id);
   assert.equal(record.status, 'ready', `${id}: ${JSON.stringify(record)}`);
   const chunks = await chunksOf({ client }, record);
   if (sources.length === 0) return;
@@ -57,7 +58,7 @@ async function checkRecord(
   assert.ok(words, `${id} is whole`);
   if (kind === 'qa') assert.equal(chunks.length, words.length, `${id} has each pair once`);
   const [word = ''] = words;
-  const answers = await client.collections.query(collectionId, { query_text: word, top_k: 20 });
+  const answers = await client.search(collectionId, { query_text: word, top_k: 20 });
   assert.ok(JSON.stringify(answers).includes(word), `${word} of ${id} is found`);
 }
 
@@ -70,7 +71,7 @@ async function checkGone(
   const word = sources[0]?.[0] ?? '';
   // Several records may come from one file.
   if (records.some((other) => other.id !== id && other.sources.flat().includes(word))) return;
-  const answers = await client.collections.query(collectionId, { query_text: word, top_k: 20 });
+  const answers = await client.search(collectionId, { query_text: word, top_k: 20 });
   assert.ok(!JSON.stringify(answers).includes(word), `${word} of ${id}, which is deleted, is not found`);
 }
 
@@ -86,10 +87,7 @@ async function chunksOf(
   { client }: Pick<StartedService, 'client'>,
   { collection_id, record_id, num_chunks }: RecordItem,
 ): Promise<Chunk[]> {
-  const chunks = await every(async (query) => {
-    const data = await client.records.chunks(collection_id, record_id, query);
-    return { data, has_more: data.length === pageSize };
-  }, 'chunk_id');
+  const chunks = await every((query) => client.records.chunks(collection_id, record_id, query), 'chunk_id');
   assert.equal(chunks.length, num_chunks, `${record_id} has as many chunks as it says`);
   return chunks;
 }

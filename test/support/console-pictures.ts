@@ -1,3 +1,4 @@
+import { settledRecord } from './client.ts';
 import { handbook } from './sample-handbook.ts';
 import type { StartedService } from './service.ts';
 
@@ -39,7 +40,7 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
   const records: string[] = [];
   for (const { name, bytes } of handbook) {
     const content = new Blob([new Uint8Array(bytes)]);
-    const file = await client.files.upload({ purpose: 'record_file', name, content });
+    const file = await client.files.upload(content, { purpose: 'record_file', name });
     const { record_id: id } = await client.records.create(guides.collection_id, {
       type: 'file',
       file_id: file.file_id,
@@ -48,10 +49,10 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
   }
   const questions = await client.collections.create({ name: 'Questions at the desk', type: 'qa' });
   const content = new Blob([sheet]);
-  const file = await client.files.upload({ purpose: 'qa_record_file', name: 'desk.csv', content });
+  const file = await client.files.upload(content, { purpose: 'qa_record_file', name: 'desk.csv' });
   const created = await client.records.create(questions.collection_id, { type: 'qa_sheet', file_id: file.file_id });
-  for (const id of records) await client.records.settled(guides.collection_id, id);
-  await client.records.settled(questions.collection_id, created.record_id);
+  for (const id of records) await settledRecord(client, guides.collection_id, id);
+  await settledRecord(client, questions.collection_id, created.record_id);
   await keepProfiles(service);
   let runId = '';
   for (const [bundle, plugin, input] of runs) runId = (await run(service, bundle, { plugin, input })) ?? runId;

@@ -1,3 +1,4 @@
+import { settledRecord } from './client.ts';
 import type { StartedService } from './service.ts';
 
 /** The ids of the objects that the pages show. */
@@ -24,11 +25,11 @@ export async function seed({ client, filesUrl, key }: StartedService): Promise<S
   const projects = await (await fetch(`${filesUrl}/v1/projects`, { headers })).json();
   const { data } = projects as { data: Array<{ project_id: string }> }; // the contract of the path
   const upload = { purpose: 'record_file', name: 'guide.md', content: new Blob([guide]) } as const;
-  const file = await client.files.upload(upload);
+  const file = await client.files.upload(upload.content, upload);
   const collection = await client.collections.create({ name: 'Guides', type: 'text' });
   const body = { type: 'file', file_id: file.file_id } as const;
   const record = await client.records.create(collection.collection_id, body);
-  await client.records.settled(collection.collection_id, record.record_id);
+  await settledRecord(client, collection.collection_id, record.record_id);
   const run = await fetch(`${filesUrl}/plugins/v1/execute`, {
     method: 'POST',
     headers,

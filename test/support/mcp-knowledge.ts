@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RecordCreate } from '@quartermaster/contract';
+import { settledRecord } from './client.ts';
 import { runCommand } from './run-command.ts';
 import type { StartedService } from './service.ts';
 
@@ -40,7 +41,7 @@ export async function addDocument(
 ): Promise<Library> {
   const { collection_id: collectionId } = await client.collections.create({ name });
   const { record_id: recordId } = await client.records.create(collectionId, record);
-  await client.records.settled(collectionId, recordId);
+  await settledRecord(client, collectionId, recordId);
   return { collectionId, recordId };
 }
 

@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Client, createClient } from '@quartermaster/client/api';
+import type { Quartermaster } from '@quartermaster/client';
 import { startCommand } from '../../scripts/start-command.ts';
+import { connectClient } from './client.ts';
 
 /** The real service as a separate process, reached over sockets. */
 export interface StartedService {
@@ -13,7 +14,7 @@ export interface StartedService {
   readonly pluginsUrl: string;
   /** The first key of the installation, which has every scope. */
   readonly key: string;
-  readonly client: Client;
+  readonly client: Quartermaster;
   readonly process: ChildProcess;
   readonly folder: string;
   /** Returns the log so far. */
@@ -78,7 +79,7 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
     filesUrl,
     pluginsUrl,
     key,
-    client: createClient({ filesUrl, pluginsUrl, apiKey: key }),
+    client: connectClient({ filesUrl, pluginsUrl }, key),
     process: child,
     folder,
     log: () => log,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ApiError, type Client } from '@quartermaster/client/api';
+import { ApiError, ConnectionError, type Quartermaster } from '@quartermaster/client';
 
 /** The state of an object as far as a caller knows. `unknown`: the last request about it got no response. */
 type Fate = 'there' | 'gone' | 'unknown';
@@ -45,7 +45,7 @@ export interface StoreCaller extends KnownStores {
    * Makes one call, during which the service may be killed.
    * @throws when the service fails instead of answering or refusing
    */
-  act(client: Client): Promise<void>;
+  act(client: Quartermaster): Promise<void>;
 }
 
 /** A response, or its absence. */
@@ -56,33 +56,33 @@ export function createStoreCaller(): StoreCaller {
   const collections: KnownCollection[] = [];
   let unansweredUploads = 0;
 
-  async function upload({ files: calls }: Client): Promise<void> {
+  async function upload({ files: calls }: Quartermaster): Promise<void> {
     const kind: Kind = chance(0.5) ? 'text' : 'qa';
     const words = Array.from({ length: chance(0.1) ? 1500 : 1 + below(30) }, newWord);
     const text = kind === 'qa' ? sheetOf(words) : documentOf(words);
     const purpose = kind === 'qa' ? ('qa_record_file' as const) : ('record_file' as const);
     const name = kind === 'qa' ? 'sheet.csv' : 'document.md';
-    const answer = await answerOf(calls.upload({ purpose, name, content: new Blob([text]) }));
+    const answer = await answerOf(calls.upload(new Blob([text]), { purpose, name }));
     const sha256 = createHash('sha256').update(text).digest('hex');
     if (hasAnswer(answer)) files.push({ id: answer.given.file_id, kind, sha256, words, fate: 'there' });
     else unansweredUploads += 1;
   }
 
-  async function collect({ collections: calls }: Client): Promise<void> {
+  async function collect({ collections: calls }: Quartermaster): Promise<void> {
     const kind: Kind = chance(0.5) ? 'text' : 'qa';
     const answer = await answerOf(calls.create({ name: 'a collection', type: kind }));
     if (!hasAnswer(answer)) return;
     collections.push({ id: answer.given.collection_id, kind, records: [], unanswered: 0, fate: 'there' });
   }
 
-  async function readFile({ records }: Client, collection: KnownCollection): Promise<void> {
+  async function readFile({ records }: Quartermaster, collection: KnownCollection): Promise<void> {
     const file = pick(files.filter(({ kind, fate }) => kind === collection.kind && fate === 'there'));
     if (file === undefined) return;
     const type = file.kind === 'qa' ? ('qa_sheet' as const) : ('file' as const);
     await note(records.create(collection.id, { type, file_id: file.id }), collection, file.words);
   }
 
-  async function write({ records }: Client, collection: KnownCollection): Promise<void> {
+  async function write({ records }: Quartermaster, collection: KnownCollection): Promise<void> {
     if (collection.kind === 'qa') return;
     const word = newWord();
     await note(records.create(collection.id, { type: 'text', content: `Something about ${word}.` }), collection, [
@@ -102,7 +102,7 @@ export function createStoreCaller(): StoreCaller {
     collection.records.push({ id, sources: [words], isText: type === 'text', fate: 'there' });
   }
 
-  async function rewrite({ records }: Client, collection: KnownCollection): Promise<void> {
+  async function rewrite({ records }: Quartermaster, collection: KnownCollection): Promise<void> {
     const record = pick(collection.records.filter(({ isText, fate }) => isText && fate === 'there'));
     if (record === undefined) return;
     const word = newWord();
@@ -111,28 +111,28 @@ export function createStoreCaller(): StoreCaller {
     else if (answer === 'none') record.sources = [...record.sources, [word]];
   }
 
-  async function retry({ records }: Client, collection: KnownCollection): Promise<void> {
+  async function retry({ records }: Quartermaster, collection: KnownCollection): Promise<void> {
     const record = pick(collection.records.filter(({ fate }) => fate === 'there'));
     if (record !== undefined) await answerOf(records.retry(collection.id, record.id));
   }
 
-  async function forgetRecord({ records }: Client, collection: KnownCollection): Promise<void> {
+  async function forgetRecord({ records }: Quartermaster, collection: KnownCollection): Promise<void> {
     const record = pick(collection.records.filter(({ fate }) => fate === 'there'));
     if (record !== undefined) record.fate = fateAfter(await answerOf(records.delete(collection.id, record.id)));
   }
 
-  async function forgetCollection({ collections: calls }: Client, collection: KnownCollection): Promise<void> {
+  async function forgetCollection({ collections: calls }: Quartermaster, collection: KnownCollection): Promise<void> {
     collection.fate = fateAfter(await answerOf(calls.delete(collection.id)));
   }
 
-  async function forgetFile({ files: calls }: Client): Promise<void> {
+  async function forgetFile({ files: calls }: Quartermaster): Promise<void> {
     const file = pick(files.filter(({ fate }) => fate === 'there'));
     // The response is 409 while a record is being created from the file.
     if (file !== undefined) file.fate = fateAfter(await answerOf(calls.delete(file.id)));
   }
 
-  async function ask({ collections: calls }: Client, collection: KnownCollection): Promise<void> {
-    await answerOf(calls.query(collection.id, { query_text: 'What is it about?' }));
+  async function ask({ search }: Quartermaster, collection: KnownCollection): Promise<void> {
+    await answerOf(search(collection.id, { query_text: 'What is it about?' }));
   }
 
   /** The actions with their numbers among a hundred calls. The rest are questions. */
@@ -175,8 +175,7 @@ async function answerOf<T>(call: Promise<T>): Promise<Answer<T>> {
   try {
     return { given: await call };
   } catch (error) {
-    // fetch throws this when the connection breaks.
-    if (error instanceof TypeError) return 'none';
+    if (error instanceof ConnectionError) return 'none';
     if (error instanceof ApiError && error.status < 500) return 'refused';
     throw error;
   }
@@ -190,7 +189,7 @@ function sheetOf(words: readonly string[]): string {
   return `question,answer\n${words.map((word) => `What is ${word}?,It is ${word}.\n`).join('')}`;
 }
 
-type Way = (client: Client, collection: KnownCollection) => Promise<void>;
+type Way = (client: Quartermaster, collection: KnownCollection) => Promise<void>;
 
 function times(count: number, way: Way): Way[] {
   return Array.from({ length: count }, () => way);
