@@ -12,6 +12,17 @@ export const executionRequirements: Requirements = {
       'cancels the run and its upstream call when the client disconnects',
     ],
   },
+  'execute.tool-name': {
+    promise: 'A run takes the name with which a model calls the tool, instead of the ids of bundle and plugin.',
+    source: 'docs/contract.md "Bundles and plugins"',
+    tests: [
+      'the name of every shipped plugin in each format leads to this plugin',
+      'names that are cut lead to their plugins',
+      '[execute] the name with which a model calls a tool runs its plugin, in every format',
+      '[execute] a tool name and the ids of its plugin are the same request under an Idempotency-Key',
+      '[execute] an unknown, ambiguous or missing name is an error that says what to send',
+    ],
+  },
   'execute.once': {
     promise: 'An idempotency key replays the answer, refuses other arguments, and stores no credential.',
     source: 'docs/contract.md "Bundles and plugins"',

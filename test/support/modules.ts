@@ -47,6 +47,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'provider-formats/mcp',
       'schema/check-schema',
       'schema/linear-regexp',
+      'tool-names',
     ],
   },
   collections: {

@@ -98,7 +98,8 @@ export const FlatPlugin = Type.Object({
 });
 export type FlatPlugin = Static<typeof FlatPlugin>;
 
-const Identifier = Type.String({ minLength: 1, maxLength: 64 });
+const identifier = { minLength: 1, maxLength: 64 } as const;
+const Identifier = Type.String(identifier);
 /** The most top-level members of `input_params`. */
 export const maxInputMembers = 10_000;
 /** The most members of `credentials`. */
@@ -111,9 +112,36 @@ const Credentials = Type.Record(Type.String(), Type.Unknown(), {
   'x-secret': true,
 });
 
+/** The plugin of a run, its input and the credentials. */
+export interface PluginCall {
+  readonly bundle_id: string;
+  readonly plugin_id: string;
+  readonly input_params: Record<string, unknown>;
+  readonly credentials: Record<string, unknown>;
+}
+
+/** The ids of a plugin. */
+export const PluginIds = Type.Object({ bundle_id: Identifier, plugin_id: Identifier });
+
+/** `bundle_id/plugin_id`. */
+export const maxToolName = 129;
+
 export const ExecuteRequest = Type.Object({
-  bundle_id: Identifier,
-  plugin_id: Identifier,
+  bundle_id: Type.Optional(
+    Type.String({ ...identifier, description: 'The bundle of the plugin. Required without `tool_name`.' }),
+  ),
+  plugin_id: Type.Optional(
+    Type.String({ ...identifier, description: 'The plugin in the bundle. Required without `tool_name`.' }),
+  ),
+  tool_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxToolName,
+      description:
+        'Instead of `plugin_id`: the name of the tool that a model called, as a list of tools in any format has it, or ' +
+        '`bundle_id/plugin_id`. `bundle_id` is then optional; it decides when several bundles have a tool of this name.',
+    }),
+  ),
   input_params: Named,
   credentials: Credentials,
 });

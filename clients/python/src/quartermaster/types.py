@@ -580,12 +580,19 @@ class CredentialProfileUpdate(TypedDict):
     """Credentials that match the `credentials_schema` of the bundle. They are stored encrypted and never returned."""
 
 
-class ExecuteRequest(TypedDict):
-    bundle_id: str
-    plugin_id: str
+class _ExecuteRequestRequired(TypedDict):
     input_params: dict[str, Any]
     credentials: dict[str, Any]
     """At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored."""
+
+
+class ExecuteRequest(_ExecuteRequestRequired, total=False):
+    bundle_id: str
+    """The bundle of the plugin. Required without `tool_name`."""
+    plugin_id: str
+    """The plugin in the bundle. Required without `tool_name`."""
+    tool_name: str
+    """Instead of `plugin_id`: the name of the tool that a model called, as a list of tools in any format has it, or `bundle_id/plugin_id`. `bundle_id` is then optional; it decides when several bundles have a tool of this name."""
 
 
 class _ExecuteResultRequired(TypedDict):

@@ -93,8 +93,12 @@ export type Acknowledgement = {
 };
 
 export type ExecuteRequest = {
-  bundle_id: string;
-  plugin_id: string;
+  /** The bundle of the plugin. Required without `tool_name`. */
+  bundle_id?: string;
+  /** The plugin in the bundle. Required without `tool_name`. */
+  plugin_id?: string;
+  /** Instead of `plugin_id`: the name of the tool that a model called, as a list of tools in any format has it, or `bundle_id/plugin_id`. `bundle_id` is then optional; it decides when several bundles have a tool of this name. */
+  tool_name?: string;
   input_params: { [name: string]: unknown };
   /** At most 32 credentials of at most 8 KiB each and 32 KiB together (names and values in UTF-8). Undeclared credentials are ignored. */
   credentials: { [name: string]: unknown };

@@ -46,7 +46,10 @@ export function createBundles(calls: Calls<PluginsApi>) {
   };
 }
 
-/** Plugins are named by their bundle and their id: `open_weather/get_current_weather`. */
+/**
+ * Plugins are named by their bundle and their id: `open_weather/get_current_weather`. `run` and `start` also take the name of the
+ * tool that a model called, such as `open_weather__get_current_weather`.
+ */
 export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { runs: Runs; service: Service }) {
   const execute = (
     plugin: string,
@@ -55,7 +58,7 @@ export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { run
     headers: { prefer?: string },
     options: RequestOptions,
   ) => {
-    const body = { ...splitName(plugin), input_params: input, credentials };
+    const body = { ...nameOf(plugin), input_params: input, credentials };
     return calls.data('POST /v1/execute', { body, headers }, options);
   };
   return {
@@ -98,6 +101,11 @@ export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { run
     /** The state of the plugins address. */
     service,
   };
+}
+
+/** The name of a tool has two underscores between bundle and plugin. */
+function nameOf(plugin: string) {
+  return plugin.includes('/') || !plugin.includes('__') ? splitName(plugin) : { tool_name: plugin };
 }
 
 function splitName(plugin: string): { bundle_id: string; plugin_id: string } {

@@ -22,11 +22,15 @@ export const executionOperations = describeOperations('execution', {
   execute: {
     summary: 'Run a plugin',
     description:
-      '`credentials` are used for this run and not stored; `{"$profile": "NAME"}` uses those of a credential profile. ' +
+      '`bundle_id` and `plugin_id` name the plugin, or `tool_name`, the name of the tool that a model called. `credentials` are used for this run and not stored; `{"$profile": "NAME"}` uses those of a credential profile. ' +
       `With \`Prefer: respond-async\` the run is stored and answered with 202; follow it at \`/v1/runs\`. ${idempotency} ${failures}`,
     scope: 'plugins',
     examples: {
       compute: { summary: 'Run a plugin that needs no credentials', body: sum },
+      tool: {
+        summary: 'Run the tool that a model called',
+        body: { tool_name: 'calculator__evaluate', input_params: sum.input_params, credentials: {} },
+      },
       credentials: { summary: 'Run a plugin with credentials', body: { ...weather, credentials } },
       profile: {
         summary: 'Run a plugin with a credential profile',

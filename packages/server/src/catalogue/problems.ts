@@ -24,6 +24,34 @@ export function pluginNotFound(bundleId: string, pluginId: string): Problem {
   );
 }
 
+/** @param meant a similar name, if there is one */
+export function toolNameUnknown(name: string, meant: string | undefined): Problem {
+  const suggestion = meant === undefined ? '' : ` Did you mean ${quoteText(meant)}?`;
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `No plugin has the tool name ${quoteText(name)}.${suggestion} GET /v1/plugins?format=openai lists the names; with q it searches.`,
+  );
+}
+
+/** The service has just started and has not read every bundle yet. */
+export function toolNamesLoading(name: string): Problem {
+  const message = `No plugin has the tool name ${quoteText(name)}, but bundles are still loading. Retry in a few seconds.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
+}
+
+/** The most names that an error lists. */
+const maxListedNames = 10;
+
+/** @param names the unambiguous names of the plugins that have the name */
+export function toolNameAmbiguous(name: string, names: readonly string[]): Problem {
+  const listed = quoteNames(names.slice(0, maxListedNames));
+  return fieldInvalid(
+    'body/tool_name',
+    quote(name),
+    `the name of one plugin, such as ${listed}, or be sent with bundle_id`,
+  );
+}
+
 export function iconNotFound(bundleId: string): Problem {
   return new Problem('OBJECT_NOT_FOUND', `The bundle ${quoteText(bundleId)} has no icon, or is not installed.`);
 }

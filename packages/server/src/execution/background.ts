@@ -1,4 +1,4 @@
-import type { ExecuteRequest, Run } from '@quartermaster/contract';
+import type { PluginCall, Run } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 
 /** Runs that continue after their request has been answered. */
@@ -8,7 +8,7 @@ export interface BackgroundRuns {
    * and TOO_MANY_REQUESTS when too many runs wait.
    * @returns the id of the run
    */
-  accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<string>;
+  accept(request: PluginCall, caller: BackgroundCaller): Promise<string>;
   /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer kept */
   get(projectId: string, runId: string): Promise<Run>;
 }

@@ -1,4 +1,4 @@
-import type { ExecuteRequest } from '@quartermaster/contract';
+import type { PluginCall } from '@quartermaster/contract';
 import type { Injection } from '@quartermaster/plugin-kit';
 import { storedRefreshTokenOf } from '../access/credential-profiles/resolve-credentials.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
@@ -82,7 +82,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, observer });
 
-  function prepare(request: ExecuteRequest, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
+  function prepare(request: PluginCall, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
     // An accepted run continues although the disk is nearly full: its client cannot send it again.
     if (caller.resumes === undefined && deps.space?.isLow() === true) throw noRoomForRun();
     const bundle = getBundle(deps.catalogue(), request.bundle_id);

@@ -1,4 +1,4 @@
-import type { ExecuteRequest, VerifyCredentialsRequest } from '@quartermaster/contract';
+import type { PluginCall, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Execution, Outcome } from './outcome.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
@@ -10,9 +10,9 @@ export interface Executor {
    * Runs one plugin. Throws a Problem when the run cannot begin: 404 for an unknown plugin, 422 for credentials or input that
    * do not match their schema. The execution tells how a run that began has ended.
    */
-  execute(request: ExecuteRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
+  execute(request: PluginCall, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
   /** Performs all checks of `execute` and throws as it does. The plugin does not run yet. */
-  prepare(request: ExecuteRequest, signal: AbortSignal, caller?: RunCaller): PreparedRun;
+  prepare(request: PluginCall, signal: AbortSignal, caller?: RunCaller): PreparedRun;
   /** Calls the upstream to find out whether the credentials work. Throws a Problem when the bundle declares no call for that. */
   verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
 }

@@ -1,9 +1,15 @@
 import { Problem } from '../kernel/problem.ts';
+import { anyValue, missing, validationFailed } from '../kernel/validation/validation-error.ts';
 import type { Outcome } from './outcome.ts';
 
 /** This machine cannot isolate the bundle's code as the operator requires. */
 export function handlersRefused(bundleId: string, reason: string): Problem {
   return new Problem('SERVICE_UNAVAILABLE', `The handlers of bundle ${JSON.stringify(bundleId)} cannot run: ${reason}`);
+}
+
+/** A run without a tool name lacks one of the two ids. */
+export function idMissing(name: 'bundle_id' | 'plugin_id'): Problem {
+  return validationFailed([{ path: `body/${name}`, found: missing, expected: anyValue }]);
 }
 
 /** @param part a member of the body */

@@ -3,6 +3,8 @@ import {
   ExecuteRequest,
   ExecuteResult,
   IdempotencyKey,
+  type PluginCall,
+  PluginIds,
   Run,
   type RunOrigin,
   Success,
@@ -12,19 +14,24 @@ import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
+import { getPluginOfTool } from '../catalogue/tool-names.ts';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Executor } from './executor.ts';
 import type { Execution } from './outcome.ts';
-import { outcomeProblem } from './problems.ts';
+import { idMissing, outcomeProblem } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
+  /** The catalogue in force, for the names of tools. */
+  readonly catalogue: () => Pick<Catalogue, 'bundles' | 'loading'>;
   readonly executor: Executor;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
@@ -66,15 +73,32 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
     },
     async (request, reply) => {
       checkCredentialBounds(request.body.credentials);
+      const wanted = toPluginCall(deps.catalogue(), request.body);
       if (wantsBackground(request.headers.prefer)) {
-        const run = await acceptFor(deps, request, request.body);
+        const run = await acceptFor(deps, request, wanted);
         reply.code(202).header('Location', `/v1/runs/${run.run_id}`).header('Preference-Applied', 'respond-async');
         return successEnvelope(run);
       }
-      const data = await runFor({ request, reply, deps, origin: 'execute' }, request.body);
+      const data = await runFor({ request, reply, deps, origin: 'execute' }, wanted);
       return data === null ? reply.hijack() : successEnvelope(data);
     },
   );
+}
+
+/**
+ * Finds the plugin that a body names: by its ids, or as the tool that a model called.
+ * @throws Problem when ids are missing, and when the name is unknown or ambiguous
+ */
+function toPluginCall(catalogue: ReturnType<ExecutionRoutesDeps['catalogue']>, body: ExecuteRequest): PluginCall {
+  const { bundle_id, plugin_id, tool_name, input_params, credentials } = body;
+  if (tool_name !== undefined) {
+    if (plugin_id !== undefined) throw fieldInvalid('body/plugin_id', 'a name', 'absent beside tool_name');
+    const { bundle, id } = getPluginOfTool(catalogue, tool_name, bundle_id);
+    return { bundle_id: bundle.id, plugin_id: id, input_params, credentials };
+  }
+  if (bundle_id === undefined) throw idMissing('bundle_id');
+  if (plugin_id === undefined) throw idMissing('plugin_id');
+  return { bundle_id, plugin_id, input_params, credentials };
 }
 
 /** The form of a bundle's OpenAPI document: the body is the input, the answer the output. */
@@ -85,7 +109,7 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
       onRequest: deps.onRequest,
       schema: {
         ...executionOperations.executeDirectly,
-        params: Type.Pick(ExecuteRequest, ['bundle_id', 'plugin_id']),
+        params: PluginIds,
         headers: Type.Object({
           'idempotency-key': Type.Optional(IdempotencyKey),
           [credentialsHeader]: Type.Optional(
@@ -125,10 +149,7 @@ interface RunContext {
 }
 
 /** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
-async function runFor(
-  { request, reply, deps, origin }: RunContext,
-  wanted: ExecuteRequest,
-): Promise<ExecuteResult | null> {
+async function runFor({ request, reply, deps, origin }: RunContext, wanted: PluginCall): Promise<ExecuteResult | null> {
   const { executor, once, projectOf, keyOf, resolveCredentials } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const projectId = projectOf(request) ?? '-';
@@ -151,7 +172,7 @@ async function runFor(
 async function acceptFor(
   { background, once, projectOf, keyOf }: ExecutionRoutesDeps,
   request: FastifyRequest,
-  wanted: ExecuteRequest,
+  wanted: PluginCall,
 ): Promise<Run> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request) };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ErrorCode, ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
+import type { ErrorCode, ExecuteResult, PluginCall } from '@quartermaster/contract';
 import type { Idempotency, RunningRequest } from '../idempotency/idempotency.ts';
 import type { CompletedClaim, RequestKey } from '../idempotency/idempotency-repository.ts';
 import type { KeyedHashes } from '../kernel/keyed-hash.ts';
@@ -14,12 +14,12 @@ export interface RunOnce {
    * Returns the result of this run or of the earlier one with the same key. Throws the Problem of either.
    * @param run rejects with a Problem when the run cannot begin; the key can be used again after that
    */
-  runOnce(place: RunPlace, request: ExecuteRequest, run: () => Promise<Execution>): Promise<ExecuteResult>;
+  runOnce(place: RunPlace, request: PluginCall, run: () => Promise<Execution>): Promise<ExecuteResult>;
   /**
    * Returns the id of this asynchronous run or of the earlier one with the same key.
    * @param accept stores the claim together with the run
    */
-  acceptOnce(place: RunPlace, request: ExecuteRequest, accept: Accept): Promise<string>;
+  acceptOnce(place: RunPlace, request: PluginCall, accept: Accept): Promise<string>;
 }
 
 /** @returns the id of the run */
@@ -135,7 +135,7 @@ function requestKeyOf({ projectId, key, keyId = '' }: RunPlace): RequestKey {
  * of a plain hash. Its answers expire one day after the upgrade.
  */
 function fingerprintsOf(
-  { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
+  { bundle_id, plugin_id, input_params, credentials }: PluginCall,
   { projectId, key }: RunPlace,
   hashes: KeyedHashes,
   ending = '',

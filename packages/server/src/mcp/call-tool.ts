@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ExecuteRequest, ExecuteResult } from '@quartermaster/contract';
+import type { ExecuteResult, PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
@@ -51,7 +51,7 @@ export function createCallTool({ executor, once, resolveCredentials, artifacts }
     }
   }
 
-  async function run(request: ExecuteRequest, call: ToolCall): Promise<ExecuteResult> {
+  async function run(request: PluginCall, call: ToolCall): Promise<ExecuteResult> {
     const { projectId, keyId, onProgress, signal } = call;
     const key = readIdempotencyKey(idempotencyKeyOf(call));
     const running = new AbortController();

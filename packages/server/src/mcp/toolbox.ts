@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { mcp, toolName } from '../catalogue/provider-formats/mcp.ts';
+import { mcp, shortToolName, toolName } from '../catalogue/provider-formats/mcp.ts';
 import { createPreparedLists, type Prepared, type PreparedLists } from '../kernel/concurrency/prepared-lists.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { metaKeys } from './meta-keys.ts';
@@ -59,7 +59,7 @@ export function createToolboxes(catalogue: ToolSource, logger: Pick<Logger, 'err
     const own = new Map<string, CompiledPlugin>();
     for (const plugin of bundle.plugins.values()) {
       add(all, toolName(bundle.id, plugin.id), plugin, logger);
-      add(own, shortName(plugin.id), plugin, logger);
+      add(own, shortToolName(plugin.id), plugin, logger);
     }
     ofBundle.set(bundle.id, createToolbox(own, { define, lists, of: bundle.id }));
   }
@@ -123,14 +123,4 @@ function defineTool(plugin: CompiledPlugin, catalogue: Pick<Catalogue, 'describe
   const origin = { bundle_id: id, plugin_id: plugin.id, version: manifest.version };
   // The format creates exactly the members of a tool, but its type covers all formats.
   return { ...(definition as unknown as Tool), _meta: { [metaKeys.plugin]: origin } };
-}
-
-/** Cursor counts 60 characters, the providers of models 64. */
-const maxNameLength = 60;
-
-/** The name of a plugin within its bundle: its id, shortened with a hash when it exceeds the limit of clients. */
-function shortName(pluginId: string): string {
-  if (pluginId.length <= maxNameLength) return pluginId;
-  const hash = createHash('sha256').update(pluginId).digest('hex').slice(0, 10);
-  return `${pluginId.slice(0, maxNameLength - hash.length - 1)}_${hash}`;
 }

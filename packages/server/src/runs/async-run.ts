@@ -1,4 +1,4 @@
-import type { ExecuteRequest } from '@quartermaster/contract';
+import type { PluginCall } from '@quartermaster/contract';
 import type { Executor, PreparedRun } from '../execution/executor.ts';
 import { parseJson } from '../kernel/json/parse-json.ts';
 import { underWay } from './run-outcome.ts';
@@ -29,7 +29,7 @@ export interface AsyncRun {
 
 export interface AsyncRunOptions {
   /** The request with its credentials. */
-  readonly request: ExecuteRequest;
+  readonly request: PluginCall;
   readonly projectId: string;
   readonly keyId: string | null;
   readonly lease: RunLease;
@@ -81,7 +81,7 @@ export interface RequestEncrypter {
  * Without one a request with credentials is not stored at all, because its input may repeat them.
  */
 export function toStoredRequest(
-  { bundle_id, plugin_id, input_params, credentials }: ExecuteRequest,
+  { bundle_id, plugin_id, input_params, credentials }: PluginCall,
   key: RunKey,
   { encrypter, isRepeatable }: { encrypter: RequestEncrypter | null; isRepeatable: boolean },
 ): StoredRequest {
@@ -97,11 +97,11 @@ export function readStoredRequest(
   { text, isSealed }: StoredRequest,
   key: RunKey,
   encrypter: RequestEncrypter | null,
-): ExecuteRequest | null {
+): PluginCall | null {
   if (text === null) return null;
   const plain = isSealed ? (encrypter?.open(text, placeOf(key)) ?? null) : text;
   // `toStoredRequest` wrote the text.
-  return plain === null ? null : (parseJson(plain) as ExecuteRequest);
+  return plain === null ? null : (parseJson(plain) as PluginCall);
 }
 
 /** The context that the ciphertext is bound to, so that the text of one row does not decrypt in another. */

@@ -1,4 +1,4 @@
-import type { ExecuteRequest } from '@quartermaster/contract';
+import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { BackgroundCaller } from '../execution/background.ts';
 import type { Executor } from '../execution/executor.ts';
@@ -65,7 +65,7 @@ export const asyncRunDefaults: AsyncRunsOptions = {
  * recovers a run when repeating it is harmless and its credentials are known. It ends the other runs as interrupted.
  */
 export interface AsyncRuns {
-  accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<RunKey>;
+  accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey>;
   /** A run of this process that has not ended. */
   find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
   /** Writes the heartbeat of this process and recovers orphaned runs. It must continue until `close` has resolved. */
@@ -108,7 +108,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
     stopRun(run, 'cancelled');
   }
 
-  async function accept(request: ExecuteRequest, caller: BackgroundCaller): Promise<RunKey> {
+  async function accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey> {
     const { projectId, keyId } = caller;
     if (stopping.signal.aborted) throw serviceStopping();
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);

@@ -1,4 +1,4 @@
-import type { ExecuteRequest } from '@quartermaster/contract';
+import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -34,7 +34,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
   const acceptedBefore = () => clock.now() - deps.maxOrphanedMs;
 
   /** @returns null when a process that has the bundle may still recover it */
-  function judge({ run, request, attempts }: OrphanedRun): Interruption | ExecuteRequest | null {
+  function judge({ run, request, attempts }: OrphanedRun): Interruption | PluginCall | null {
     // `begunAt` cannot be used here, because a claim clears it.
     if (attempts > 0 && !request.isRepeatable) return 'may_have_acted';
     if (!deps.hasBundle(run.bundleId)) return run.createdAt <= acceptedBefore() ? 'bundle_missing' : null;
@@ -43,7 +43,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     return stored ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
   }
 
-  async function enqueue({ run: stored }: OrphanedRun, request: ExecuteRequest): Promise<void> {
+  async function enqueue({ run: stored }: OrphanedRun, request: PluginCall): Promise<void> {
     const { projectId, id: runId, createdAt } = stored;
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
     const run = deps.prepare({ request: resolved, projectId, keyId: null, resumes: { runId, createdAt } });

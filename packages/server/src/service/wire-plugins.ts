@@ -74,7 +74,16 @@ export async function openPluginsAddress(
   const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
   const { check: onRequest, projectOf, keyOf } = guard;
-  executionRoutes(app, { executor, onRequest, projectOf, keyOf, once, resolveCredentials, background: runs });
+  executionRoutes(app, {
+    catalogue,
+    executor,
+    onRequest,
+    projectOf,
+    keyOf,
+    once,
+    resolveCredentials,
+    background: runs,
+  });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, onRequest, projectOf });
   const callTool = createCallTool({ executor, once, resolveCredentials, artifacts: artifacts?.store ?? null });

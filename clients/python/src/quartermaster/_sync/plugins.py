@@ -78,7 +78,7 @@ class Plugins:
         """
         Run a plugin and return its result; `data` holds the output.
 
-        :param plugin: `bundle_id/plugin_id`
+        :param plugin: `bundle_id/plugin_id`, or the name of the tool that a model called
         :param profile: the name of a credential profile, instead of `credentials`
         :param timeout: seconds without an answer
         """
@@ -228,4 +228,5 @@ def _request(
     if credentials is not None and profile is not None:
         raise ValueError("Pass credentials or profile, not both.")
     chosen = dict(credentials or {}) if profile is None else {"$profile": profile}
-    return {**_split(plugin), "input_params": dict(input_params), "credentials": chosen}
+    named = _split(plugin) if "/" in plugin or "__" not in plugin else {"tool_name": plugin}
+    return {**named, "input_params": dict(input_params), "credentials": chosen}

@@ -1,8 +1,8 @@
 import { plainRoot } from './anthropic.ts';
 import { createLosses, type FunctionFormat } from './function-format.ts';
-import { toolName } from './tool-name.ts';
+import { shortToolName, toolName } from './tool-name.ts';
 
-export { toolName };
+export { shortToolName, toolName };
 
 /** The format of a Model Context Protocol tool in `tools/list`. */
 export const mcp: FunctionFormat = ({ plugin, reachesOut }) => {

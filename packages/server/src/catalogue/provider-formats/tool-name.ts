@@ -30,3 +30,10 @@ function cutMiddle(text: string, length: number): string {
   const end = Math.floor((length - 1) / 2);
   return `${text.slice(0, length - 1 - end)}_${text.slice(text.length - end)}`;
 }
+
+/** The name of a plugin within its bundle: its id, shortened with a hash when it exceeds the limit of clients. */
+export function shortToolName(pluginId: string): string {
+  if (pluginId.length <= maxLength) return pluginId;
+  const hash = createHash('sha256').update(pluginId).digest('hex').slice(0, 10);
+  return `${pluginId.slice(0, maxLength - hash.length - 1)}_${hash}`;
+}

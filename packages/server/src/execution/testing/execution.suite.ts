@@ -165,7 +165,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   const requestMetrics = createRequestMetrics(metrics);
   const app = createApp({ logger, address: 'plugins', requestMetrics, drain: createDrain() });
   executionRoutes(app, {
-    ...{ executor, onRequest: async () => {}, projectOf: () => null },
+    ...{ catalogue: () => catalogue, executor, onRequest: async () => {}, projectOf: () => null },
     resolveCredentials: (_projectId, _bundleId, credentials) => credentials,
     keyOf: () => null,
     once: {

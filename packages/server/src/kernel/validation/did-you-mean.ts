@@ -1,5 +1,5 @@
 /** Characters of the longest name that is compared. */
-const maxLength = 40;
+const maxLength = 64;
 
 /**
  * Finds the name that the caller probably wanted: the first candidate that differs in at most two typing errors, or in one when the
