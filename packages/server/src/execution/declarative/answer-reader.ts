@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
-import { createFairQueue, type Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import { createFairTurns } from '../../kernel/concurrency/fair-turns.ts';
 import { moduleUrl } from '../../kernel/process/module-path.ts';
 import {
   type Answer,
@@ -55,8 +56,7 @@ const idleMs = 10_000;
  */
 export function createAnswerReader(): AnswerReader {
   let thread: Worker | undefined;
-  const waiting = createFairQueue<Owner & { readonly resolve: (isTurn: boolean) => void }>((turn) => turn);
-  let isBusy = false;
+  const turns = createFairTurns();
   let idle: NodeJS.Timeout | undefined;
 
   function rest(): void {
@@ -85,34 +85,8 @@ export function createAnswerReader(): AnswerReader {
     }
   }
 
-  /** @returns false when the run was cancelled while it waited */
-  async function waitForTurn({ projectId, keyId }: Owner, signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted) return false;
-    if (!isBusy) {
-      isBusy = true;
-      return true;
-    }
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const turn = { projectId, keyId, resolve };
-    const leave = () => waiting.remove(turn) && resolve(false);
-    waiting.add(turn);
-    signal.addEventListener('abort', leave, { once: true });
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener('abort', leave);
-    }
-  }
-
   async function readInTurn(request: AnswerRequest, owner: Owner, signal: AbortSignal): Promise<CallOutcome> {
-    if (!(await waitForTurn(owner, signal))) return { kind: 'cancelled' };
-    try {
-      return await readInThread(request, signal);
-    } finally {
-      const next = waiting.next();
-      isBusy = next !== undefined;
-      next?.resolve(true);
-    }
+    return (await turns.run(owner, signal, () => readInThread(request, signal))) ?? { kind: 'cancelled' };
   }
 
   return {

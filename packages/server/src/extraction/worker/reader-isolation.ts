@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/log/logger.ts';
-import { findIsolation, type MachineIsolation } from '../../processes/isolation/find-isolation.ts';
-import { isReadableByAll, sandboxRemedy } from '../../processes/isolation/probe.ts';
+import { chooseIsolation, findIsolation } from '../../processes/isolation/find-isolation.ts';
+import { sandboxRemedy } from '../../processes/isolation/probe.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import { readableFiles } from './spawn-reader.ts';
 
@@ -10,7 +10,7 @@ import { readableFiles } from './spawn-reader.ts';
  */
 export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings> {
   const found = await findIsolation();
-  const settings = await chooseIsolation(found);
+  const settings = await chooseIsolation(found, readableFiles());
   const { permissions, networkDenied } = found.machine.capabilities;
   const facts = {
     tier: settings.isSandboxed ? 'sandbox' : 'process',
@@ -25,12 +25,4 @@ export async function findReaderIsolation(logger: Logger): Promise<SpawnSettings
     logger.warn({ ...facts, missing, detail, remedy: sandboxRemedy }, 'document readers started without a sandbox');
   }
   return settings;
-}
-
-/** Chooses a sandbox where available, otherwise a separate user if that user may read the program. */
-export async function chooseIsolation({ machine, sandbox }: MachineIsolation): Promise<SpawnSettings> {
-  const settings = sandbox.settings ?? machine.settings;
-  if (settings.user === undefined) return settings;
-  const isReadable = await Promise.all(readableFiles().map(isReadableByAll));
-  return isReadable.every(Boolean) ? settings : { ...settings, user: undefined };
 }
