@@ -11,6 +11,9 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
+/** The font of pictures, with its notice. It is in the repository, because no package has a font under a licence of the list. */
+const font = 'packages/server/src/pictures/roboto';
+
 /** Writes the folder of the package `quartermaster` into `out`. @param compiled the folder that `compile` wrote @returns its path */
 export async function buildServer(root: string, compiled: string, out: string): Promise<string> {
   const folder = join(out, 'quartermaster');
@@ -32,9 +35,9 @@ function copyCode(compiled: string, folder: string): void {
   }
 }
 
-/** Files that are not compiled: the launcher, the thread of the watchdog, the built console and the list of the ONNX runtime. */
+/** Files that are not compiled: the launcher, the thread of the watchdog, the font, the built console and the list of the ONNX runtime. */
 function copyProgramFiles(root: string, folder: string): void {
-  const paths = ['packages/console/dist', 'packages/server/onnx-runtime/package.json', 'LICENSE'];
+  const paths = ['packages/console/dist', 'packages/server/onnx-runtime/package.json', font, 'LICENSE'];
   for (const path of paths) cpSync(join(root, path), join(folder, path), { recursive: true });
   for (const file of filesBelow(join(root, 'packages/server/src')).filter((path) => path.endsWith('.mjs'))) {
     cpSync(file, join(folder, file.slice(root.length + 1)));
@@ -75,7 +78,11 @@ function writeComponents(root: string, folder: string): void {
   const components = [...ofServer, ...ofConsole];
   const { version } = readManifest(root, '.');
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(describeComponents(version, components), null, 2)}\n`);
-  writeFileSync(join(folder, 'THIRD_PARTY_LICENSES'), writeNotices(root, components));
+  const fontNotice = readFileSync(join(root, font, 'NOTICE'), 'utf8');
+  writeFileSync(
+    join(folder, 'THIRD_PARTY_LICENSES'),
+    `${writeNotices(root, components)}\n${'-'.repeat(80)}\n\n${fontNotice}`,
+  );
 }
 
 function writeManifest(root: string) {

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import jsqr from 'jsqr';
 import { run } from '../../bundles/qr_code_generator/generate-qr-code.ts';
+import { type Pixels, readPng } from '../support/png.ts';
 import { context, Rejected } from './handler-context.ts';
 
-/** Independent programs read the results: pngjs reads the picture, jsQR the code. */
-interface Picture {
-  readonly width: number;
-  readonly height: number;
-  readonly data: Buffer;
-}
-// the types from the documentation of pngjs, which has none
-const { PNG } = createRequire(import.meta.url)('pngjs') as { PNG: { sync: { read(bytes: Buffer): Picture } } };
-
+// Independent programs read the results: pngjs reads the picture, jsQR the code.
 type Level = 'L' | 'M' | 'Q' | 'H';
 const levels: readonly Level[] = ['L', 'M', 'Q', 'H'];
 
@@ -31,10 +23,10 @@ async function make(text: string, options: { error_correction?: Level; scale?: n
   return (await run(input, context)) as QrCode; // the output of the handler; another test checks its schema
 }
 
-function pictureOf({ url }: QrCode): Picture {
+function pictureOf({ url }: QrCode): Pixels {
   const [head, base64 = ''] = url.split(',');
   assert.equal(head, 'data:image/png;base64');
-  return PNG.sync.read(Buffer.from(base64, 'base64'));
+  return readPng(Buffer.from(base64, 'base64'));
 }
 
 function read(qrCode: QrCode): { text: string; version: number } {

@@ -33,6 +33,18 @@ export const executionRequirements: Requirements = {
       '[kept-answers] on PostgreSQL without an encryption key the next process gives the same answer, and ten wrong requests close it; a backup leaves the secret out',
     ],
   },
+  'execute.pictures': {
+    promise: 'Over MCP a chart is a PNG; a hostile SVG ends as a link within bounds.',
+    source: 'docs/contract.md "Artifacts"; ADR 0103',
+    tests: [
+      '[pictures] a chart of a bundle of the product is one PNG with lines, text and colours, and a link to its SVG',
+      '[pictures] a QR code of a bundle of the product is one PNG that can be read, and two links',
+      '[pictures] a hostile SVG is a link only, and other calls are answered meanwhile',
+      'hostile pictures end within bounds',
+      'the picture of a project is converted while another project has ten that take too long',
+      'a picture that refers to other files is not converted, and no reference is followed',
+    ],
+  },
   'execute.artifacts': {
     promise: 'Media and large outputs are stored, belong to their project, expire, and no paid result is discarded.',
     source: 'docs/contract.md "Artifacts"; ADR 0097',

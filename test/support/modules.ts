@@ -131,16 +131,18 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'idempotency',
       'mcp',
       'packaging',
+      'pictures',
       'runs',
       'settings',
     ],
     entries: [],
   },
   mcp: {
-    uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency', 'search'],
+    uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency', 'pictures', 'search'],
     entries: [],
   },
   packaging: { uses: [], entries: [] },
+  pictures: { uses: ['processes'], entries: ['picture-limits', 'svg-converter'] },
   processes: {
     uses: [],
     entries: [
@@ -191,6 +193,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'limits',
       'mcp',
       'packaging',
+      'pictures',
       'processes',
       'runs',
       'search',

@@ -11,6 +11,7 @@ import { maxChosenNames } from '../mcp/toolsets/choice.ts';
 import { toolsPerPage } from '../mcp/toolsets/page.ts';
 import { toolSearchLimits } from '../mcp/toolsets/search-arguments.ts';
 import { maxListedTools } from '../mcp/toolsets/tool-offer.ts';
+import { pictureLimits } from '../pictures/picture-limits.ts';
 import { asyncRunDefaults } from '../runs/async-runs.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -82,6 +83,18 @@ export const pluginLimits = {
     value: (config) => config.artifacts.most,
     setting: 'MAX_ARTIFACTS',
     above: 'The output is answered as it is, and nothing of it is stored.',
+  },
+  svg_bytes: {
+    bounds: 'an SVG picture that is converted for a client of MCP',
+    unit: 'bytes',
+    value: () => pictureLimits.svgBytes,
+    above: 'The result has only the link to the SVG.',
+  },
+  svg_side: {
+    bounds: 'the longer side that an SVG picture declares, to be converted for a client of MCP',
+    unit: 'pixels',
+    value: () => pictureLimits.declaredSide,
+    above: 'The result has only the link to the SVG.',
   },
   kept_answer_bytes: {
     bounds: 'the answer that is kept for repetitions under an `Idempotency-Key`',

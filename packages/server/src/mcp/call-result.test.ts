@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
+import type { ReadMedia } from './result-contents.ts';
 
 const run = (data: unknown, more: Partial<ExecuteResult> = {}): ExecuteResult => ({
   status: 200,
@@ -14,7 +15,8 @@ const run = (data: unknown, more: Partial<ExecuteResult> = {}): ExecuteResult =>
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200, 1)]);
 const wav = Buffer.concat([Buffer.from('RIFF....WAVE'), Buffer.alloc(200, 2)]);
-const nothing = async () => undefined;
+const absent = async () => undefined;
+const nothing = { readArtifact: absent, toPng: absent };
 
 const artifactAt = (path: string, more: Partial<OutputArtifact> = {}): OutputArtifact => ({
   ...{ object: 'Artifact', artifact_id: 'arti1', run_id: 'run1', file_name: 'a.png', media_type: 'image/png' },
@@ -51,11 +53,11 @@ test('a stored picture is read; one that is too large, and what is no picture, i
     artifactAt('/c', { artifact_id: 'arti3', media_type: 'application/pdf', file_name: 'a.pdf' }),
   ];
   const asked: string[] = [];
-  const read = async (id: string) => {
+  const readArtifact = async (id: string) => {
     asked.push(id);
     return png;
   };
-  const { content, structuredContent } = await resultOfRun(run(data, { artifacts }), read);
+  const { content, structuredContent } = await resultOfRun(run(data, { artifacts }), { ...nothing, readArtifact });
   assert.deepEqual(asked, ['arti1']);
   assert.deepEqual(structuredContent, data);
   assert.deepEqual(
@@ -64,6 +66,39 @@ test('a stored picture is read; one that is too large, and what is no picture, i
   );
   const gone = await resultOfRun(run(data, { artifacts }), nothing);
   assert.equal(gone.content.filter(({ type }) => type === 'image').length, 0);
+});
+
+const svg = `<svg xmlns="http://www.w3.org/2000/svg">${' '.repeat(100)}</svg>`;
+const svgUrl = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+
+test('an SVG picture is converted once, also a stored one; beside a picture, or after a failed conversion, it is a link', async () => {
+  const converted: string[] = [];
+  const read = {
+    readArtifact: async () => Buffer.from(svg),
+    toPng: async (bytes: Uint8Array) => {
+      converted.push(Buffer.from(bytes).toString());
+      return png;
+    },
+  };
+  const artifacts = [artifactAt('/url', { media_type: 'image/svg+xml', file_name: 'a.svg' })];
+  const block = { type: 'image', mimeType: 'image/png', data: png.toString('base64') } as const;
+  const typesOf = async (data: unknown, more: ReadMedia = read) =>
+    (await resultOfRun(run(data, { artifacts }), more)).content.map(({ type }) => type);
+  const { content, structuredContent } = await resultOfRun(run({ url: svgUrl, svg }, { artifacts }), read);
+  assert.deepEqual([content[1], content[2]?.type, content.length], [block, 'resource_link', 3]);
+  assert.deepEqual(structuredContent, {
+    url: 'data:image/svg+xml;base64,artifact:arti1',
+    svg: `(image/svg+xml, ${svg.length} bytes)`,
+  });
+  assert.deepEqual(await typesOf({ url: 'data:image/svg+xml;base64,artifact:arti1' }), [
+    'text',
+    'image',
+    'resource_link',
+  ]);
+  assert.deepEqual(converted, [svg, svg]);
+  assert.deepEqual(await typesOf({ url: svgUrl, png: png.toString('base64') }), ['text', 'image', 'resource_link']);
+  assert.equal(converted.length, 2);
+  assert.deepEqual(await typesOf({ url: svgUrl }, { ...read, toPng: absent }), ['text', 'resource_link']);
 });
 
 test('an output that is stored whole is a link, with a note that the plugin ran', async () => {

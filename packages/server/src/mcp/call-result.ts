@@ -4,12 +4,12 @@ import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
-import { type ReadArtifact, readContents } from './result-contents.ts';
+import { type ReadMedia, readContents } from './result-contents.ts';
 
 const maxFindings = 10;
 
 /** The result of a successful run: the output as structured content and as JSON text, both without media, and the media. */
-export async function resultOfRun(result: ExecuteResult, read: ReadArtifact): Promise<CallToolResult> {
+export async function resultOfRun(result: ExecuteResult, read: ReadMedia): Promise<CallToolResult> {
   const { run_id, duration_ms, output_violations, artifacts = [] } = result;
   const { data, contents } = await readContents(result, read);
   const text: ContentBlock = { type: 'text', text: JSON.stringify(data) ?? 'null' };

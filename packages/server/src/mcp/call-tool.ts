@@ -11,6 +11,7 @@ import type { RunCaller } from '../execution/run-observer.ts';
 import type { RunOnce } from '../execution/run-once.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { Problem } from '../kernel/problem.ts';
+import type { SvgConverter } from '../pictures/svg-converter.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import { type ReadHeader, readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';
@@ -21,6 +22,7 @@ export interface CallToolDeps {
   readonly resolveCredentials: ResolveCredentials;
   /** null where no part of an output is stored. */
   readonly artifacts: Pick<ArtifactStore, 'get' | 'read'> | null;
+  readonly svgConverter: Pick<SvgConverter, 'toPng'>;
 }
 
 /** One call of a tool. */
@@ -41,7 +43,8 @@ export interface ToolCall {
 /** Runs the plugin of a tool. Every failure is a result that the model can read; only a defect throws. */
 export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
-export function createCallTool({ executor, once, resolveCredentials, artifacts }: CallToolDeps): CallTool {
+export function createCallTool(deps: CallToolDeps): CallTool {
+  const { executor, once, resolveCredentials, artifacts, svgConverter } = deps;
   /** Undefined when the artifact has expired, or its bytes cannot be read: the result still has its link. */
   async function readArtifact(projectId: string, artifactId: string): Promise<Buffer | undefined> {
     try {
@@ -78,7 +81,11 @@ export function createCallTool({ executor, once, resolveCredentials, artifacts }
       const credentials = readCredentials(plugin.bundle, call);
       checkCredentialBounds(credentials);
       const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials };
-      return await resultOfRun(await run(request, call), (artifactId) => readArtifact(call.projectId, artifactId));
+      const owner = { projectId: call.projectId, keyId: call.keyId ?? null };
+      return await resultOfRun(await run(request, call), {
+        readArtifact: (artifactId) => readArtifact(call.projectId, artifactId),
+        toPng: (svg) => svgConverter.toPng(svg, owner, call.signal),
+      });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return resultOfProblem(error, hintFor(error, plugin.bundle));

@@ -27,15 +27,18 @@ before(async () => {
   few = ofBundle.get('arithmetic') ?? all;
 });
 
+const absent = async () => undefined;
+const noMedia = { readArtifact: absent, toPng: absent };
+
 /** Returns or throws as the arguments request. */
 const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) => {
   const run = { run_id: 'xrun', duration_ms: 1, status: 200 as const };
   if (input.fail === 'defect') throw new Error('a defect');
   if (input.fail === 'problem') return resultOfProblem(new Problem('INVALID_REQUEST', 'No.', {}), 'a hint');
-  if (input.fail === 'drift') return await resultOfRun({ ...run, data: [1] }, async () => undefined);
+  if (input.fail === 'drift') return await resultOfRun({ ...run, data: [1] }, noMedia);
   const seen = { key: headerOf('x-credential-some_key'), mine: meta?.['quartermaster/idempotency-key'] };
   const data = { input, ...JSON.parse(JSON.stringify(seen)), projectId, keyId, picture: png };
-  return await resultOfRun({ ...run, data }, async () => undefined);
+  return await resultOfRun({ ...run, data }, noMedia);
 };
 
 const scopes = new Set(['plugins'] as const);
