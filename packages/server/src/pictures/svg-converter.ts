@@ -1,5 +1,5 @@
 import type { Owner } from '../kernel/concurrency/fair-queue.ts';
-import { createFairTurns } from '../kernel/concurrency/fair-turns.ts';
+import { createFairSemaphore } from '../kernel/concurrency/fair-semaphore.ts';
 import { onceRetried } from '../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
@@ -36,7 +36,7 @@ const picturesOfProcess = 100;
 export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
   const { logger, metrics, convertMs = 5_000, idleMs = 60_000 } = options;
   const isolation = onceRetried(async () => await chooseIsolation(await findIsolation(), converterFiles()));
-  const turns = createFairTurns(mostWaiting);
+  const semaphore = createFairSemaphore(mostWaiting);
   const closing = new AbortController();
   let current: { readonly projectId: string; readonly process: ConverterProcess; pictures: number } | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -81,7 +81,7 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     async toPng(svg, owner, signal) {
       const stop = AbortSignal.any([signal, closing.signal, AbortSignal.timeout(waitMs)]);
       const isSmall = svg.length <= pictureLimits.svgBytes;
-      const conversion = isSmall ? await turns.run(owner, stop, () => convert(svg, owner.projectId)) : null;
+      const conversion = isSmall ? await semaphore.run(owner, stop, () => convert(svg, owner.projectId)) : null;
       results.inc({ result: conversion?.kind ?? 'refused' });
       return conversion?.kind === 'converted' ? conversion.png : undefined;
     },

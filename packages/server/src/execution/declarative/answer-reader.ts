@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
-import { createFairTurns } from '../../kernel/concurrency/fair-turns.ts';
+import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
 import { moduleUrl } from '../../kernel/process/module-path.ts';
 import {
   type Answer,
@@ -56,7 +56,7 @@ const idleMs = 10_000;
  */
 export function createAnswerReader(): AnswerReader {
   let thread: Worker | undefined;
-  const turns = createFairTurns();
+  const semaphore = createFairSemaphore();
   let idle: NodeJS.Timeout | undefined;
 
   function rest(): void {
@@ -86,7 +86,7 @@ export function createAnswerReader(): AnswerReader {
   }
 
   async function readInTurn(request: AnswerRequest, owner: Owner, signal: AbortSignal): Promise<CallOutcome> {
-    return (await turns.run(owner, signal, () => readInThread(request, signal))) ?? { kind: 'cancelled' };
+    return (await semaphore.run(owner, signal, () => readInThread(request, signal))) ?? { kind: 'cancelled' };
   }
 
   return {

@@ -1,13 +1,13 @@
 import { createFairQueue, type Owner } from './fair-queue.ts';
 
 /** Runs one task at a time. Waiting tasks are scheduled fairly among projects and keys. */
-export interface FairTurns {
+export interface FairSemaphore {
   /** @returns null when the signal aborts before the task starts, or when too many tasks wait */
   run<T>(owner: Owner, signal: AbortSignal, task: () => Promise<T>): Promise<T | null>;
 }
 
 /** @param mostWaiting the number of tasks that may wait. Default: unlimited */
-export function createFairTurns(mostWaiting = Number.POSITIVE_INFINITY): FairTurns {
+export function createFairSemaphore(mostWaiting = Number.POSITIVE_INFINITY): FairSemaphore {
   const waiting = createFairQueue<Owner & { readonly resolve: (isTurn: boolean) => void }>((turn) => turn);
   let count = 0;
   let isBusy = false;
