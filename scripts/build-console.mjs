@@ -8,6 +8,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { installConsolePackages } from './set-up/install-packages.mjs';
+import { addToLock } from './set-up/lock.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(root, 'packages/console');
@@ -70,9 +71,10 @@ function packagesOf(output) {
   return [...new Set(names.filter(Boolean))].sort();
 }
 
+addToLock(process.pid);
 const from = fingerprint();
 if (!isFresh(from)) {
-  installConsolePackages();
+  await installConsolePackages();
   console.error('quartermaster: building the console');
   const { build } = await import(pathToFileURL(createRequire(join(folder, 'package.json')).resolve('vite')));
   rmSync(manifest, { force: true });

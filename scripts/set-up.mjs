@@ -12,26 +12,28 @@ import {
   installPackages,
   removeConsolePackages,
 } from './set-up/install-packages.mjs';
+import { lockSetUp } from './set-up/lock.mjs';
 import { refuse } from './set-up/refuse.mjs';
 
 // npm does the same for its scripts. `node` is the one that chooseNode links.
 process.env.PATH = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
 const group = process.argv[2] ?? 'all';
-installPackages(group === 'all' ? 'all' : 'run');
+lockSetUp();
+await installPackages(group === 'all' ? 'all' : 'run');
 chooseNode(process.env.QUARTERMASTER_NODE || 'pinned');
 // `quartermaster verify` compares with these hashes. They are computed right after npm has compared each package with
 // the lockfile.
 const hashList = 'node_modules/.hashes.json';
 if (!existsSync(hashList)) writeHashes('--installed');
 warmUp();
-buildConsole();
+await buildConsole();
 
 /** Builds the console from its sources, with the Node.js that was just installed. */
-function buildConsole() {
+async function buildConsole() {
   const list = 'packages/console/dist/manifest.json';
   const before = read(list);
   const keepsPackages = group !== 'run' || hasConsolePackages();
-  if (keepsPackages) installConsolePackages();
+  if (keepsPackages) await installConsolePackages();
   try {
     execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
   } catch {

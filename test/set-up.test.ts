@@ -1,54 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { chmodSync, globSync, readFileSync, readlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { cacheModule, createClone, createInstallation, setUpScript as script } from './support/installation.ts';
 import { temporaryFolder } from './support/service.ts';
-
-const script = resolve('scripts/set-up.mjs');
-const cacheModule = 'packages/server/src/catalogue/manifest/manifest-cache.ts';
-
-/** Creates an installation with installed dependencies. Its `warm-up` writes a line to `starts`. */
-async function createInstallation(folder: string, warmUp = "require('node:fs').appendFileSync('starts', '.')") {
-  const write = (path: string, content: string) => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  };
-  const lock = createHash('sha256').update('{}').digest('hex');
-  write('package-lock.json', '{}');
-  write('packages/console/package-lock.json', '{}');
-  write('node_modules/.installed-from', `${lock} all`);
-  write('packages/console/node_modules/.installed-from', lock);
-  write('package.json', JSON.stringify({ engines: { node: '>=24' }, scripts: { 'warm-up': `node -e "${warmUp}"` } }));
-  write('packages/server/package.json', '{"version":"1.0.0"}');
-  write(cacheModule, 'const cacheVersion = 1;');
-  write('bundles/sums/bundle.yaml', 'id: sums');
-  write('scripts/build-console.mjs', '');
-  write('scripts/hash-list.ts', '');
-  write('starts', '');
-  /** Runs the set-up. Returns the number of times that the caches have been written so far. */
-  const setUp = () => {
-    execFileSync(process.execPath, [script], {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      // The Node.js that runs npm may be too old for the service.
-      env: { ...process.env, npm_node_execpath: process.execPath },
-    });
-    return readFileSync(join(folder, 'starts')).length;
-  };
-  return { write, setUp };
-}
 
 test('the set-up writes the caches of a start once, and again after a change of a bundle or of the version', async (t) => {
   const { write, setUp } = await createInstallation(await temporaryFolder(t));
@@ -107,46 +64,6 @@ test('the set-up uses the Node of the host when asked, refuses an old one, and g
   assert.equal(setUp('pinned', process.execPath).status, 0);
   assert.equal(node(), `../node-${platform}/bin/node`);
 });
-
-/** Creates an empty clone, and an npm that writes its arguments to `calls` and exits with the number in `npm-exit`. */
-async function createClone(folder: string) {
-  const { write } = await createInstallation(folder);
-  const headers = `node_modules/node-${process.platform}-${process.arch}/include/node.h`;
-  rmSync(join(folder, 'node_modules'), { recursive: true });
-  rmSync(join(folder, 'packages/console/node_modules'), { recursive: true });
-  write('calls', '');
-  write('npm-exit', '0');
-  write(
-    'bin/npm',
-    `#!/bin/sh
-echo "$*" >> calls
-case "$*" in
-  run*) exit ;;
-  *--prefix*) mkdir -p packages/console/node_modules ;;
-  *) mkdir -p ${dirname(headers)} && touch ${headers} ;;
-esac
-exit $(cat npm-exit)
-`,
-  );
-  chmodSync(join(folder, 'bin/npm'), 0o755);
-  write(
-    'scripts/build-console.mjs',
-    "import { installConsolePackages } from './set-up/install-packages.mjs';\ninstallConsolePackages();\n",
-  );
-  symlinkSync(resolve('scripts/set-up'), join(folder, 'scripts/set-up'));
-  /** Runs the set-up. Returns the arguments of each installation, and how the set-up ended. */
-  const setUp = (group: string) => {
-    write('calls', '');
-    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, QUARTERMASTER_NODE: 'host' };
-    const { status, stderr } = spawnSync(process.execPath, [script, group], { cwd: folder, env, encoding: 'utf8' });
-    const calls = readFileSync(join(folder, 'calls'), 'utf8')
-      .split('\n')
-      .map((line) => line.split(' --ignore-scripts')[0] ?? '');
-    return { status, stderr, calls: calls.filter((call) => /^(ci|install)/.test(call)) };
-  };
-  const exists = (path: string) => existsSync(join(folder, path));
-  return { write, setUp, exists, headers };
-}
 
 test('the set-up installs what the service needs, and later adds what development and tests need', async (t) => {
   const { write, setUp, exists, headers } = await createClone(await temporaryFolder(t));
@@ -223,20 +140,38 @@ test('every supported platform has its Node.js in the lockfile, with a recorded 
   }
 });
 
-test('the command line under an old Node.js says what to do instead of failing on TypeScript', async (t) => {
+test('the command line says what to do under an old Node.js, and in a clone without packages', async (t) => {
   const folder = await temporaryFolder(t);
   const { write } = await createInstallation(folder);
+  const script = resolve('scripts/set-up/check-node.mjs');
+  const check = () => spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+  const without = check();
+  assert.equal(without.status, 1);
+  assert.match(without.stderr, /^quartermaster: The packages are not installed\. Run "npm start" once: [^\n]+\n$/);
+  write('node_modules/.package-lock.json', '{}');
+  assert.deepEqual([check().status, check().stderr], [0, '']);
   write('package.json', JSON.stringify({ engines: { node: '>=99' } }));
-  const check = resolve('scripts/set-up/check-node.mjs');
-  const { status, stderr } = spawnSync(process.execPath, [check], { cwd: folder, encoding: 'utf8' });
-  assert.equal(status, 1);
+  const old = check();
+  assert.equal(old.status, 1);
   assert.match(
-    stderr,
-    /^quartermaster: Node\.js 99 or later is required; this is [\d.]+\. Run "npm start" once: it installs one\.\n$/,
+    old.stderr,
+    /^quartermaster: Node\.js 99 or later is required; this is [\d.]+\. Run "npm start" once: it installs one\. [^\n]+\n$/,
   );
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { quartermaster: string } };
-  assert.match(scripts.quartermaster, /^node scripts\/set-up\/check-node\.mjs && exec node /);
+  assert.match(readScripts().quartermaster ?? '', /^node scripts\/set-up\/check-node\.mjs && exec node /);
 });
+
+test('every npm script installs what it needs, or is part of the set-up', () => {
+  const scripts = readScripts();
+  const named = (name: string) => scripts[`pre${name}`]?.startsWith('node scripts/set-up.mjs') === true;
+  const without = Object.keys(scripts).filter(
+    (name) => !named(name) && !scripts[name]?.startsWith('node scripts/set-up'),
+  );
+  assert.deepEqual(without, ['warm-up', 'add-onnx'], 'the set-up runs one; the other needs only npm');
+});
+
+function readScripts(): Readonly<Record<string, string>> {
+  return (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }).scripts;
+}
 
 test('the documents start TypeScript through npm scripts that exist, because the Node.js of a machine may be too old', () => {
   const documents = ['README.md', 'CONTRIBUTING.md', 'RELEASING.md', ...globSync('docs/guides/*.md')];
@@ -245,7 +180,7 @@ test('the documents start TypeScript through npm scripts that exist, because the
     texts.flatMap((text) => [...text.matchAll(/\bnode [\w./-]+\.ts\b/g)].map(String)),
     [],
   );
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  const scripts = readScripts();
   const named = new Set(
     texts.flatMap((text) => [...text.matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => name)),
   );

@@ -48,6 +48,7 @@ function useHost(reason, otherwise) {
 /** Detects a binary that was replaced after the installation, when npm compared the package with the lockfile. */
 function checkPinned(file) {
   const stamp = 'node_modules/.cache/node-checked';
+  if (!existsSync(file)) refuse(`${file} is missing. Delete node_modules and start again.`);
   const { size, mtimeMs, ctimeMs, ino } = statSync(file);
   const facts = `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === facts) return;

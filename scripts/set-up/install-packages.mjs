@@ -1,10 +1,13 @@
 // Installs packages once per lockfile, in two places. The root has what the service needs (group `run`) and what tests
 // and checks need in addition (group `all`). packages/console has what the build of the console needs. This is plain
 // JavaScript without packages, because it runs on the Node.js of the host before anything is installed.
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findDamagedPackages } from './check-installed.mjs';
+import { addToLock } from './lock.mjs';
 import { refuse } from './refuse.mjs';
 
 const stamp = 'node_modules/.installed-from';
@@ -12,10 +15,10 @@ const common = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error
 
 /**
  * Installs the packages of the current folder. An installed group stays, even when the lockfile changes. The stamp is
- * removed first, so that an interrupted installation starts again.
+ * removed first and written after a check of every package, so that an interrupted or damaged installation starts again.
  * @param {'run' | 'all'} wanted
  */
-export function installPackages(wanted) {
+export async function installPackages(wanted) {
   const lock = digestLock('.');
   const [installedLock, installedGroup] = read(stamp).split(' ');
   const isCurrent = installedLock === lock;
@@ -28,9 +31,10 @@ export function installPackages(wanted) {
   );
   rmSync(stamp, { force: true });
   // `ci` deletes the installed packages; `install` adds the missing ones from the same lockfile.
-  npm([...(isCurrent ? ['install', '--no-save'] : ['ci']), ...(group === 'run' ? ['--omit=dev'] : [])]);
+  await npm([...(isCurrent ? ['install', '--no-save'] : ['ci']), ...(group === 'run' ? ['--omit=dev'] : [])]);
   // Removes the headers, which only the compilation of extensions needs. They are a quarter of the installation.
   rmSync(join('node_modules', `node-${process.platform}-${process.arch}`, 'include'), { recursive: true, force: true });
+  refuseDamage('.', group);
   writeFileSync(stamp, `${lock} ${group}`);
 }
 
@@ -42,14 +46,15 @@ export function hasConsolePackages() {
 }
 
 /** Installs the packages that build the console. */
-export function installConsolePackages() {
+export async function installConsolePackages() {
   const lock = digestLock(consoleFolder);
   if (read(join(consoleFolder, stamp)) === lock) return;
   console.error(
     'quartermaster: installing the packages that build the console (about 100 MB; "npm start" removes them after the build)',
   );
   rmSync(join(consoleFolder, stamp), { force: true });
-  npm(['ci', `--prefix=${consoleFolder}`]);
+  await npm(['ci', `--prefix=${consoleFolder}`]);
+  refuseDamage(consoleFolder, 'all');
   writeFileSync(join(consoleFolder, stamp), lock);
 }
 
@@ -58,16 +63,26 @@ export function removeConsolePackages() {
   rmSync(join(consoleFolder, 'node_modules'), { recursive: true, force: true });
 }
 
-function npm(args) {
-  try {
-    execFileSync('npm', [...args, ...common], { stdio: ['ignore', 'inherit', 'inherit'] });
-  } catch (error) {
-    const end = error.signal ? `was stopped by ${error.signal}` : `ended with ${error.status ?? error.code}`;
-    refuse(
-      `The packages are not installed: npm ${end}. Check the connection to the npm registry, the free space and that ` +
-        'this folder is writable, then run the same command again.',
-    );
-  }
+async function npm(args) {
+  const child = spawn('npm', [...args, ...common], { stdio: ['ignore', 'inherit', 'inherit'] });
+  addToLock(child.pid);
+  const [code, signal] = await once(child, 'exit').catch((error) => [error.code, null]);
+  if (code === 0) return;
+  const end = signal ? `was stopped by ${signal}` : `ended with ${code}`;
+  refuse(
+    `The packages are not installed: npm ${end}. Check the connection to the npm registry, the free space and that ` +
+      'this folder is writable, then run the same command again.',
+  );
+}
+
+function refuseDamage(folder, group) {
+  const [first, ...others] = findDamagedPackages(folder, group);
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  refuse(
+    `npm has left packages incomplete or of another version: ${join(folder, first)}${more}. Run the same command again; ` +
+      'it installs all packages anew.',
+  );
 }
 
 function digestLock(folder) {
