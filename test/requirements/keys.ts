@@ -35,11 +35,12 @@ export const keysRequirements: Requirements = {
   },
   'keys.first': {
     promise:
-      'A fresh installation has no default secret: one project and one key in a 0600 file, printed once and on terminals only.',
+      'A fresh installation has no default secret: one project and one key in a 0600 file, printed on terminals only and until its first use.',
     source: 'docs/contract.md "Keys"',
     tests: [
       '[start] a first start prints the key and the set-up link on a terminal',
       '[start] without a terminal, as in a container or a unit of systemd, a first start names the files only',
+      '[start] after a failed first start, the next starts show the first key until a request uses it',
       '[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command',
       'when several processes start on one database at the same time, one creates the first key',
     ],

@@ -7,7 +7,7 @@ export interface Started {
   /** The preferred URL first; empty when this process does not serve that address. */
   readonly filesUrls: readonly string[];
   readonly pluginsUrls: readonly string[];
-  /** Set on a fresh installation only. */
+  /** Set until a request uses the key. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** Set while there is no administrator. */
   readonly setUpLink: SetUpLink | undefined;
@@ -31,7 +31,9 @@ export function formatBanner(started: Started, { publicFilesUrl, warnings }: Ter
     ...addressLines(started),
   ];
   if (firstKey !== undefined) {
-    lines.push(row('first API key', `${firstKey.key.reveal()}   (shown once; also in ${firstKey.file})`));
+    lines.push(
+      row('first API key', `${firstKey.key.reveal()}   (shown until its first use; also in ${firstKey.file})`),
+    );
   }
   for (const warning of warnings) lines.push(row('warning', warning));
   if (setUpLink !== undefined) {

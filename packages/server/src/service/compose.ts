@@ -1,7 +1,7 @@
 import { createConfiguredAdministrator } from '../access/administrator/configured-administrator.ts';
 import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
-import { createFirstKey, type FirstKey } from '../access/projects/first-start.ts';
+import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../access/projects/first-start.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
@@ -43,7 +43,7 @@ export interface Service {
   /** The URLs of the files address, the preferred one first. Empty when this process does not serve it. */
   readonly filesUrls: readonly string[];
   readonly pluginsUrls: readonly string[];
-  /** Set on a fresh installation without a key in the settings: the first API key and the file that holds it. */
+  /** Set until a request uses the first API key, unless it is in the settings: the key and the file that holds it. */
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** Set while there is no administrator: the setup link and the file that holds it. */
   readonly setUpLink: SetUpLink | undefined;
@@ -230,12 +230,13 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
       database: () => database.check(),
     },
   };
-  return { context, firstKey: describeFirstKey(created) };
+  const firstKey = created ?? (await findUnusedFirstKey({ repository, clock }, config.dataFolder));
+  return { context, firstKey: describeFirstKey(firstKey) };
 }
 
 /** The start message omits a key of the settings, because the operator has it. */
-function describeFirstKey(created: FirstKey | undefined): Service['firstKey'] {
-  return created === undefined || created.file === null ? undefined : { key: created.key, file: created.file };
+function describeFirstKey(firstKey: Pick<FirstKey, 'key' | 'file'> | undefined): Service['firstKey'] {
+  return firstKey === undefined || firstKey.file === null ? undefined : { key: firstKey.key, file: firstKey.file };
 }
 
 async function claimFolder(dataFolder: string, database: Database): Promise<void> {

@@ -1,13 +1,14 @@
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '@quartermaster/contract';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
-import type { Secret } from '../../kernel/secret.ts';
-import { looksLikeApiKey } from '../keys/api-key.ts';
+import { Secret } from '../../kernel/secret.ts';
+import { hashApiKey, looksLikeApiKey } from '../keys/api-key.ts';
 import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
 
 /** The name of the project of a new installation. */
 const firstProjectName = 'default';
+const fileName = 'first-key';
 
 /** The first key of an installation. */
 export interface FirstKey {
@@ -36,7 +37,7 @@ export async function createFirstKey(
   const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
   const request = { projectId: project.id, name: 'first', scopes, expiresAt: null };
   const { key, stored } = newKey(deps, request, chosen ?? undefined);
-  const file = chosen === null ? join(dataFolder, 'first-key') : null;
+  const file = chosen === null ? join(dataFolder, fileName) : null;
   const added = await repository.addProject(project, {
     most: maxProjects,
     key: stored,
@@ -45,6 +46,23 @@ export async function createFirstKey(
     },
   });
   return added === 'added' ? { key, keyId: stored.id, file } : undefined;
+}
+
+/**
+ * Returns the key in the file `first-key` while it is usable and no request has used it. Its user may never have seen
+ * it, because the start that created it failed later.
+ */
+export async function findUnusedFirstKey(
+  { repository, clock }: Pick<ProjectsDeps, 'repository' | 'clock'>,
+  dataFolder: string,
+): Promise<{ readonly key: Secret; readonly file: string } | undefined> {
+  const file = join(dataFolder, fileName);
+  const text = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (!looksLikeApiKey(text)) return undefined;
+  const stored = await repository.findKeyByHash(hashApiKey(text));
+  if (stored === undefined || stored.lastUsedAt !== null || stored.revokedAt !== null) return undefined;
+  if (stored.expiresAt !== null && stored.expiresAt <= clock.now()) return undefined;
+  return { key: new Secret(text), file };
 }
 
 function firstKeyRefused(): OperatorError {

@@ -67,6 +67,7 @@ export interface ProjectRepository {
   projectsThatKeepInputs(): Promise<string[]>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
+  findKeyByHash(hash: string): Promise<StoredKey | undefined>;
   /** Returns keys ordered by id. The caller checks that the cursors exist. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
   /** @returns false when the project already has the maximum number of usable keys */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -14,7 +14,7 @@ import { Problem } from '../../kernel/problem.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { createApiKey, looksLikeApiKey } from '../keys/api-key.ts';
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts';
-import { createFirstKey } from './first-start.ts';
+import { createFirstKey, findUnusedFirstKey } from './first-start.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
 import { createProjects, maxProjects } from './projects.ts';
 
@@ -73,6 +73,25 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const ring = await openRing();
       assert.deepEqual([...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).scopes], [...scopes]);
       assert.equal(await createFirstKey(deps, folder), undefined);
+    });
+
+    test('the first key is found in its file until it is used, revoked or replaced by another text', async (t) => {
+      const { deps, folder, projects, repository } = await open(t);
+      const find = async (at = folder) => (await findUnusedFirstKey(deps, at))?.key.reveal();
+      assert.equal(await find(), undefined);
+      const first = await createFirstKey(deps, folder);
+      assert.equal(await find(), first?.key.reveal());
+      assert.equal(await find(join(folder, 'other')), undefined);
+      await repository.touchKeys(new Map([[first?.keyId ?? '', 1]]));
+      assert.equal(await find(), undefined, 'it is used');
+      const [project] = await projects.listProjects();
+      const second = await projects.createKey({ projectId: project?.id ?? '', name: 'two', scopes, expiresAt: null });
+      await writeFile(join(folder, 'first-key'), second.key.reveal());
+      assert.equal(await find(), second.key.reveal());
+      await projects.revokeKey(second.stored.id);
+      assert.equal(await find(), undefined, 'it is revoked');
+      await writeFile(join(folder, 'first-key'), createApiKey());
+      assert.equal(await find(), undefined, 'it is a key of another store');
     });
 
     test('a new installation uses the key of the settings and writes it to no file', async (t) => {

@@ -60,6 +60,10 @@ export function createProjectRepository(database: Database): ProjectRepository {
       const row = await read.selectFrom('api_key').selectAll().where('id', '=', keyId).executeTakeFirst();
       return row === undefined ? undefined : toKey(row);
     },
+    findKeyByHash: async (hash) => {
+      const row = await read.selectFrom('api_key').selectAll().where('hash', '=', hash).executeTakeFirst();
+      return row === undefined ? undefined : toKey(row);
+    },
     ...usableKeyRows(database),
     ...keyChanges(database),
     touchKeys: (uses) =>
