@@ -167,5 +167,6 @@ test('a start without its PostgreSQL server names the setting and the remedy', a
     output.split('\n').findLast((line) => line !== ''),
     'quartermaster: PostgreSQL cannot be reached at the address of QUARTERMASTER_DATABASE_URL (connect ECONNREFUSED 127.0.0.1:1). Start the database server, or correct the address.',
   );
+  assert.doesNotMatch(output, /^ +at /m, 'no stack');
   assert.equal(exitCode, 1);
 });

@@ -125,7 +125,7 @@ test('[install] a bundle that was changed after its installation is not offered:
     assert.equal(lines.length, 1, service.log());
     assert.match(
       lines[0] ?? '',
-      /bundle load failed: held\/bundle\.yaml.*differ from its archive: greet\.ts\. Remove it/,
+      /"file":"held\/bundle\.yaml".*differ from its archive: greet\.ts\. Remove it.*"bundle load failed"/,
     );
   }
   assert.match(await quartermaster(['list'], data), / changed: greet\.ts$/m);

@@ -67,11 +67,11 @@ export async function runUntilSignal(): Promise<void> {
   }
 }
 
-/** The fields of the log line of a failure. The sentence of an {@link OperatorError} replaces the stack. */
+/** The fields of the log line of a failure. The sentence of an {@link OperatorError} replaces the stack, and often contains its cause. */
 function fieldsOf(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof OperatorError)) return { err: error };
   const { message: reason, cause } = error;
-  return cause instanceof Error ? { reason, cause: cause.message } : { reason };
+  return cause instanceof Error && !reason.includes(cause.message) ? { reason, cause: cause.message } : { reason };
 }
 
 /** Prints the start message, after the log lines of the start. */

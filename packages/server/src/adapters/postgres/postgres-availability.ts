@@ -53,7 +53,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
     epoch += 1;
     away = { reason };
     for (const refuse of refusals) refuse(databaseUnreachable(reason));
-    logger.error({ err: reason }, 'database unavailable');
+    logger.error(describeReason(reason), 'database unavailable');
   }
 
   function comeBack(): void {
@@ -132,4 +132,10 @@ export function createAvailability(options: AvailabilityOptions): Availability {
       await probing;
     },
   };
+}
+
+/** Errors of the network and of PostgreSQL have a code, and their sentence is enough. Others are defects, whose stack helps. */
+function describeReason(error: unknown): Readonly<Record<string, unknown>> {
+  const { code, message } = error as NodeJS.ErrnoException; // or any value, which has neither
+  return code === undefined ? { err: error } : { reason: message || code };
 }

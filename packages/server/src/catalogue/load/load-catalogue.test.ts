@@ -92,16 +92,23 @@ test('recordings in fixtures, hidden folders and files beside the bundles are ig
   assert.equal(catalogue.bundles.size, 2);
 });
 
-test('the log has one line for each failure and one summary', async (t) => {
-  const folder = await createFolder(t, { ...goodFiles, 'broken/bundle.yaml': 'id: broken\n' });
+test('the log has one line for each bundle that fails and one for the load, and repeats no field', async (t) => {
+  const yaml = pluginYaml.replace('description:', 'descripton:');
+  const files = { ...goodFiles, 'broken/bundle.yaml': 'id: broken\n', 'broken/one.yaml': yaml };
+  const folder = await createFolder(t, files);
   const lines: string[] = [];
-  const logger = createLogger('info', { write: (line) => lines.push(line) });
+  const logger = createLogger('trace', { write: (line) => lines.push(line) });
   const options = { folders: [folder], capabilities: { handlers: 'process' as const }, publicUrl: '', logger };
   const { failures } = await loadCatalogue(options);
-  const entries = lines.map((line) => JSON.parse(line));
-  assert.equal(entries.filter(({ level }) => level === 'error').length, failures.length);
-  assert.match(entries[0].msg, /^bundle load failed: broken\/bundle\.yaml:1 version: Is required\.$/);
-  assert.equal(entries.at(-1).msg, 'catalogue loaded: 2 bundles, 2 plugins');
+  assert.ok(failures.length > 1);
+  const [failed, loaded, ...others] = lines.map((line) => JSON.parse(line));
+  assert.deepEqual(others, []);
+  const { level, msg, file, line, field, reason, other_errors } = failed;
+  assert.deepEqual([level, msg], ['error', 'bundle load failed']);
+  assert.deepEqual({ file, line, field, message: reason }, failures[0]);
+  assert.equal(other_errors, failures.length - 1);
+  assert.equal(loaded.msg, 'catalogue loaded');
+  assert.deepEqual([loaded.bundles, loaded.plugins], [2, 2]);
 });
 
 test('a thousand plugins are loaded and listed', async (t) => {

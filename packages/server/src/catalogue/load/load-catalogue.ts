@@ -10,7 +10,7 @@ import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-b
 import { type CatalogueParts, createCatalogue } from './create-catalogue.ts';
 import type { HandlerCapabilities } from './handler-capabilities.ts';
 import type { PackedBundle } from './packed-bundle.ts';
-import { logFailure, reportLoad } from './report-load.ts';
+import { logFailures, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {
   /** The folders that contain bundle folders. When a bundle id occurs twice, the first folder wins. */
@@ -91,7 +91,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       const { misplaced, ...parts } = arrange([...entries.values()], failures);
       for (const failure of misplaced) {
         if (previous?.failures.some(({ message }) => message === failure.message)) continue;
-        logFailure(failure, logger);
+        logFailures([failure], logger);
       }
       const unread = changed.filter(({ path }) => !readings.has(path));
       const loading = unread.map(({ name }) => name).filter((name) => !parts.bundles.has(name));
@@ -107,7 +107,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
   /** Combines a new reading of a folder with the active version. */
   function follow({ name, stamp }: BundleFolder, { before, reading, means }: ReadBefore): KnownBundle {
     const { bundle: source, failures } = reading;
-    for (const failure of failures) logFailure(failure, logger);
+    logFailures(failures, logger);
     const isClean = failures.length === 0;
     if (reading.isRefused) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
     if (before?.inForce !== undefined && (source === undefined || (!isClean && before.isClean))) {
@@ -116,7 +116,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
     if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
     const bundle = compileBundle(source, means);
     const { refusal } = bundle;
-    if (refusal !== undefined) logger.error({ bundle_id: name }, `bundle handlers refused: ${name}: ${refusal}`);
+    if (refusal !== undefined) logger.error({ bundle_id: name, reason: refusal }, 'bundle handlers refused');
     return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
   }
 }

@@ -66,7 +66,7 @@ test('an invalid version is reported and the one before stays in force, until a 
     second.failures.map(({ file, field }) => [file, field]),
     [['weather/get_weather.yaml', 'effects']],
   );
-  assert.ok(lines.some((line) => line.includes('previous version kept')));
+  assert.ok(lines.some((line) => line.includes('"previous_version_kept":["weather"]')));
   await writeFile(join(folder, 'weather', 'bundle.yaml'), 'no: bundle');
   const third = await next(second);
   assert.equal(third.findBundle('weather'), first.findBundle('weather'));

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Catalogue } from '../catalogue.ts';
 import { findBundleFolders } from './bundle-folders.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
-import { reportUnsupported } from './report-load.ts';
 
 /** A catalogue that is updated when its folders change. */
 export interface LiveCatalogue {
@@ -22,7 +21,6 @@ export interface OpenCatalogueOptions extends LoadCatalogueOptions {
 const settleMs = 250;
 /** Enough for about 2,000 typical plugins. The rest is read while the service runs; see `Catalogue.loading`. */
 const maxFirstReadBytes = 2 * 1024 * 1024;
-const reportAfterMs = 3_000;
 /** The largest share of time that checks of the folders may take, because many files take long. */
 const share = 1 / 50;
 
@@ -36,13 +34,6 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   let { catalogue, stamp, isComplete } = await loader.load();
   const stopping = new AbortController();
   const { signal } = stopping;
-  let reporting = report(catalogue, undefined);
-
-  async function report(next: Catalogue, previous: Catalogue | undefined): Promise<void> {
-    // Delayed, so that the report does not delay the start of the service.
-    await pause(reportAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
-    if (!signal.aborted) reportUnsupported(next, { logger, previous });
-  }
 
   /** Whether the files have changed and the change is complete. */
   async function hasChanged(seen: string): Promise<boolean> {
@@ -60,8 +51,6 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     const previous = catalogue;
     ({ catalogue, stamp, isComplete } = loaded);
     onChange?.(catalogue, previous);
-    const earlier = reporting;
-    reporting = report(catalogue, previous).then(() => earlier);
     return tookMs;
   }
 
@@ -85,7 +74,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     close: async () => {
       stopping.abort();
       await loader.close();
-      await Promise.all([watching, reporting]);
+      await watching;
     },
   };
 }

@@ -1,10 +1,14 @@
 import { definitionFormats } from '@quartermaster/contract';
 import type { Logger } from '../../kernel/log/logger.ts';
-import type { BundleFailure, Catalogue } from '../catalogue.ts';
+import type { BundleFailure, Catalogue, CompiledBundle } from '../catalogue.ts';
 
-/** Logs one line for each error. */
-export function logFailure({ file, line, field, message }: BundleFailure, logger: Logger): void {
-  logger.error({ file, line, field }, `bundle load failed: ${file}:${line ?? '-'} ${field}: ${message}`);
+/** Logs one line for a bundle: its first error and the number of others. `quartermaster bundle check` prints all. */
+export function logFailures(failures: readonly BundleFailure[], logger: Logger): void {
+  const [first, ...others] = failures;
+  if (first === undefined) return;
+  const { file, line, field, message } = first;
+  const more = others.length === 0 ? {} : { other_errors: others.length };
+  logger.error({ file, line, field, reason: message, ...more }, 'bundle load failed');
 }
 
 export interface LoadFacts {
@@ -15,20 +19,21 @@ export interface LoadFacts {
   readonly logger: Logger;
 }
 
-/** Logs the catalogue in force and what has changed. */
+/** Logs one line for each load: the catalogue in force, what has changed, and which bundles keep an earlier version. */
 export function reportLoad(catalogue: Catalogue, { previous, durationMs, read, logger }: LoadFacts): void {
   const { bundles, failures, kept, loading } = catalogue;
   const plugins = [...bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
   const counts = { bundles: bundles.size, plugins, failures: failures.length };
   const facts = { ...counts, read, loading: loading.length, duration_ms: durationMs };
+  const changed = [...bundles.values()].filter((bundle) => previous?.bundles.get(bundle.id) !== bundle);
+  const formats = countUnsupported(changed);
   if (previous === undefined) {
-    logger.info(facts, `catalogue loaded: ${facts.bundles} bundles, ${facts.plugins} plugins`);
-  } else {
-    logger.info({ ...facts, ...differences(previous.bundles, bundles), kept }, 'catalogue changed');
+    logger.info({ ...facts, ...formats }, 'catalogue loaded');
+    return;
   }
-  if (kept.length > 0) {
-    logger.warn({ kept }, `bundle load failed, previous version kept: ${kept.join(', ')}`);
-  }
+  const fields = { ...facts, ...differences(previous.bundles, bundles), ...formats };
+  if (kept.length === 0) logger.info(fields, 'catalogue changed');
+  else logger.warn({ ...fields, previous_version_kept: kept }, 'catalogue changed');
 }
 
 type Bundles = Catalogue['bundles'];
@@ -41,17 +46,12 @@ function differences(before: Bundles, after: Bundles) {
   };
 }
 
-/** Logs which new plugins a provider's format cannot represent without losses. */
-export function reportUnsupported(
-  catalogue: Catalogue,
-  { logger, previous }: Pick<LoadFacts, 'logger' | 'previous'>,
-): void {
-  const bundles = [...catalogue.bundles.values()].filter((bundle) => previous?.bundles.get(bundle.id) !== bundle);
+/** Counts the new plugins that the format of a provider cannot represent without losses. */
+function countUnsupported(bundles: readonly CompiledBundle[]) {
   const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
-  for (const format of definitionFormats) {
-    const unsupported = plugins.filter((plugin) => plugin.unsupported.includes(format));
-    if (unsupported.length === 0) continue;
-    const named = unsupported.slice(0, 10).map(({ bundle, id }) => `${bundle.id}/${id}`);
-    logger.info({ format, plugins: unsupported.length }, `provider format incomplete: ${format}: ${named.join(', ')}`);
-  }
+  const counts = definitionFormats.flatMap((format) => {
+    const number = plugins.filter((plugin) => plugin.unsupported.includes(format)).length;
+    return number === 0 ? [] : [{ format, plugins: number }];
+  });
+  return counts.length === 0 ? {} : { losses_of_formats: counts };
 }
