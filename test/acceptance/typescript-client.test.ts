@@ -146,6 +146,36 @@ test('[client] after a lost response exactly one file, one run and one record ex
   assert.equal((await qm.files.list()).data.length, 0);
 });
 
+test('[client] a creation whose response is lost is not sent again, so one object exists', async (t) => {
+  const service = await startService(t);
+  const files = await startLossyProxy(t, service.filesUrl);
+  const plugins = await startLossyProxy(t, service.pluginsUrl);
+  const qm = new Quartermaster({ baseUrl: files.url, pluginsUrl: plugins.url, apiKey: service.key });
+  const { client } = service;
+  const [{ collection_id: records }, { collection_id: chunks }] = [
+    await client.collections.create(),
+    await client.collections.create(),
+  ];
+  const project = (await client.projects.list()).data[0]?.project_id ?? '';
+  const key = { name: 'reader', scopes: ['files' as const] };
+  const { key_id } = await client.keys.create(project, key);
+  const profile = { name: 'weather', bundle_id: 'open_weather', credentials: { OPEN_WEATHER_API_KEY: 'abcd1234' } };
+  const creations = {
+    collection: [files, () => qm.collections.create(), () => client.collections.list()],
+    record: [files, () => qm.records.create(records, { content: 'Tea.' }), () => client.records.list(records)],
+    chunk: [files, () => qm.chunks.create(chunks, { content: 'Tea.' }), () => client.chunks.list(chunks)],
+    key: [files, () => qm.keys.create(project, key), () => client.keys.list(project)],
+    'replacement of a key': [files, () => qm.keys.rotate(project, key_id), () => client.keys.list(project)],
+    profile: [plugins, () => qm.credentialProfiles.create(profile), () => client.credentialProfiles.list()],
+  } as const;
+  for (const [what, [proxy, create, list]] of Object.entries(creations)) {
+    const [numLost, { length }] = [proxy.lost(), (await list()).data];
+    proxy.loseResponses(1);
+    await assert.rejects(create(), ConnectionError, what);
+    assert.deepEqual([proxy.lost() - numLost, (await list()).data.length - length], [1, 1], what);
+  }
+});
+
 test('[client] wait goes on while the service is killed and starts again', async (t) => {
   const folder = await temporaryFolder(t);
   const first = await startService(t, { folder });

@@ -23,6 +23,7 @@ export const clientRequirements: Requirements = {
     source: 'docs/contract.md "Durability"',
     tests: [
       '[client] after a lost response exactly one file, one run and one record exist',
+      '[client] a creation whose response is lost is not sent again, so one object exists',
       'an upload whose response was lost is sent again with the same idempotency key',
       'a creation whose response was lost is not sent again, because the service would create a second object',
       'the operations that honour an Idempotency-Key are those of the OpenAPI documents',
