@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { startConformanceProxy } from '../support/conformance-proxy.ts';
+import { addDocument, askMcp } from '../support/mcp-knowledge.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -24,6 +26,54 @@ for (const revision of ['2026-07-28', '2025-11-25']) {
     if (revision === '2026-07-28') assert.match(last.report, /✓ http-header-validation: 14 passed, 0 failed/);
   });
 }
+
+const revisions = ['2025-06-18', '2025-11-25', '2026-07-28'];
+
+/** The scenarios for resources that hold texts, with the revisions that have them and the URI that each reads. */
+const resourceScenarios = [
+  { scenario: 'resources-list', of: revisions },
+  { scenario: 'resources-read-text', of: revisions, suiteUri: 'test://static-text' },
+  { scenario: 'resources-templates-read', of: revisions, suiteUri: 'test://template/123/data' },
+  { scenario: 'sep-2164-resource-not-found', of: ['2026-07-28'] },
+] as const;
+
+test('[mcp] the conformance scenarios for resources pass for a key with documents', async (t) => {
+  const service = await startService(t);
+  const { collectionId, recordId } = await addDocument(service, { content: 'Room 123 opens at nine.' });
+  const uri = `quartermaster://collections/${collectionId}/records/${recordId}`;
+  const target = `${service.filesUrl}/mcp`;
+  const open = (suiteUri = 'test://static-text') =>
+    startConformanceProxy(t, { target, key: service.key, suiteUri, uri });
+  let count = 0;
+  for (const { scenario, of, ...read } of resourceScenarios) {
+    const url = await open('suiteUri' in read ? read.suiteUri : undefined);
+    for (const revision of of) {
+      const { code, report } = await runScenario(t, { url, revision, scenario });
+      assert.deepEqual([code, /Passed: (\d+)\/\1, 0 failed, 0 warnings/.test(report)], [0, true], report);
+      count += 1;
+    }
+  }
+  // This scenario also asks for lists of prompts, which are not offered.
+  const { report } = await runScenario(t, { url: await open(), revision: '2026-07-28', scenario: 'caching' });
+  for (const method of ['list', 'templates-list', 'read']) {
+    assert.match(report, new RegExp(`\\[sep-2549-resources-${method}-caching-hints *\\] SUCCESS`), report);
+  }
+  t.diagnostic(`${count} scenarios of resources passed, and those of caching for resources`);
+});
+
+test('[mcp] subscriptions to resources are not declared and do not exist', async (t) => {
+  const service = await startService(t);
+  const url = `${service.filesUrl}/mcp`;
+  const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  for (const protocolVersion of ['2025-06-18', '2025-11-25']) {
+    const { body } = await askMcp(url, service.key, 'initialize', { ...client, protocolVersion });
+    assert.deepEqual(body.result.capabilities.resources, {}, protocolVersion);
+  }
+  for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+    const { body } = await askMcp(url, service.key, method, { uri: 'quartermaster://collections/x/records/y' });
+    assert.equal(body.error.code, -32601, method);
+  }
+});
 
 /** Runs a handler once, because its first run starts its process. */
 async function callOnce(url: string): Promise<void> {
@@ -50,4 +100,16 @@ async function conformance(t: TestContext, { url, revision }: { url: string; rev
     code: ended.code,
     report: `${ended.stdout.slice(ended.stdout.indexOf('=== SUMMARY'))}${ended.stderr.slice(-2000)}`,
   };
+}
+
+async function runScenario(
+  t: TestContext,
+  { url, revision, scenario }: { url: string; revision: string; scenario: string },
+) {
+  const results = await temporaryFolder(t);
+  const args = ['--url', url, '--scenario', scenario, '--spec-version', revision, '--output-dir', results];
+  const ended = await run(process.execPath, [program, 'server', ...args], { signal: t.signal })
+    .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
+    .catch((error: { code: number; stdout: string; stderr: string }) => error);
+  return { code: ended.code, report: stripVTControlCharacters(ended.stdout + ended.stderr) };
 }

@@ -54,6 +54,8 @@ export const mcpRequirements: Requirements = {
       '[mcp] clients list, build and read documents as resources, at both addresses and in one collection',
       '[mcp] a resource of another project or without a key of scope collections is not shown',
       '[mcp] a revoked or expired key gets 401 for every knowledge tool, resource and plugin, on both addresses',
+      '[mcp] the conformance scenarios for resources pass for a key with documents',
+      '[mcp] subscriptions to resources are not declared and do not exist',
       '[mcp] a long resource names the URI of its next part, and the parts join to the whole',
       '[mcp] ?links=1 adds one link for each document, and ?profile=chatgpt leaves the arguments query and id',
     ],
