@@ -59,6 +59,20 @@ export const executionRequirements: Requirements = {
       'a signature is valid for its artifact, project and time only, and under an earlier key of the store',
     ],
   },
+  'execute.file-inputs': {
+    promise:
+      'An input that is file content names a stored file of the project, within bounds and with the scope files.',
+    source: 'docs/contract.md "Files in inputs"; ADR 0102',
+    tests: [
+      '[file-inputs] an input names a file or an artifact by REST, directly, asynchronously and over MCP',
+      '[file-inputs] only a key of the project with the scope files names files; other ids answer like unknown ones',
+      '[file-inputs] the limit input_files and the limit input_file_bytes hold before a file is read, and the type is checked',
+      '[file-inputs] an expired artifact says so, and a file that is deleted meanwhile is passed whole or not found',
+      'the limit input_file_bytes_of_process holds for the files of all runs, until they end',
+      'a file that is deleted while it is read, and an expired artifact, have an error of their own',
+      'references are found where the schema describes file content, and nowhere else',
+    ],
+  },
   'execute.isolated': {
     promise: 'A hostile plugin harms its own run only.',
     source: 'docs/contract.md "Isolation"',

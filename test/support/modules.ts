@@ -40,7 +40,9 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     entries: [
       'catalogue',
       'credential-bounds',
+      'file-references',
       'load/load-folder',
+      'manifest/check-references',
       'manifest/findings',
       'plugin-search',
       'problems',
@@ -81,7 +83,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
   },
   execution: {
-    uses: ['access', 'artifacts', 'catalogue', 'egress', 'http', 'idempotency', 'processes'],
+    uses: ['access', 'artifacts', 'catalogue', 'egress', 'files', 'http', 'idempotency', 'processes'],
     entries: [
       'answers',
       'background',

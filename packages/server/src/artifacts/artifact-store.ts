@@ -2,7 +2,7 @@ import type { Artifact } from '@quartermaster/contract';
 import type { BlobStore } from '../files/blob-store.ts';
 import { finishDeleting } from '../files/delete-file.ts';
 import { CommitInDoubt, type FileLimits, type FileRepository, type StoredArtifact } from '../files/file-repository.ts';
-import { readVerified, type VerifiedContentDeps } from '../files/maintenance/verified-content.ts';
+import { checkLength, readVerified, type VerifiedContentDeps } from '../files/maintenance/verified-content.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../kernel/identifier.ts';
@@ -35,6 +35,13 @@ export interface ArtifactStore {
   keep(contents: readonly NewArtifact[], owner: ArtifactOwner): Promise<readonly Artifact[] | null>;
   /** @throws OBJECT_NOT_FOUND, also when it has expired */
   get(projectId: string, artifactId: string): Promise<StoredArtifact>;
+  /** Returns `expired` for an artifact that is not deleted yet. */
+  findStored(projectId: string, artifactId: string): Promise<StoredArtifact | 'expired' | undefined>;
+  /**
+   * Reads the bytes from the start.
+   * @throws BlobMissing when the artifact was deleted meanwhile, StoredContentDamaged when the bytes differ
+   */
+  open(artifact: StoredArtifact): AsyncIterable<Uint8Array>;
   /** Reads all bytes and verifies their hash. */
   read(artifact: StoredArtifact): Promise<Buffer>;
   /** @throws OBJECT_NOT_FOUND */
@@ -82,10 +89,14 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
     expires_timestamp: artifact.expiresAt,
   });
 
-  async function get(projectId: string, artifactId: string): Promise<StoredArtifact> {
+  async function findStored(projectId: string, artifactId: string): Promise<StoredArtifact | 'expired' | undefined> {
     const found = await artifacts.find(projectId, artifactId);
-    if (found === undefined || found.expiresAt <= clock.now()) throw objectNotFound('artifact', artifactId);
-    return found;
+    return found !== undefined && found.expiresAt <= clock.now() ? 'expired' : found;
+  }
+
+  async function* open(artifact: StoredArtifact): AsyncGenerator<Buffer> {
+    await checkLength(deps, artifact);
+    yield* readVerified(deps, artifact, await blobs.open(artifact.blobId));
   }
 
   return {
@@ -104,12 +115,14 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
         return null;
       }
     },
-    get,
-    async read(artifact) {
-      const blocks: Buffer[] = [];
-      for await (const block of readVerified(deps, artifact, await blobs.open(artifact.blobId))) blocks.push(block);
-      return Buffer.concat(blocks);
+    findStored,
+    async get(projectId, artifactId) {
+      const found = await findStored(projectId, artifactId);
+      if (found === undefined || found === 'expired') throw objectNotFound('artifact', artifactId);
+      return found;
     },
+    open,
+    read: async (artifact) => Buffer.concat(await Array.fromAsync(open(artifact))),
     async remove(projectId, artifactId) {
       const deleting = await files.startDelete(projectId, artifactId, 'artifact');
       if (typeof deleting === 'string') throw objectNotFound('artifact', artifactId);

@@ -1,4 +1,4 @@
-import type { PluginCall, Run } from '@quartermaster/contract';
+import type { PluginCall, Run, Scope } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 
 /** Runs that continue after their request has been answered. */
@@ -18,6 +18,8 @@ export interface BackgroundCaller {
   readonly projectId: string;
   /** null when the caller has no API key. */
   readonly keyId: string | null;
+  /** The scopes of the key. */
+  readonly scopes?: ReadonlySet<Scope> | undefined;
   /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
   readonly claim?: (runId: string) => Promise<CompletedClaim>;
 }

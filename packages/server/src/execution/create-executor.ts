@@ -20,6 +20,7 @@ import {
   isRepeatable,
   type PreparedRun,
 } from './executor.ts';
+import type { FileInputs } from './file-inputs/file-inputs.ts';
 import { createFinish, redactionFailed } from './finish-run.ts';
 import { isShallow, maxOutputDepth } from './json-bounds.ts';
 import type { Execution } from './outcome.ts';
@@ -48,6 +49,8 @@ export interface ExecutorDeps {
   readonly space?: Pick<DiskSpace, 'isLow'>;
   /** Without it, no part of an output is stored. */
   readonly artifacts?: Pick<ArtifactStore, 'keep'>;
+  /** Without it, an input names no files. */
+  readonly fileInputs?: FileInputs;
   /** Default: {@link noObserver}. */
   readonly observer?: RunObserver;
 }
@@ -81,6 +84,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, observer, verification });
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, observer });
+  const fill = deps.fileInputs?.fill ?? ((request, _caller, work) => work(request));
 
   function prepare(request: PluginCall, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
     // An accepted run continues although the disk is nearly full: its client cannot send it again.
@@ -108,9 +112,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
 
   return {
     prepare,
+    fill,
 
     async execute(request, signal, caller) {
-      return await admission.admit(caller?.keyId, () => prepare(request, signal, caller).start());
+      const run = async (filled: PluginCall) => await prepare(filled, signal, caller).start();
+      return await admission.admit(caller?.keyId, () => fill(request, caller ?? nobody, run));
     },
 
     async verifyCredentials(request, signal, caller = nobody) {

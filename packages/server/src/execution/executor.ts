@@ -1,5 +1,6 @@
 import type { PluginCall, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
+import type { FileInputs } from './file-inputs/file-inputs.ts';
 import type { Execution, Outcome } from './outcome.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
 import type { ObservedRun, RunCaller } from './run-observer.ts';
@@ -13,6 +14,8 @@ export interface Executor {
   execute(request: PluginCall, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
   /** Performs all checks of `execute` and throws as it does. The plugin does not run yet. */
   prepare(request: PluginCall, signal: AbortSignal, caller?: RunCaller): PreparedRun;
+  /** Replaces the files that an input names. `execute` does it by itself, `prepare` does not. */
+  readonly fill: FileInputs['fill'];
   /** Calls the upstream to find out whether the credentials work. Throws a Problem when the bundle declares no call for that. */
   verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
 }

@@ -19,6 +19,7 @@ import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { getPluginOfTool } from '../catalogue/tool-names.ts';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { resultOf } from './answers.ts';
@@ -41,6 +42,8 @@ export interface ExecutionRoutesDeps {
   readonly resolveCredentials: ResolveCredentials;
   /** The id of the key that was sent, null without one. */
   readonly keyOf: (request: FastifyRequest) => string | null;
+  /** The caller whose key was sent. */
+  readonly findCaller: (request: FastifyRequest) => Caller | undefined;
   readonly background: BackgroundRuns;
 }
 
@@ -154,28 +157,30 @@ async function runFor({ request, reply, deps, origin }: RunContext, wanted: Plug
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const projectId = projectOf(request) ?? '-';
   const keyId = keyOf(request) ?? undefined;
+  const scopes = deps.findCaller(request)?.scopes;
   const resolved = () => resolveRequest(resolveCredentials, projectId, wanted);
   if (key !== undefined) {
     // It goes on when the client has gone: the retry shall find its answer.
     const running = new AbortController();
-    const caller = { projectId, keyId, origin, cancel: () => running.abort() };
+    const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
     const run = async () => await executor.execute(await resolved(), running.signal, caller);
     return await once.runOnce({ projectId, key, keyId }, wanted, run);
   }
   const running = abortedWhenGone(reply);
-  const caller = { projectId, keyId, origin, cancel: () => running.abort() };
+  const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
   const execution = await executor.execute(await resolved(), running.signal, caller);
   return succeeded(execution, reply) ? resultOf(execution) : null;
 }
 
 /** Accepts an asynchronous run, once for an `Idempotency-Key`. */
 async function acceptFor(
-  { background, once, projectOf, keyOf }: ExecutionRoutesDeps,
+  { background, once, projectOf, keyOf, findCaller }: ExecutionRoutesDeps,
   request: FastifyRequest,
   wanted: PluginCall,
 ): Promise<Run> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request) };
+  const { scopes } = findCaller(request) ?? {};
+  const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), scopes };
   const { projectId } = caller;
   const runId =
     key === undefined

@@ -1,4 +1,4 @@
-import type { Isolation, RunOrigin } from '@quartermaster/contract';
+import type { Isolation, RunOrigin, Scope } from '@quartermaster/contract';
 import type { Redactor } from '../egress/redact/redactor.ts';
 import type { Execution } from './outcome.ts';
 import type { RunTimings } from './run-timings.ts';
@@ -33,6 +33,8 @@ export interface RunCaller {
   readonly origin: RunOrigin;
   /** Absent without a key. */
   readonly keyId?: string | undefined;
+  /** The scopes of the key. Absent without a key. */
+  readonly scopes?: ReadonlySet<Scope> | undefined;
   /** Cancels the run. Set when clients other than the caller may cancel it. */
   readonly cancel?: () => void;
   /** Set when the run was accepted earlier and this execution continues it. */

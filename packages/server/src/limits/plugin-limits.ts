@@ -3,6 +3,7 @@ import { maxProfiles } from '../access/credential-profiles/credential-profiles.t
 import { credentialLimits } from '../catalogue/credential-bounds.ts';
 import { maxQuestionCharacters } from '../catalogue/plugin-search.ts';
 import { maxAnswerDepth } from '../execution/declarative/body.ts';
+import { fileInputLimits } from '../execution/file-inputs/file-inputs.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { outputPartLimits } from '../execution/output-parts/output-part.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
@@ -95,6 +96,24 @@ export const pluginLimits = {
     unit: 'pixels',
     value: () => pictureLimits.declaredSide,
     above: 'The result has only the link to the SVG.',
+  },
+  input_files: {
+    bounds: 'files and artifacts that one input names',
+    unit: 'items',
+    value: () => fileInputLimits.references,
+    above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  input_file_bytes: {
+    bounds: 'the files and artifacts that one input names, together',
+    unit: 'bytes',
+    value: () => fileInputLimits.inputBytes,
+    above: refused('FILE_TOO_LARGE'),
+  },
+  input_file_bytes_of_process: {
+    bounds: 'the files and artifacts that all runs of a process read into their inputs at the same time',
+    unit: 'bytes',
+    value: () => fileInputLimits.processBytes,
+    above: refused('TOO_MANY_REQUESTS'),
   },
   kept_answer_bytes: {
     bounds: 'the answer that is kept for repetitions under an `Idempotency-Key`',

@@ -35,6 +35,8 @@ export interface ToolCall {
   readonly projectId: string;
   /** Absent without a key. */
   readonly keyId?: string | undefined;
+  /** The scopes of the key. Absent without a key. */
+  readonly scopes?: RunCaller['scopes'];
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly onProgress: RunCaller['onProgress'];
@@ -55,10 +57,11 @@ export function createCallTool(deps: CallToolDeps): CallTool {
   }
 
   async function run(request: PluginCall, call: ToolCall): Promise<ExecuteResult> {
-    const { projectId, keyId, onProgress, signal } = call;
+    const { projectId, keyId, scopes, onProgress, signal } = call;
     const key = readIdempotencyKey(idempotencyKeyOf(call));
     const running = new AbortController();
-    const caller: RunCaller = { projectId, keyId, origin: 'mcp', cancel: () => running.abort(), onProgress };
+    const cancel = () => running.abort();
+    const caller: RunCaller = { projectId, keyId, scopes, origin: 'mcp', cancel, onProgress };
     const start = async () => {
       const resolved = await resolveRequest(resolveCredentials, projectId, request);
       return await executor.execute(resolved, running.signal, caller);

@@ -5,6 +5,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { Scope } from '@quartermaster/contract';
 import type { RunCaller } from '../execution/run-observer.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
@@ -108,6 +109,7 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
       meta,
       projectId: context.http?.authInfo?.clientId ?? '-',
       keyId: readKeyId(context.http?.authInfo?.extra),
+      scopes: new Set(context.http?.authInfo?.scopes as Scope[] | undefined), // of `McpCaller`
       signal,
       onProgress: reporterFor(context),
     });

@@ -21,7 +21,7 @@ import { createRunQueue, type QueueBounds } from './run-queue.ts';
 import type { AcceptedRun, RunKey, RunLease, RunRepository } from './run-repository.ts';
 
 export interface AsyncRunsDeps {
-  readonly executor: Pick<Executor, 'prepare'>;
+  readonly executor: Pick<Executor, 'prepare' | 'fill'>;
   readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
   readonly resolveCredentials: ResolveCredentials;
   /** null when the operator has configured no key. Credentials then stay in memory. */
@@ -109,10 +109,15 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   }
 
   async function accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey> {
-    const { projectId, keyId } = caller;
     if (stopping.signal.aborted) throw serviceStopping();
-    const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
-    const run = prepare({ request: resolved, projectId, keyId });
+    const resolved = await resolveRequest(deps.resolveCredentials, caller.projectId, request);
+    return await executor.fill(resolved, caller, (filled) => acceptFilled(request, filled, caller));
+  }
+
+  /** @param request names files; only this form is stored */
+  async function acceptFilled(request: PluginCall, filled: typeof request, caller: BackgroundCaller) {
+    const { projectId, keyId } = caller;
+    const run = prepare({ request: filled, projectId, keyId });
     const { stored, prepared } = run;
     const storedRequest = toStoredRequest(request, stored, { encrypter, isRepeatable: prepared.isRepeatable });
     run.isStored = storedRequest.text !== null;

@@ -1,5 +1,6 @@
 import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
+import type { Executor } from '../execution/executor.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { isTemporary, Problem } from '../kernel/problem.ts';
@@ -11,6 +12,7 @@ import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-reposit
 export interface RecoveryDeps {
   readonly repository: Pick<RunRepository, 'claimOrphaned' | 'end' | 'requeue'>;
   readonly resolveCredentials: ResolveCredentials;
+  readonly executor: Pick<Executor, 'fill'>;
   readonly encrypter: RequestEncrypter | null;
   readonly queue: RunQueue;
   readonly prepare: (options: Omit<AsyncRunOptions, 'lease'>) => AsyncRun;
@@ -46,10 +48,13 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
   async function enqueue({ run: stored }: OrphanedRun, request: PluginCall): Promise<void> {
     const { projectId, id: runId, createdAt } = stored;
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
-    const run = deps.prepare({ request: resolved, projectId, keyId: null, resumes: { runId, createdAt } });
-    run.isStored = true;
-    queue.reserve(run);
-    queue.enqueue(run);
+    const resumes = { runId, createdAt };
+    await deps.executor.fill(resolved, { projectId, resumes }, async (filled) => {
+      const run = deps.prepare({ request: filled, projectId, keyId: null, resumes });
+      run.isStored = true;
+      queue.reserve(run);
+      queue.enqueue(run);
+    });
     logger.info({ run_id: runId }, 'orphaned run recovered');
   }
 

@@ -10,6 +10,7 @@ import { ownBundles, ownManifests } from '../catalogue/load/own-bundles.ts';
 import { createInstalledManifests, createManifestCache } from '../catalogue/manifest/manifest-cache.ts';
 import { createBroker } from '../egress/create-broker.ts';
 import { createExecutor } from '../execution/create-executor.ts';
+import { createFileInputs, type FileSources } from '../execution/file-inputs/file-inputs.ts';
 import { openSandbox } from '../execution/sandbox/open-sandbox.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
@@ -25,6 +26,8 @@ interface ExecutionOptions {
   readonly runStore: RunStore;
   /** null where nothing of an output can be stored. */
   readonly artifacts: ArtifactStore | null;
+  /** Where inputs find the files that they name; null where nothing stored can be read. */
+  readonly sources: FileSources | null;
   /** The base URL of bundle icons. */
   readonly publicUrl: string;
   /** Called when bundles were added, changed or removed. */
@@ -34,7 +37,7 @@ interface ExecutionOptions {
 /** Opens the components that run plugins. The catalogue is read while the sandbox is probed. */
 export async function openExecution(
   context: ServiceContext,
-  { runStore, artifacts, publicUrl, onChange }: ExecutionOptions,
+  { runStore, artifacts, sources, publicUrl, onChange }: ExecutionOptions,
 ) {
   const { config, logger, resources, registry: metrics } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
@@ -77,8 +80,13 @@ export async function openExecution(
     maxRunsOfKey: config.maxRunsOfKey,
   };
   const deps = { catalogue: live.current, broker, sandbox, space: context.space };
+  const schemaOf = (bundleId: string, pluginId: string) => {
+    const plugin = live.current().findPlugin(bundleId, pluginId);
+    return plugin === undefined ? undefined : () => plugin.manifest.input_schema;
+  };
   const executor = createExecutor({
     ...deps,
+    fileInputs: createFileInputs({ schemaOf, sources, logger, metrics }),
     newId: context.newId,
     logger,
     metrics,

@@ -18,6 +18,7 @@ import { openAnswerHashes } from '../execution/answer-hashes.ts';
 import { executionRoutes } from '../execution/routes.ts';
 import { createRunOnce } from '../execution/run-once.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
+import { createFileAccess } from '../files/create-file-access.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../http/allowed-hosts.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
@@ -57,6 +58,8 @@ export async function openPluginsAddress(
   const { catalogue, sandbox, executor } = await openExecution(context, {
     runStore,
     artifacts: artifacts?.store ?? null,
+    sources:
+      stored === null || artifacts === null ? null : { files: createFileAccess(stored), artifacts: artifacts.store },
     publicUrl,
     onChange: (now, before) => mcp?.toolsChanged(now, before),
   });
@@ -74,15 +77,9 @@ export async function openPluginsAddress(
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
   const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
-  const { check: onRequest, projectOf, keyOf } = guard;
+  const { check: onRequest, projectOf, keyOf, findCaller } = guard;
   executionRoutes(app, {
-    catalogue,
-    executor,
-    onRequest,
-    projectOf,
-    keyOf,
-    once,
-    resolveCredentials,
+    ...{ catalogue, executor, onRequest, projectOf, keyOf, findCaller, once, resolveCredentials },
     background: runs,
   });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });

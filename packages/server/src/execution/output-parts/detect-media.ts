@@ -46,7 +46,12 @@ function readDataUrl(text: string): Omit<OutputPart, 'path'> | undefined {
 /** Types with a signature are not taken from a name: bytes without it are something else. */
 function typeWithoutSignature(named: string): string {
   const type = safeMediaType(named);
-  return signatures.some(([known]) => known === type && type !== 'audio/mpeg') ? safeMediaType('') : type;
+  return hasSignature(type) ? safeMediaType('') : type;
+}
+
+/** Whether all bytes of this type begin with a known signature. */
+export function hasSignature(mediaType: string): boolean {
+  return signatures.some(([known]) => known === mediaType && mediaType !== 'audio/mpeg');
 }
 
 /** Recognises a format by its first bytes. */

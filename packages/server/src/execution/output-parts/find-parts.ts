@@ -39,8 +39,8 @@ function replaceOne(output: unknown, [name, ...rest]: readonly string[], value: 
   return Object.defineProperty(copy, member, { value: changed, enumerable: true, writable: true, configurable: true });
 }
 
-/** RFC 6901. */
-function tokenOf(name: string): string {
+/** Escapes a name for a JSON Pointer (RFC 6901). */
+export function tokenOf(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

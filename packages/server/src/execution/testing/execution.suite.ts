@@ -168,6 +168,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     ...{ catalogue: () => catalogue, executor, onRequest: async () => {}, projectOf: () => null },
     resolveCredentials: (_projectId, _bundleId, credentials) => credentials,
     keyOf: () => null,
+    findCaller: () => undefined,
     once: {
       runOnce: async (...call) => (await once()).runOnce(...call),
       acceptOnce: async (...call) => (await once()).acceptOnce(...call),

@@ -1,0 +1,53 @@
+import { subschemasOf } from './schema/subschemas.ts';
+
+/** What an input may name instead of holding its bytes. Source: ADR 0102. */
+export interface FileReference {
+  readonly kind: 'file' | 'artifact';
+  readonly id: string;
+}
+
+const kinds = ['file', 'artifact'] as const;
+const idShape = '[a-z]{4}[a-z0-9]{20}';
+const referencePattern = `^(?:${kinds.join('|')}):${idShape}$`;
+const [shortest, longest] = ['file:'.length + 24, 'artifact:'.length + 24];
+
+/** Reads `file:` or `artifact:` and an id. No base64 has a colon. */
+export function readFileReference(text: string): FileReference | undefined {
+  const kind = kinds.find((one) => text.startsWith(`${one}:`));
+  return kind === undefined ? undefined : { kind, id: text.slice(kind.length + 1) };
+}
+
+/** Whether a schema describes file content: a text that `contentEncoding` declares as base64. */
+export function isFileContent({ contentEncoding }: Readonly<Record<string, unknown>>): boolean {
+  return contentEncoding === 'base64';
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the schema of an input as clients see it: what describes file content accepts a reference too. Runs check inputs
+ * against the schema of the manifest, after references were replaced by base64.
+ */
+export function withFileReferences<Schema extends JsonSchema>(schema: Schema): Schema {
+  if (markedIn(schema).length === 0) return schema;
+  const copy = structuredClone(schema);
+  for (const node of markedIn(copy)) Object.assign(node, acceptReferences(node));
+  return copy;
+}
+
+function markedIn(schema: JsonSchema): JsonSchema[] {
+  return [...subschemasOf(schema, [])].flatMap(({ schema: node }) =>
+    typeof node !== 'boolean' && isFileContent(node) ? [node] : [],
+  );
+}
+
+const hint = 'Or `file:` and a file_id, or `artifact:` and an artifact_id.';
+
+function acceptReferences({ pattern, minLength, maxLength, description }: JsonSchema): JsonSchema {
+  return {
+    ...(typeof pattern === 'string' ? { pattern: `${referencePattern}|${pattern}` } : {}),
+    ...(typeof minLength === 'number' ? { minLength: Math.min(minLength, shortest) } : {}),
+    ...(typeof maxLength === 'number' ? { maxLength: Math.max(maxLength, longest) } : {}),
+    description: typeof description === 'string' ? `${description} ${hint}` : hint,
+  };
+}

@@ -1,0 +1,200 @@
+import type { PluginCall } from '@quartermaster/contract';
+import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
+import type { FileReference } from '../../catalogue/file-references.ts';
+import { BlobMissing } from '../../files/blob-store.ts';
+import type { FileAccess } from '../../files/file-access.ts';
+import { isId } from '../../kernel/identifier.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { Counter, type Registry } from '../../kernel/metrics.ts';
+import { objectNotFound, Problem } from '../../kernel/problem.ts';
+import { replaceAt } from '../output-parts/find-parts.ts';
+import type { RunCaller } from '../run-observer.ts';
+import { findReferences, type ReferencePlace } from './find-references.ts';
+import { findOtherType } from './media-type-match.ts';
+import {
+  artifactExpired,
+  fileInputsBusy,
+  fileInputsTooLarge,
+  filesNotReachable,
+  fileTypeRefused,
+  keyNeededForFile,
+  scopeNeededForFile,
+  tooManyFileInputs,
+} from './problems.ts';
+
+/** Bounds of the files that inputs name. */
+export const fileInputLimits = {
+  /** References of one input. */
+  references: 16,
+  /** Bytes of all files of one input. */
+  inputBytes: 8 * 1024 * 1024,
+  /** Bytes of the files of all runs of a process at the same time. */
+  processBytes: 64 * 1024 * 1024,
+} as const;
+
+export interface FileCaller extends Pick<RunCaller, 'projectId' | 'scopes' | 'resumes'> {
+  /** Absent or null without a key. */
+  readonly keyId?: string | null | undefined;
+}
+
+/** Replaces the files and artifacts that an input names by their base64. Source: ADR 0102. */
+export interface FileInputs {
+  /**
+   * Calls `work` with the request after that. A request that names no file is passed on as it is.
+   * @throws Problem when the caller may not read files, or a file cannot be sent
+   */
+  fill<T>(request: PluginCall, caller: FileCaller, work: (filled: PluginCall) => Promise<T>): Promise<T>;
+}
+
+/** Where stored bytes can be read. */
+export interface FileSources {
+  readonly files: FileAccess;
+  readonly artifacts: Pick<ArtifactStore, 'findStored' | 'open'>;
+}
+
+export interface FileInputsDeps {
+  /** The input schema of a plugin; undefined for an unknown plugin. */
+  readonly schemaOf: (bundleId: string, pluginId: string) => (() => Readonly<Record<string, unknown>>) | undefined;
+  /** null where this process cannot read stored bytes. */
+  readonly sources: FileSources | null;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+}
+
+interface Content {
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInputsDeps): FileInputs {
+  const passed = new Counter({
+    name: 'quartermaster_input_files_total',
+    help: 'Files and artifacts that inputs of plugins named, by result: `passed`, or the code of the error in lower case.',
+    labelNames: ['kind', 'result'] as const,
+    registers: [metrics],
+  });
+  const bytesPassed = new Counter({
+    name: 'quartermaster_input_file_bytes_total',
+    help: 'Bytes of files and artifacts that were passed to plugins.',
+    registers: [metrics],
+  });
+  let bytesInUse = 0;
+
+  async function findContent(place: ReferencePlace, projectId: string): Promise<Content> {
+    const { kind, id } = place.reference;
+    if (sources === null) throw filesNotReachable(place.path);
+    if (kind === 'artifact') {
+      const artifact = isId(id) ? await sources.artifacts.findStored(projectId, id) : undefined;
+      if (artifact === undefined) throw objectNotFound(kind, id);
+      if (artifact === 'expired') throw artifactExpired(place.path);
+      return { bytes: artifact.bytes, open: () => sources.artifacts.open(artifact) };
+    }
+    const file = isId(id) ? await sources.files.findFile(projectId, id) : undefined;
+    if (file === undefined) throw objectNotFound(kind, id);
+    return { bytes: file.bytes, open: () => sources.files.open(file) };
+  }
+
+  async function fillPlaces<T>(
+    { places, caller, request }: FilledPlaces,
+    work: (filled: PluginCall) => Promise<T>,
+  ): Promise<T> {
+    checkPermission(places, caller);
+    const contents: Content[] = [];
+    for (const place of places) contents.push(await findContent(place, caller.projectId));
+    const bytes = sumOf(places, contents);
+    if (bytesInUse + bytes > fileInputLimits.processBytes) throw fileInputsBusy();
+    bytesInUse += bytes;
+    try {
+      const texts = new Map<string, string>();
+      for (const [index, place] of places.entries()) {
+        const content = contents[index];
+        if (content !== undefined) texts.set(place.path, await readAsBase64(place, content));
+      }
+      bytesPassed.inc(bytes);
+      for (const { reference } of places) passed.inc({ kind: reference.kind, result: 'passed' });
+      logger.info(describe({ places, caller, request }, bytes), 'stored files passed to plugin');
+      const filled = replaceAt(request.input_params, texts) as PluginCall['input_params']; // an object before, too
+      return await work({ ...request, input_params: filled });
+    } finally {
+      bytesInUse -= bytes;
+    }
+  }
+
+  return {
+    async fill(request, caller, work) {
+      const schema = schemaOf(request.bundle_id, request.plugin_id);
+      const places = schema === undefined ? [] : findReferences(schema, request.input_params);
+      const [first] = places;
+      if (first === undefined) return await work(request);
+      let hasBegun = false;
+      const begin = (filled: PluginCall) => {
+        hasBegun = true;
+        return work(filled);
+      };
+      try {
+        return await fillPlaces({ places, caller, request }, begin);
+      } catch (error) {
+        const result = error instanceof Problem ? error.code.toLowerCase() : 'failed';
+        if (!hasBegun) passed.inc({ kind: first.reference.kind, result });
+        throw error;
+      }
+    },
+  };
+}
+
+interface FilledPlaces {
+  readonly places: readonly ReferencePlace[];
+  readonly caller: FileCaller;
+  readonly request: PluginCall;
+}
+
+function checkPermission([first, ...others]: readonly ReferencePlace[], caller: FileCaller): void {
+  if (first === undefined) return;
+  // The key of a run that was accepted earlier had the scope then.
+  if (caller.resumes === undefined) {
+    if (caller.keyId == null) throw keyNeededForFile(first.path);
+    if (caller.scopes?.has('files') !== true) throw scopeNeededForFile(first.path);
+  }
+  const { references } = fileInputLimits;
+  const excess = others[references - 1];
+  if (excess !== undefined) throw tooManyFileInputs(excess.path, references);
+}
+
+/** @throws FILE_TOO_LARGE before anything is read */
+function sumOf(places: readonly ReferencePlace[], contents: readonly Content[]): number {
+  const { inputBytes: limit } = fileInputLimits;
+  let found = 0;
+  for (const [index, { path }] of places.entries()) {
+    found += contents[index]?.bytes ?? 0;
+    if (found > limit) throw fileInputsTooLarge(path, { limit, found });
+  }
+  return found;
+}
+
+async function readAsBase64({ path, reference, mediaType }: ReferencePlace, { open }: Content): Promise<string> {
+  const bytes = await readAll(reference, open);
+  const found = mediaType === undefined ? undefined : findOtherType(mediaType, bytes);
+  if (mediaType !== undefined && found !== undefined) throw fileTypeRefused(path, { wanted: mediaType, found });
+  return bytes.toString('base64');
+}
+
+/** A file that is deleted while it is read is answered like one that was deleted before. */
+async function readAll({ kind, id }: FileReference, open: Content['open']): Promise<Buffer> {
+  try {
+    return Buffer.concat(await Array.fromAsync(open()));
+  } catch (error) {
+    if (error instanceof BlobMissing) throw objectNotFound(kind, id);
+    throw error;
+  }
+}
+
+/** The event: which key passed which files to which plugin. */
+function describe({ places, caller, request }: FilledPlaces, bytes: number): Record<string, unknown> {
+  const idsOf = (kind: FileReference['kind']) =>
+    places.flatMap(({ reference }) => (reference.kind === kind ? [reference.id] : []));
+  return {
+    event: 'files_passed_to_plugin',
+    ...{ project: caller.projectId, key: caller.keyId, bundle: request.bundle_id, plugin: request.plugin_id },
+    ...{ files: idsOf('file'), artifacts: idsOf('artifact'), bytes },
+  };
+}

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { runCommand } from '../support/run-command.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+
+const mib = 2 ** 20;
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(3 * mib)]);
+
+const handler = `import { createHash } from 'node:crypto';
+const digest = (text) => createHash('sha256').update(Buffer.from(text, 'base64')).digest('hex');
+export const run = ({ file, picture, list = [], text }) =>
+  ({ digests: [file, picture, ...list].filter((one) => one !== undefined).map(digest), text: text ?? null });`;
+
+const manifest = `id: digest
+name: Digest
+description: Returns the SHA-256 of files.
+handler: handler.ts
+input_schema:
+  type: object
+  additionalProperties: false
+  properties:
+    file: {type: string, contentEncoding: base64, minLength: 40, pattern: "^[A-Za-z0-9+/]+={0,2}$", description: A file.}
+    picture: {type: string, contentEncoding: base64, contentMediaType: image/png, description: A picture.}
+    list: {type: array, description: Files., items: {$ref: "#/$defs/file"}}
+    text: {type: string, description: A text.}
+  $defs: {file: {type: string, contentEncoding: base64}}
+output_schema:
+  type: object
+  properties:
+    digests: {type: array, description: The digests., items: {type: string}}
+    text: {type: [string, "null"], description: The text.}
+effects: read
+idempotent: true
+`;
+
+async function writeBundle(t: TestContext): Promise<string> {
+  const folder = await temporaryFolder(t);
+  const bundle = join(folder, 'digests');
+  await mkdir(bundle);
+  const about =
+    'version: 1.0.0\nname: Digests\ndescription: Computes digests.\nprovider: Example\ndeveloper: Quartermaster\nhosts: []\n';
+  await writeFile(join(bundle, 'bundle.yaml'), `id: digests\n${about}`);
+  await writeFile(join(bundle, 'handler.ts'), handler);
+  await writeFile(join(bundle, 'digest.yaml'), manifest);
+  return folder;
+}
+
+async function openService(t: TestContext): Promise<StartedService> {
+  return await startService(t, { settings: { BUNDLES: await writeBundle(t), ISOLATION: 'process' } });
+}
+
+async function upload({ filesUrl }: StartedService, key: string, content: Uint8Array): Promise<string> {
+  const form = new FormData();
+  form.set('purpose', 'record_file');
+  form.set('file', new Blob([Uint8Array.from(content)]), 'report.pdf');
+  const response = await fetch(`${filesUrl}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+  });
+  assert.equal(response.status, 200);
+  return ((await response.json()) as { data: { file_id: string } }).data.file_id;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly data: { readonly digests: readonly string[]; readonly text: string | null };
+}
+
+const body = (input_params: object) =>
+  JSON.stringify({ bundle_id: 'digests', plugin_id: 'digest', input_params, credentials: {} });
+
+/** @param key null for a request without one */
+async function execute(
+  { pluginsUrl, key: first }: StartedService,
+  input: object,
+  key: string | null = first,
+): Promise<Answer> {
+  const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  const response = await fetch(`${pluginsUrl}/v1/execute`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...authorization },
+    body: body(input),
+  });
+  const text = await response.text();
+  const { data, error } = JSON.parse(text);
+  return { status: response.status, text, code: error?.code, message: error?.message ?? '', data: data?.data };
+}
+
+async function createArtifact({ client }: StartedService) {
+  const { artifacts } = await client.plugins.run('qr_code_generator/generate_qr_code', {
+    text: 'https://example.com/',
+  });
+  const artifact = artifacts?.find(({ media_type }) => media_type === 'image/png');
+  assert.ok(artifact);
+  return artifact;
+}
+
+async function createKey({ filesUrl, key }: StartedService, project: string, scopes: readonly string[]) {
+  const response = await fetch(`${filesUrl}/v1/projects/${project}/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: scopes.join(' '), scopes }),
+  });
+  assert.equal(response.status, 200);
+  return ((await response.json()) as { data: { key: string } }).data.key;
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+test('[file-inputs] an input names a file or an artifact by REST, directly, asynchronously and over MCP', async (t) => {
+  const service = await openService(t);
+  const { pluginsUrl, key } = service;
+  const file = `file:${await upload(service, key, pdf)}`;
+  const picture = await createArtifact(service);
+  const input = { file, picture: `artifact:${picture.artifact_id}`, list: [file], text: file };
+  const expected = { digests: [sha256(pdf), picture.sha256, sha256(pdf)], text: file };
+
+  const { status, text, data } = await execute(service, input);
+  assert.equal(status, 200, text);
+  assert.deepEqual(data, expected, 'a text that is no file content stays as it is');
+
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const direct = await fetch(`${pluginsUrl}/v1/bundles/digests/plugins/digest/execute`, {
+    ...{ method: 'POST', headers },
+    body: JSON.stringify(input),
+  });
+  assert.deepEqual(await direct.json(), expected);
+
+  const accepted = await fetch(`${pluginsUrl}/v1/execute`, {
+    ...{ method: 'POST', headers: { ...headers, prefer: 'respond-async' } },
+    body: body(input),
+  });
+  assert.equal(accepted.status, 202);
+  const { run_id } = ((await accepted.json()) as { data: { run_id: string } }).data;
+  assert.deepEqual((await service.client.runs.wait(run_id)).result?.data, expected);
+
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const url = new URL(`${pluginsUrl}/mcp/digests`);
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  t.after(() => client.close());
+  const called = await client.callTool({ name: 'digest', arguments: input });
+  assert.deepEqual(called.structuredContent, expected);
+
+  const metrics = await (await fetch(`${pluginsUrl}/metrics`, { headers: requestInit.headers })).text();
+  assert.match(metrics, /^quartermaster_input_files_total\{kind="file",result="passed"\} 8$/m);
+  assert.match(metrics, /^quartermaster_input_files_total\{kind="artifact",result="passed"\} 4$/m);
+  const bytes = 4 * (2 * pdf.length + picture.bytes);
+  assert.match(metrics, new RegExp(`^quartermaster_input_file_bytes_total ${bytes}$`, 'm'));
+  await service.stop();
+  const events = service
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"stored files passed to plugin"'));
+  assert.equal(events.length, 4);
+  const { event, project, files, artifacts } = JSON.parse(events[0] ?? '');
+  assert.equal(event, 'files_passed_to_plugin');
+  assert.match(project, /^proj/);
+  assert.deepEqual([files, artifacts], [[file.slice(5), file.slice(5)], [picture.artifact_id]]);
+});
+
+test('[file-inputs] only a key of the project with the scope files names files; other ids answer like unknown ones', async (t) => {
+  const service = await openService(t);
+  const file_id = await upload(service, service.key, pdf);
+  const { artifact_id } = await createArtifact(service);
+  const other = (await runCommand(service, 'project', 'create', 'other')).output.trim();
+  const foreign = (
+    await runCommand(service, 'key', 'create', other, '--name', 'foreign', '--scopes', 'files,plugins')
+  ).output.trim();
+  const database = new DatabaseSync(join(service.folder, 'quartermaster.db'), { readOnly: true });
+  const row = database.prepare('select project_id as id from file where id = ?').get(file_id);
+  database.close();
+  const projectId = String(row?.id);
+  const plugins = await createKey(service, projectId, ['plugins']);
+  const collections = await createKey(service, projectId, ['plugins', 'collections']);
+  const both = await createKey(service, projectId, ['plugins', 'files']);
+  const inputs = [{ file: `file:${file_id}` }, { list: [`artifact:${artifact_id}`] }];
+  const matrix: ReadonlyArray<readonly [who: string, key: string | null, status: number, code: string | undefined]> = [
+    ['no key', null, 401, 'APIKEY_VALIDATION_FAILED'],
+    ['plugins', plugins, 403, 'PERMISSION_DENIED'],
+    ['plugins and collections', collections, 403, 'PERMISSION_DENIED'],
+    ['plugins and files', both, 200, undefined],
+    ['another project', foreign, 404, 'OBJECT_NOT_FOUND'],
+  ];
+  for (const [who, key, status, code] of matrix) {
+    for (const input of inputs) {
+      const answer = await execute(service, input, key);
+      assert.deepEqual([answer.status, answer.code], [status, code], `${who}: ${answer.text}`);
+    }
+  }
+  // The answer for another project's file differs from that for an unknown file in the id alone.
+  for (const [kind, id] of [
+    ['file', file_id],
+    ['artifact', artifact_id],
+  ] as const) {
+    const unknown = id.slice(0, -4).concat('zzzz');
+    const found = await execute(service, { file: `${kind}:${id}` }, foreign);
+    const absent = await execute(service, { file: `${kind}:${unknown}` }, foreign);
+    assert.equal(found.message.replace(id, ''), absent.message.replace(unknown, ''));
+  }
+  // An artifact is no file, and a file no artifact.
+  for (const file of [`file:${artifact_id}`, `artifact:${file_id}`, 'file:', 'file:../../etc/passwd', 'artifact:*']) {
+    assert.equal((await execute(service, { file })).code, 'OBJECT_NOT_FOUND', file);
+  }
+});
+
+test('[file-inputs] the limit input_files and the limit input_file_bytes hold before a file is read, and the type is checked', async (t) => {
+  const service = await openService(t);
+  const { key } = service;
+  const file = `file:${await upload(service, key, pdf)}`;
+  const list = (count: number, value: string) => Array.from({ length: count }, () => value);
+  const { artifact_id } = await createArtifact(service);
+  assert.equal((await execute(service, { list: list(16, `artifact:${artifact_id}`) })).status, 200);
+  const many = await execute(service, { list: list(17, `artifact:${artifact_id}`) });
+  assert.deepEqual([many.status, many.code], [422, 'REQUEST_VALIDATION_ERROR']);
+  assert.match(many.message, /^body\/input_params\/list\/16 /);
+  const wrong = await execute(service, { picture: file });
+  assert.equal(
+    wrong.message,
+    'body/input_params/picture must be a file of the type image/png; received a file whose content is application/pdf.',
+  );
+  const short = await execute(service, { file: `file:${await upload(service, key, Buffer.from('%PDF-1.7'))}` });
+  assert.match(short.message, /^body\/input_params\/file must /, 'the content is checked against the schema');
+  // Nothing is read: without its bytes the file could not be read.
+  const blobs = join(service.folder, 'blobs');
+  for (const folder of await readdir(blobs)) await rm(join(blobs, folder), { recursive: true });
+  const large = await execute(service, { list: list(3, file) });
+  assert.deepEqual([large.status, large.code], [413, 'FILE_TOO_LARGE']);
+  assert.match(large.message, /at most 8388608 bytes together; received \d+\.$/);
+  const damaged = await execute(service, { file });
+  assert.deepEqual([damaged.status, damaged.code], [503, 'SERVICE_UNAVAILABLE']);
+});
+
+test('[file-inputs] an expired artifact says so, and a file that is deleted meanwhile is passed whole or not found', async (t) => {
+  const service = await openService(t);
+  const { key, filesUrl } = service;
+  const { artifact_id } = await createArtifact(service);
+  const database = new DatabaseSync(join(service.folder, 'quartermaster.db'), { timeout: 10_000 });
+  database.prepare('update artifact set expires_at = 1 where id = ?').run(artifact_id);
+  database.close();
+  const { status, message } = await execute(service, { file: `artifact:${artifact_id}` });
+  assert.ok(status === 422 || status === 404, message);
+  if (status === 422) assert.match(message, /received one that has expired\. Run the plugin that created it again\.$/);
+  for (let round = 0; round < 2; round++) {
+    const file_id = await upload(service, key, Buffer.concat([pdf, randomBytes(8)]));
+    const headers = { authorization: `Bearer ${key}` };
+    const runs = Array.from({ length: 4 }, () => execute(service, { file: `file:${file_id}` }));
+    const deleted = await fetch(`${filesUrl}/v1/files/${file_id}`, { method: 'DELETE', headers });
+    assert.equal(deleted.status, 200);
+    for (const { status, code, text } of await Promise.all(runs)) {
+      assert.ok(status === 200 || code === 'OBJECT_NOT_FOUND', text);
+    }
+    assert.equal((await execute(service, { file: `file:${file_id}` })).code, 'OBJECT_NOT_FOUND');
+  }
+});
