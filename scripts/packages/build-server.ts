@@ -98,7 +98,7 @@ function writeManifest(root: string) {
     type: 'module',
     bin: { quartermaster: 'bin/quartermaster.cjs' },
     engines: readManifest(root, '.').engines,
-    files: ['bin', 'bundles', 'packages', releaseList, 'sbom.cdx.json', 'THIRD_PARTY_LICENSES'],
+    files: ['bin', 'bundles', 'packages', releaseList, 'npm-shrinkwrap.json', 'sbom.cdx.json', 'THIRD_PARTY_LICENSES'],
     dependencies: Object.fromEntries(
       dependencies.filter(([name]) => !name.startsWith('@quartermaster/')).sort(([a], [b]) => (a < b ? -1 : 1)),
     ),

@@ -49,7 +49,12 @@ test('[keys] bound to another address than loopback, the plugins address asks fo
   const { pluginsUrl, key } = await startService(t, { settings: { HOST: '0.0.0.0' } });
   const url = pluginsUrl.replace('0.0.0.0', '127.0.0.1');
   assert.equal((await fetch(`${url}/v1/bundles`)).status, 401);
-  assert.equal((await fetch(`${url}/v1/bundles`, { headers: { Authorization: `Bearer ${key}` } })).status, 200);
+  const bundles = await fetch(`${url}/v1/bundles`, { headers: { Authorization: `Bearer ${key}` } });
+  assert.equal(bundles.status, 200);
+  const { data } = (await bundles.json()) as { data: readonly { icon_url: string }[] };
+  const icon = data[0]?.icon_url ?? '';
+  assert.notEqual(new URL(icon).hostname, '0.0.0.0', 'URLs in answers name an address of the machine');
+  assert.equal((await fetch(icon, { headers: { Authorization: `Bearer ${key}` } })).status, 200, icon);
 });
 
 test('[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command', async (t) => {

@@ -174,6 +174,12 @@ test('[mcp] a document of another project is not found, by id, endpoint, cursor 
     }
   }
   const own = `${service.filesUrl}/mcp/collections/${collectionId}`;
+  const chosen = await askMcp(`${own}?tools=all`, service.key, 'tools/list');
+  assert.deepEqual(
+    [chosen.status, chosen.body.error?.code],
+    [422, 'REQUEST_VALIDATION_ERROR'],
+    'it has no choice of tools',
+  );
   const elsewhere = await addDocument(service, { content: 'Foxes sleep.' });
   const away = `quartermaster://collections/${elsewhere.collectionId}/records/${elsewhere.recordId}`;
   assert.equal(codeOf(await callTool(own, service.key, 'fetch', { id: away })), 'OBJECT_NOT_FOUND');

@@ -130,6 +130,7 @@ test('[package] the archive holds compiled code, licences and a list of componen
     files.filter((path) => /(?<!\.d)\.ts$|\.test\.|\.suite\.|\.map$/.test(path)),
     [],
   );
+  assert.ok(files.includes('npm-shrinkwrap.json'), 'the tree of packages that was tested');
   const { components } = JSON.parse(await readFile(join(own, 'sbom.cdx.json'), 'utf8')) as {
     components: { name: string }[];
   };

@@ -10,7 +10,7 @@ import type { McpAnswer } from './answer-batch.ts';
 import { maxBatch } from './batch-limits.ts';
 import type { McpRequest } from './endpoint.ts';
 import type { AnswerRequest, Endpoints } from './endpoints.ts';
-import { type Choice, readChoice } from './toolsets/choice.ts';
+import { type Choice, checkParameters, readChoice } from './toolsets/choice.ts';
 
 /** The part that is loaded with the first request: a service without MCP clients saves the memory of the SDK. */
 export interface Mcp {
@@ -87,6 +87,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       { onRequest: [guardHosts, guard.checkCollections], schema },
       async (request, reply) => {
         const { collection_id: collectionId } = request.params;
+        checkParameters(Object(request.query), otherParameters);
         return await answer({ request, reply, collectionId }, (all, caller) =>
           all.openCollection(caller?.projectId ?? '-', collectionId),
         );

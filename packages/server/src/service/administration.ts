@@ -11,6 +11,7 @@ import { createCredentialProfileRepository } from '../adapters/repositories/cred
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { assertDataFolder } from '../files/store-identity.ts';
+import { listReachableUrls } from '../http/reachable-urls.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
@@ -89,7 +90,7 @@ export async function withAdministration(work: (administration: Administration) 
         const administrators = createAdministratorRepository(database);
         if (reset) await administrators.removeAdministrator();
         const { dataFolder } = config;
-        const consoleUrl = config.publicFilesUrl ?? `http://${config.host}:${config.filesPort}`;
+        const consoleUrl = config.publicFilesUrl ?? listReachableUrls(config.host, config.filesPort)[0];
         return createSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
       },
       ...administerStore({ database, dataFolder: config.dataFolder, logger, assertFolder }),

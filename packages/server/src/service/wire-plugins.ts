@@ -22,6 +22,7 @@ import { createFileAccess } from '../files/create-file-access.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../http/allowed-hosts.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
+import { listReachableUrls } from '../http/reachable-urls.ts';
 import { reservePort } from '../http/reserve-port.ts';
 import { version } from '../kernel/version.ts';
 import { createCallTool } from '../mcp/call-tool.ts';
@@ -49,7 +50,7 @@ export async function openPluginsAddress(
   // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
-  const publicUrl = config.publicPluginsUrl ?? `http://${config.host}:${port}`;
+  const publicUrl = config.publicPluginsUrl ?? listReachableUrls(config.host, port)[0];
   const { encrypter, hashes } = await openSecrets(context);
   const stored = ofFiles?.stored ?? (await openSharedContent(context));
   const urls = createArtifactUrls(publicUrl, hashes);

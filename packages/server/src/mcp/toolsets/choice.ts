@@ -17,13 +17,20 @@ const parameters = ['bundles', 'tools', 'toolset'] as const;
 /**
  * Reads the choice from a query string. A parameter may be repeated, and each value may hold several names, separated by commas.
  * @param others the parameters that have another meaning
- * @throws Problem REQUEST_VALIDATION_ERROR for another parameter, and for more than {@link maxChosenNames} names
+ * @throws Problem REQUEST_VALIDATION_ERROR for another parameter, for one without a name, for `all` beside names of tools, and
+ *   for more than {@link maxChosenNames} names
  */
 export function readChoice(query: Readonly<Record<string, unknown>>, others: readonly string[] = []): Choice {
-  const known = new Set<string>([...parameters, ...others]);
-  const unknown = Object.keys(query).find((name) => !known.has(name));
-  if (unknown !== undefined) throw fieldInvalid('query', `the parameter ${quote(unknown)}`, quoteNames([...known]));
+  checkParameters(query, [...parameters, ...others]);
+  // Without this check, an empty value would offer every tool.
+  for (const name of parameters) {
+    if (query[name] !== undefined && namesIn(query[name]).length === 0)
+      throw fieldInvalid(`query/${name}`, 'no name', 'names');
+  }
   const tools = namesIn(query.tools);
+  if (tools.includes('all') && tools.some((name) => name !== 'all')) {
+    throw fieldInvalid('query/tools', '"all" and names of tools', '"all" or names of tools');
+  }
   const choice = {
     bundles: namesIn(query.bundles),
     tools: tools.filter((name) => name !== 'all'),
@@ -33,6 +40,12 @@ export function readChoice(query: Readonly<Record<string, unknown>>, others: rea
   const count = choice.bundles.length + choice.tools.length + choice.toolsets.length;
   if (count > maxChosenNames) throw fieldInvalid('query', `${count} names`, `at most ${maxChosenNames} names`);
   return choice;
+}
+
+/** @throws Problem REQUEST_VALIDATION_ERROR for a parameter that is not known */
+export function checkParameters(query: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw fieldInvalid('query', `the parameter ${quote(unknown)}`, quoteNames(known));
 }
 
 /** Whether the URL names bundles, tools or toolsets. */

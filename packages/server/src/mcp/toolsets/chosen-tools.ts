@@ -64,7 +64,11 @@ function namesOf(
   }
   for (const name of choice.tools) {
     if (toolbox.findPlugin(name) === undefined) {
-      throw fieldInvalid('query/tools', quote(name), '"all" or names of tools, which `?tools=all` lists');
+      throw fieldInvalid(
+        'query/tools',
+        quote(name),
+        '"all" or names of tools of plugins; the tools for documents are always listed',
+      );
     }
   }
   // A set may name bundles that are not installed yet.

@@ -128,6 +128,10 @@ test('an unknown parameter, bundle, tool or toolset is an error that names it', 
     [{ tools: 'add' }, undefined, /query\/tools must be .*; received "add"/],
     [{ toolset: 'home' }, undefined, /query\/toolset must be a set in QUARTERMASTER_MCP_TOOLSETS; received "home"/],
     [{ bundles: 'time' }, 'time', /query\/bundles must be absent/],
+    [{ bundles: '' }, undefined, /query\/bundles must be names; received no name/],
+    [{ toolset: ['', ','] }, undefined, /query\/toolset must be names; received no name/],
+    [{ tools: ' ' }, 'time', /query\/tools must be names; received no name/],
+    [{ tools: ['time__convert_time', 'all'] }, undefined, /query\/tools must be "all" or names of tools; received/],
     [{}, 'tim', /No bundle with the id "tim" is installed/],
   ];
   for (const [query, bundleId, message] of wrong) assert.throws(() => choose(query, bundleId), message);
