@@ -1,15 +1,18 @@
 // `npm run packages` builds the archives that a release publishes, in dist/packages: quartermaster (server, console, command
 // line), @quartermaster/client and @quartermaster/plugin-kit. Node.js refuses to strip types below node_modules, so that they
-// hold compiled JavaScript. The same sources give the same bytes.
+// hold compiled JavaScript. The same sources give the same bytes. `npm run packages -- --measure` also prints the figures of
+// RELEASING.md: sizes, and the seconds of an installation and of its first use.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildLibraries } from './packages/build-libraries.ts';
 import { buildServer } from './packages/build-server.ts';
 import { compile } from './packages/compile.ts';
+import { measurePackages } from './packages/measure-packages.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const out = resolve(process.argv[2] ?? join(root, 'dist/packages'));
+const [target] = process.argv.slice(2).filter((argument) => argument !== '--measure');
+const out = resolve(target ?? join(root, 'dist/packages'));
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -26,3 +29,4 @@ for (const folder of [await buildServer(root, compiled, build), ...buildLibrarie
   if (archive === undefined) throw new Error(`npm packed nothing of ${folder}`);
   console.log(`${archive.filename}: ${archive.entryCount} files, ${(archive.size / 2 ** 20).toFixed(2)} MiB`);
 }
+if (process.argv.includes('--measure')) await measurePackages(root, out);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
@@ -152,7 +152,7 @@ test('[package] the archive holds compiled code, licences and a list of componen
   assert.ok(archive.size <= 2.5 * 2 ** 20, `${archive.size} bytes`);
 });
 
-test('[package] programs import the libraries in Node.js 20 and check their types with both kinds of module resolution', async () => {
+test('[package] programs use the libraries in Node.js 20 and check their types with both kinds of module resolution', async (t) => {
   const program = join(folder, 'program');
   const libraries = ['quartermaster-client', 'quartermaster-plugin-kit'].map((name) => archives.get(name) ?? '');
   await installInto(program, [...libraries, `node-${platform}@${oldNode}`]);
@@ -175,6 +175,12 @@ test('[package] programs import the libraries in Node.js 20 and check their type
   }
   const node = join(program, `node_modules/node-${platform}/bin/node`);
   assert.equal((await run(node, ['out/main.mjs'], { cwd: program })).stdout, 'function object function\n');
+
+  await copyFile('scripts/packages/story.mjs', join(program, 'story.mjs'));
+  const service = await startInstalled(t);
+  const env = { PATH: process.env.PATH, QM_URL: service.filesUrl, QM_API_KEY: service.key };
+  for (const each of [node, process.execPath]) await run(each, ['story.mjs'], { cwd: program, env });
+  assert.equal((await service.client.files.list()).data.length, 2);
 });
 
 test('[package] the same sources give the same bytes', async () => {
