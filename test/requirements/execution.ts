@@ -45,6 +45,17 @@ export const executionRequirements: Requirements = {
       'a picture that refers to other files is not converted, and no reference is followed',
     ],
   },
+  'execute.console-pictures': {
+    promise: 'The console shows pictures and charts; a hostile picture harms neither the page nor its origin.',
+    source: 'docs/contract.md "Artifacts"; ADR 0103',
+    tests: [
+      '[console] pictures and files of results are shown in a browser, and hostile ones harm nothing',
+      '[console] a chart is shown on the page of its plugin, with its title, and can be downloaded',
+      '[console] every format of a picture is shown on the page of its run, other files are downloads',
+      '[console] a hostile picture is not shown, runs nothing, loads nothing and does not block the page',
+      '[console] an expired artifact says so, in both languages',
+    ],
+  },
   'execute.artifacts': {
     promise: 'Media and large outputs are stored, belong to their project, expire, and no paid result is discarded.',
     source: 'docs/contract.md "Artifacts"; ADR 0097',

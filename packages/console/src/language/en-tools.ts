@@ -1,5 +1,10 @@
 /** Catalogue, plugin pages and runs. `{name}` is a parameter. */
 export const tools = {
+  'artifacts.expired': 'This file has expired.',
+  'artifacts.notShown':
+    'This picture is not shown: it is too large, damaged, or has contents that could block this page.',
+  'artifacts.picture': 'Picture {name}',
+  'artifacts.title': 'Pictures and files',
   'catalogue.about':
     '{plugins} plugins in {bundles} bundles. Plugins run on the server with the credentials of each call.',
   'catalogue.empty': 'No bundles',

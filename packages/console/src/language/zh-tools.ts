@@ -1,5 +1,9 @@
 /** Catalogue, plugin pages and runs, in Chinese. */
 export const tools = {
+  'artifacts.expired': '此文件已过期。',
+  'artifacts.notShown': '此图片不予显示：它过大、已损坏，或其内容可能使页面停止响应。',
+  'artifacts.picture': '图片 {name}',
+  'artifacts.title': '图片和文件',
   'catalogue.about': '共 {bundles} 个插件包、{plugins} 个插件。在服务器上运行，使用每次调用所带的凭据。',
   'catalogue.empty': '没有插件包',
   'catalogue.list': '插件包和插件',

@@ -1,6 +1,7 @@
 import { Alert, Tabs } from '@mantine/core';
 import type { ExecuteResult } from '@quartermaster/contract';
 import { useLanguage } from '../../language/language.tsx';
+import { ArtifactList } from '../artifacts/artifact-list.tsx';
 import { JsonBox } from '../schema/json-tree.tsx';
 import { Snippet } from '../snippet.tsx';
 
@@ -10,7 +11,7 @@ const sentenceKeys: Readonly<Record<string, 'try.violationMissing' | 'try.violat
   'an unknown parameter': 'try.violationUnknown',
 };
 
-/** The output of a run, and its schema violations. */
+/** The output of a run with its pictures and files, and its schema violations. */
 export function RunOutput({ result }: { result: ExecuteResult }) {
   const { t } = useLanguage();
   const violations = result.output_violations ?? [];
@@ -25,7 +26,8 @@ export function RunOutput({ result }: { result: ExecuteResult }) {
           ))}
         </Alert>
       )}
-      <Tabs defaultValue="tree" keepMounted={false}>
+      <ArtifactList artifacts={result.artifacts ?? []} />
+      <Tabs defaultValue="tree" mt="md" keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="tree">{t('try.resultTree')}</Tabs.Tab>
           <Tabs.Tab value="json">{t('try.json')}</Tabs.Tab>
