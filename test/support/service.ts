@@ -61,12 +61,21 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log += text;
   });
+  const stopOrKill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    child.kill('SIGTERM');
+    await once(child, 'close');
+    clearTimeout(killer);
+  };
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
   t.after(async () => {
+    // The service writes its log in batches, and the last one when it stops.
+    if (t.passed === false) await stopOrKill();
     await kill();
     if (t.passed === false) t.diagnostic?.(failuresIn(log));
   });
