@@ -3,7 +3,7 @@
 // third parties (`*.corpus.test.ts`). A run starts only what its files need. When system programs are missing and
 // cannot be installed, it names them and skips the files that need them; with `--complete` it fails instead.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -114,13 +114,15 @@ async function runFiles(files) {
 
 async function runTests(files, environment) {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tests-'));
+  chmodSync(folder, 0o755); // a service of an ordinary user is installed from its archives
   const countFile = join(folder, 'counts.json');
   try {
     const exitCode = await run(
       'node',
       [
         '--test',
-        `--test-concurrency=${availableParallelism()}`,
+        // One file more than there are processors, because many tests wait for other processes.
+        `--test-concurrency=${availableParallelism() + 1}`,
         '--test-timeout=600000',
         `--import=${support('file-time-limit.ts')}`,
         ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
@@ -128,7 +130,12 @@ async function runTests(files, environment) {
         ...files,
       ],
       // Compilation takes half of the time of a short test.
-      { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'), ...environment },
+      {
+        NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'),
+        // What one test file creates for all others.
+        QUARTERMASTER_TEST_SHARED: folder,
+        ...environment,
+      },
     );
     return { exitCode, counts: JSON.parse(readFileSync(countFile, 'utf8') || '{"tests":0,"passed":0}') };
   } finally {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { checkStores } from '../support/check-stores.ts';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { createFailingSync } from '../support/failing-sync.ts';
 import { knownBetween, rememberNow } from '../support/known-at-some-time.ts';
 import { createTestDatabase, postgresPrograms } from '../support/postgres.ts';
@@ -254,7 +255,7 @@ async function command(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ stdout: string }> {
   const own = Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
-  const env = { PATH: process.env.PATH, ...environment, ...Object.fromEntries(own) };
+  const env = { ...commandEnvironment, ...environment, ...Object.fromEntries(own) };
   return await run(process.execPath, [main, ...args], { env });
 }
 

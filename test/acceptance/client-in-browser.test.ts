@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openBrowser } from '../support/browser.ts';
-import { buildArchives, installInto } from '../support/packed-archives.ts';
+import { installInto, provideArchives } from '../support/packed-archives.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -64,7 +64,7 @@ async function useClient({ baseUrl, apiKey, pdf }: Given) {
 
 test('[package] in a page of another origin, the packed client uploads a file, waits for its record and finds a passage', async (t) => {
   const folder = await temporaryFolder(t);
-  const archives = await buildArchives(join(folder, 'archives'));
+  const archives = await provideArchives(join(folder, 'archives'));
   await installInto(folder, [archives.get('quartermaster-client') ?? assert.fail('no archive')]);
   const origin = await servePage(t, folder, '@quartermaster/client');
   const service = await startService(t, { settings: { CORS_ORIGINS: origin } });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -40,7 +41,8 @@ async function preparePlace(t: TestContext): Promise<Place> {
 /** Runs a command of `quartermaster` on the same store. */
 async function command(place: Place, args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const all = { ...place.settings, DATA: place.data, ...settings };
-  const env = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  const own = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
+  const env = { ...commandEnvironment, ...own };
   const { stdout } = await run(process.execPath, ['packages/cli/src/main.ts', ...args], { env });
   return stdout.trim();
 }

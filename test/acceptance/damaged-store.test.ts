@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -13,7 +14,7 @@ const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const command = (folder: string, ...args: string[]) => commandWith({}, folder, ...args);
 
 async function commandWith(environment: NodeJS.ProcessEnv, folder: string, ...args: string[]): Promise<string> {
-  const env = { ...environment, PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: folder };
+  const env = { ...commandEnvironment, ...environment, QUARTERMASTER_DATA: folder };
   return (await run(process.execPath, [main, ...args], { env })).stdout;
 }
 

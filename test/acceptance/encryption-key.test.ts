@@ -4,6 +4,7 @@ import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -18,7 +19,7 @@ async function command(settings: Settings, ...args: string[]): Promise<string> {
 async function runCommand(settings: Settings, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const command = ['packages/cli/src/main.ts', ...args];
-  return await run(process.execPath, command, { env: { PATH: process.env.PATH, ...env } });
+  return await run(process.execPath, command, { env: { ...commandEnvironment, ...env } });
 }
 
 async function bundleSettings(t: TestContext): Promise<Settings> {

@@ -5,13 +5,14 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
 const main = resolve('packages/cli/src/main.ts');
 
 async function quartermaster(args: readonly string[], data?: string): Promise<string> {
-  const env = { PATH: process.env.PATH ?? '', ...(data === undefined ? {} : { QUARTERMASTER_DATA: data }) };
+  const env = { ...commandEnvironment, ...(data === undefined ? {} : { QUARTERMASTER_DATA: data }) };
   const { stdout } = await run(process.execPath, [main, 'bundle', ...args], { env });
   return stdout.trim();
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { enlargeStore, type LargeStore } from '../support/large-store.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -18,7 +19,7 @@ async function backUpAndRestore(t: TestContext, large: LargeStore) {
   const place = await temporaryFolder(t);
   const [backup, restored] = [join(place, 'backup'), join(place, 'restored')];
   const command = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH, QUARTERMASTER_DATA: service.folder };
+    const env = { ...commandEnvironment, QUARTERMASTER_DATA: service.folder };
     return await run(process.execPath, [main, ...args], { env, maxBuffer: 2 ** 24 });
   };
   return { made: await command('backup', backup), back: await command('restore', backup, restored), restored };

@@ -5,6 +5,7 @@ import { chmod, mkdir, rename, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { startService } from '../support/service.ts';
 
 test('[operations] both addresses tell health, readiness, version and describe themselves', async (t) => {
@@ -64,7 +65,7 @@ test('[keys] the first key is printed once and kept in a file for its owner only
   const run = async (...args: string[]) => {
     const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder },
+      env: { ...commandEnvironment, QUARTERMASTER_DATA: service.folder },
     });
     let output = '';
     let errors = '';
@@ -119,14 +120,14 @@ test('[isolated] one project sees nothing of another', async (t) => {
   const collection = await service.client.collections.create({ name: 'mine' });
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'project', 'create', 'other'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder },
+    env: { ...commandEnvironment, QUARTERMASTER_DATA: service.folder },
   });
   const [project] = (await once(child.stdout, 'data')) as [Buffer];
   await once(child, 'close');
   const maker = spawn(
     process.execPath,
     ['packages/cli/src/main.ts', 'key', 'create', String(project).trim(), '--name', 'k'],
-    { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder } },
+    { stdio: ['ignore', 'pipe', 'ignore'], env: { ...commandEnvironment, QUARTERMASTER_DATA: service.folder } },
   );
   const [key] = (await once(maker.stdout, 'data')) as [Buffer];
   await once(maker, 'close');

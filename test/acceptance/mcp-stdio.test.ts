@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { startService } from '../support/service.ts';
 
 const modes = [{ pin: '2026-07-28' }, 'auto', 'legacy'] as const;
@@ -17,7 +18,7 @@ async function connect(t: TestContext, { args, mode = 'auto', env = {} }: Connec
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   const command = { command: process.execPath, args: ['packages/cli/src/main.ts', 'mcp', ...args] };
   t.after(() => client.close());
-  await client.connect(new StdioClientTransport({ ...command, env: { PATH: process.env.PATH ?? '', ...env } }));
+  await client.connect(new StdioClientTransport({ ...command, env: { ...commandEnvironment, ...env } }));
   return client;
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { settledRecord } from '../support/client.ts';
-import { buildArchives, installInto } from '../support/packed-archives.ts';
+import { buildArchives, installInto, provideArchives } from '../support/packed-archives.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
@@ -25,7 +25,7 @@ const launcher = () => join(installed, 'node_modules/quartermaster/bin/quarterma
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quartermaster-packages-'));
   await chmod(folder, 0o755); // a reader of documents has a user of its own
-  archives = await buildArchives(join(folder, 'archives'));
+  archives = await provideArchives(join(folder, 'archives'));
   installed = join(folder, 'a folder');
   await installInto(installed, [archives.get('quartermaster') ?? assert.fail('no archive')]);
 });

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { settledRecord } from '../support/client.ts';
+import { commandEnvironment } from '../support/command-environment.ts';
 import { startPostgres, type TestServer } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -79,7 +80,7 @@ async function connect(url: string): Promise<pg.Client> {
 
 async function command(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<void> {
   const own = Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
-  const env = { PATH: process.env.PATH, ...Object.fromEntries(own) };
+  const env = { ...commandEnvironment, ...Object.fromEntries(own) };
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
   assert.deepEqual(JSON.parse(stdout).faults, []);
 }

@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { commandEnvironment } from './command-environment.ts';
 import { type EchoingUpstream, startEchoingUpstream } from './echoing-upstream.ts';
 import { createSecretFinder } from './find-secret.ts';
 import { type Scheme, schemes, secretsOf, signingKey, writeSchemeBundles } from './scheme-bundles.ts';
@@ -114,7 +115,7 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
 
 /** Stores as much as possible in the records of runs, including inputs and messages. */
 async function keepInputs(folder: string): Promise<void> {
-  const env = { QUARTERMASTER_DATA: folder };
+  const env = { ...commandEnvironment, QUARTERMASTER_DATA: folder };
   const quartermaster = async (...args: string[]) =>
     (await run(process.execPath, ['packages/cli/src/main.ts', ...args], { env })).stdout;
   // The line below the column headings.

@@ -3,7 +3,7 @@ import { access, copyFile, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { buildArchives, installInto } from './packed-archives.ts';
+import { installInto, provideArchives } from './packed-archives.ts';
 import { requireTools, toolsNamed } from './system-tools.ts';
 
 const run = promisify(execFile);
@@ -104,8 +104,8 @@ async function createContext(folder: string): Promise<string> {
   for (const name of ['deploy/Dockerfile', 'deploy/health-check.mjs', '.dockerignore']) {
     await copyFile(join(root, name), join(context, name));
   }
-  const archives = await buildArchives(join(context, 'dist/packages'));
-  await rm(join(context, 'dist/packages/build'), { recursive: true });
+  const archives = await provideArchives(join(context, 'dist/packages'));
+  await rm(join(context, 'dist/packages/build'), { recursive: true, force: true });
   // The build may need certificates and proxies of this machine, so npm gets every package here.
   const archive = archives.get('quartermaster') ?? '';
   await installInto(join(folder, 'installed'), ['--cache', join(folder, 'npm'), archive]);

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -167,11 +167,16 @@ export interface TestDatabase {
 
 let open = 0;
 
-/** Creates a fresh, empty database for one test file. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * Creates a fresh database for one test file. It is empty, or a copy of the database that `prepare` prepared once for
+ * this run.
+ */
+export async function createTestDatabase(prepare?: (url: string) => Promise<void>): Promise<TestDatabase> {
   const server = await postgresUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await withClient(server, (client) => client.query(`create database ${name}`));
+  const isShared = process.env.QUARTERMASTER_TEST_SHARED !== undefined;
+  const template = prepare !== undefined && isShared ? await provideTemplate(server, prepare) : 'template1';
+  await withClient(server, (client) => client.query(`create database ${name} template ${template}`));
   open += 1;
   const url = new URL(server);
   url.pathname = name;
@@ -187,4 +192,21 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       }
     },
   };
+}
+
+/** Prepares the database that others are copied from, unless another test file of this run has done it. @returns its name */
+async function provideTemplate(server: string, prepare: (url: string) => Promise<void>): Promise<string> {
+  const name = `prepared_${createHash('sha256').update(prepare.toString()).digest('hex').slice(0, 16)}`;
+  await withClient(server, async (client) => {
+    // The lock is released when the client disconnects.
+    await client.query('select pg_advisory_lock(1)');
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount === 1) return;
+    const draft = new URL(server);
+    draft.pathname = `test_${randomBytes(8).toString('hex')}`;
+    await client.query(`create database ${draft.pathname.slice(1)}`);
+    await prepare(draft.href);
+    await client.query(`alter database ${draft.pathname.slice(1)} rename to ${name}`);
+  });
+  return name;
 }

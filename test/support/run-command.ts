@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { commandEnvironment } from './command-environment.ts';
 import type { ServiceRequest, StartedService } from './service.ts';
 
 export interface CommandResult {
@@ -19,7 +20,7 @@ export async function runCommand(
   );
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', QUARTERMASTER_DATA: service.folder, ...settings },
+    env: { ...commandEnvironment, QUARTERMASTER_DATA: service.folder, ...settings },
   });
   let output = '';
   let errors = '';
