@@ -3,6 +3,8 @@ import { defineConfig } from 'vite';
 /** Everything from this address, nothing inline: the server's policy for pages allows no more. */
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
+  // Paths in the built files are relative. The server puts the base path before those of a page.
+  base: './',
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -55,9 +55,11 @@ test('[session] a fresh service has no account, only a link; once used, its path
 });
 
 test('[session] its cookie is HttpOnly and SameSite, Secure with __Host- over HTTPS, and no answer lacks a protective header', async (t) => {
-  for (const [publicUrl, prefix, secure] of [
-    ['', '', false],
-    ['https://console.example', '__Host-', true],
+  for (const [publicUrl, prefix, path, secure] of [
+    ['', '', '/', false],
+    ['https://console.example', '__Host-', '/', true],
+    // Browsers accept `__Host-` only with the path `/`.
+    ['https://console.example/tools', '__Secure-', '/tools/', true],
   ] as const) {
     const { service, admin } = await start(t, { settings: { PUBLIC_FILES_URL: publicUrl } });
     const signIn = await fetch(`${service.filesUrl}/v1/session`, {
@@ -66,7 +68,7 @@ test('[session] its cookie is HttpOnly and SameSite, Secure with __Host- over HT
       body: JSON.stringify(administrator),
     });
     const [session = ''] = signIn.headers.getSetCookie();
-    assert.match(session, new RegExp(`^${prefix}quartermaster_session=[\\w-]{43}; Max-Age=43200; Path=/;`));
+    assert.match(session, new RegExp(`^${prefix}quartermaster_session=[\\w-]{43}; Max-Age=43200; Path=${path};`));
     assert.ok(session.length < 4096 && session.includes('; HttpOnly; SameSite=Strict'));
     assert.equal(session.includes('; Secure'), secure);
     assert.ok(!session.includes('Domain'));

@@ -48,6 +48,21 @@ export const operationsRequirements: Requirements = {
       '[proxy] the log names the client of the proxy, not the address that the client claims',
     ],
   },
+  'operations.base-path': {
+    promise:
+      'Below a path of one host name, the console, both clients, the command line and MCP work, and every URL has the path.',
+    source: 'ADR 0105',
+    tests: [
+      '[base path] the TypeScript client uploads, searches, runs a plugin and opens the URL of its picture',
+      '[base path] the Python client runs the program of its guide',
+      '[base path] the command line stores both URLs at the login and uses them',
+      '[base path] an MCP client finds documents whose url opens the console, and calls a plugin, at both addresses',
+      '[base path] every URL and path that an answer names lies below the path',
+      '[base path] a request that still has the path gets 404 with the remedy, also in a browser',
+      '[base path] the cookies of the console are sent below its path only, and a sign-out clears no data of other applications',
+      '[base path] in a browser: setup link, upload, record, search, passage, plugin, picture, reference, sign-out',
+    ],
+  },
   'operations.stop': {
     promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
     source: 'docs/contract.md "Durability"',

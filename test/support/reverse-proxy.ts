@@ -16,9 +16,42 @@ export type ProxyName = 'nginx' | 'caddy';
  * @param upstream where the service listens
  */
 export async function startProxy(t: Ending, name: ProxyName, ports: Ports, upstream: Ports): Promise<void> {
+  const places = {
+    nginx: [
+      [/^ +ssl_certificate.*\n/gm, '', 4],
+      [/listen 443 ssl;(\s+server_name quartermaster)/g, `listen 127.0.0.1:${ports.files};$1`, 1],
+      [/listen 443 ssl;(\s+server_name plugins)/g, `listen 127.0.0.1:${ports.plugins};$1`, 1],
+    ],
+    caddy: [
+      [/^quartermaster\.example\.com/gm, `http://127.0.0.1:${ports.files}`, 1],
+      [/^plugins\.example\.com/gm, `http://127.0.0.1:${ports.plugins}`, 1],
+    ],
+  } as const;
+  const file = { nginx: 'deploy/nginx.conf', caddy: 'deploy/Caddyfile' }[name];
+  await start(t, name, replaceAll(await readFile(file, 'utf8'), [...portsOf(upstream), ...places[name]]));
+}
+
+/**
+ * Starts a reverse proxy with its sample for one host name, which serves the addresses below `/quartermaster/` and
+ * `/quartermaster-tools/`.
+ * @param port where the proxy listens
+ */
+export async function startProxyWithPaths(t: Ending, name: ProxyName, port: number, upstream: Ports): Promise<void> {
+  const places = {
+    nginx: [
+      [/^ +ssl_certificate.*\n/gm, '', 2],
+      [/listen 443 ssl;/g, `listen 127.0.0.1:${port};`, 1],
+    ],
+    caddy: [[/^example\.com/gm, `http://127.0.0.1:${port}`, 1]],
+  } as const;
+  const file = { nginx: 'deploy/nginx-base-path.conf', caddy: 'deploy/Caddyfile.base-path' }[name];
+  await start(t, name, replaceAll(await readFile(file, 'utf8'), [...portsOf(upstream), ...places[name]]));
+}
+
+async function start(t: Ending, name: ProxyName, sample: string): Promise<void> {
   await requireTools(toolsNamed(name satisfies ToolName));
   const folder = await temporaryFolder(t);
-  const { command, ready } = await (name === 'nginx' ? writeNginx : writeCaddy)(folder, ports, upstream);
+  const { command, ready } = await (name === 'nginx' ? writeNginx : writeCaddy)(folder, sample);
   const [program = '', ...args] = command;
   const env = { PATH: process.env.PATH ?? '', HOME: folder };
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
@@ -38,13 +71,7 @@ export async function startProxy(t: Ending, name: ProxyName, ports: Ports, upstr
   throw new Error(`${name} did not start:\n${lines.join('\n')}`);
 }
 
-async function writeNginx(folder: string, ports: Ports, upstream: Ports) {
-  const sample = replaceAll(await readFile('deploy/nginx.conf', 'utf8'), [
-    [/^ +ssl_certificate.*\n/gm, '', 4],
-    ...portsOf(upstream),
-    [/listen 443 ssl;(\s+server_name quartermaster)/g, `listen 127.0.0.1:${ports.files};$1`, 1],
-    [/listen 443 ssl;(\s+server_name plugins)/g, `listen 127.0.0.1:${ports.plugins};$1`, 1],
-  ]);
+async function writeNginx(folder: string, sample: string) {
   await writeFile(join(folder, 'quartermaster'), sample);
   // The configuration of the Debian package stays as it is, except for folders that belong to the machine.
   const own = replaceAll(await readFile('/etc/nginx/nginx.conf', 'utf8'), [
@@ -64,12 +91,7 @@ function temporaryPaths(folder: string): string {
   return ['access_log off;', ...kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`)].join('\n');
 }
 
-async function writeCaddy(folder: string, ports: Ports, upstream: Ports) {
-  const sample = replaceAll(await readFile('deploy/Caddyfile', 'utf8'), [
-    ...portsOf(upstream),
-    [/^quartermaster\.example\.com/gm, `http://127.0.0.1:${ports.files}`, 1],
-    [/^plugins\.example\.com/gm, `http://127.0.0.1:${ports.plugins}`, 1],
-  ]);
+async function writeCaddy(folder: string, sample: string) {
   const file = join(folder, 'Caddyfile');
   await writeFile(file, `{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1\n}\n${sample}`);
   const command = ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file];

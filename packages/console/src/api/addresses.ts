@@ -1,5 +1,6 @@
 import { ApiError, createApi, type FilesApi, type PluginsApi } from '@quartermaster/client/api';
 import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
+import { basePath } from '../base-path.ts';
 import { readConsoleToken } from './console-token.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';
 
@@ -45,7 +46,7 @@ const options = {
 } as const;
 
 /** The files address: the page's own. */
-export const filesApi = createApi<FilesApi>({ baseUrl: '', ...options });
+export const filesApi = createApi<FilesApi>({ baseUrl: basePath, ...options });
 
 /** The plugins address, which the files address serves to the console below this path. ADR 0039. */
-export const pluginsApi = createApi<PluginsApi>({ baseUrl: '/plugins', ...options });
+export const pluginsApi = createApi<PluginsApi>({ baseUrl: `${basePath}/plugins`, ...options });

@@ -1,6 +1,7 @@
 import { ApiError } from '@quartermaster/client/api';
 import type { NewSession, Session } from '@quartermaster/contract';
 import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { basePath, storageKey } from '../base-path.ts';
 import { filesApi, isSessionOver } from './addresses.ts';
 import { forgetConsoleToken, keepConsoleToken } from './console-token.ts';
 
@@ -45,6 +46,7 @@ export async function leaveSession(queries: QueryClient, everywhere: boolean): P
   const answer = filesApi.json('DELETE /v1/session', { query });
   const choices = choiceKeys.map((key) => [key, localStorage.getItem(key)] as const);
   forgetConsoleToken();
+  localStorage.removeItem(storageKey('project'));
   queries.setQueryData<SessionState>(sessionKey, { kind: 'signed-out' });
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
   try {
@@ -53,9 +55,9 @@ export async function leaveSession(queries: QueryClient, everywhere: boolean): P
     // A session that has ended already needs no error.
     if (!isSessionOver(error)) throw error;
   }
-  // The response clears the storage of this origin. Language and theme are not data of the session.
+  // The response clears the storage of this origin, except below a base path. Language and theme are not data of the session.
   for (const [key, value] of choices) if (value !== null) localStorage.setItem(key, value);
-  window.location.assign('/');
+  window.location.assign(`${basePath}/`);
 }
 
 export function useSessionState() {

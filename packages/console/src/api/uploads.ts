@@ -1,6 +1,7 @@
 import { type ApiError, readApiError } from '@quartermaster/client/api';
 import type { Purpose } from '@quartermaster/contract';
 import { useSyncExternalStore } from 'react';
+import { basePath } from '../base-path.ts';
 import { currentProject, isSessionOver, sessionHeaders } from './addresses.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';
 
@@ -106,7 +107,7 @@ function start({ id, purpose, bytes }: Upload): void {
     change(id, { state: 'failed', error: 'connection' });
     startNext();
   };
-  request.open('POST', '/v1/files');
+  request.open('POST', `${basePath}/v1/files`);
   for (const [name, value] of Object.entries(sessionHeaders(job.projectId))) request.setRequestHeader(name, value);
   request.send(form);
 }

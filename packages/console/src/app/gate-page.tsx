@@ -1,5 +1,6 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { basePath } from '../base-path.ts';
 import { LanguageChoice, SchemeChoice } from './choices.tsx';
 import classes from './gate-page.module.css';
 
@@ -13,7 +14,7 @@ export function GatePage({ title, about, children }: { title: string; about: Rea
       <Paper withBorder shadow="sm" p="xl" radius="lg" className={classes.card}>
         <Stack gap="lg">
           <div className={classes.brand}>
-            <img src="/favicon.svg" width={36} height={36} alt="" />
+            <img src={`${basePath}/favicon.svg`} width={36} height={36} alt="" />
             <Text fw={700} size="lg">
               Quartermaster
             </Text>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 import { chooseProject } from '../api/addresses.ts';
 import { sessionKey, useProjects } from '../api/session.ts';
+import { storageKey } from '../base-path.ts';
 
 interface ProjectChoice {
   readonly session: Session;
@@ -12,20 +13,20 @@ interface ProjectChoice {
   readonly choose: (projectId: string) => void;
 }
 
-const storageKey = 'quartermaster-project';
+const projectKey = storageKey('project');
 const ProjectContext = createContext<ProjectChoice | null>(null);
 
 /** Provides the current project: that of the link, or the last one chosen, if it exists. */
 export function ProjectProvider({ session, children }: { session: Session; children: ReactNode }) {
   const queries = useQueryClient();
   const projects = useProjects().data ?? none;
-  const [wanted, setWanted] = useState(() => projectOfLink() ?? localStorage.getItem(storageKey) ?? '');
+  const [wanted, setWanted] = useState(() => projectOfLink() ?? localStorage.getItem(projectKey) ?? '');
   const projectId = (projects.find((project) => project.project_id === wanted) ?? projects[0])?.project_id ?? '';
   // The requests of the pages below name the project, so it is set before they render.
   chooseProject(projectId);
   const value = useMemo(() => {
     const choose = (id: string) => {
-      localStorage.setItem(storageKey, id);
+      localStorage.setItem(projectKey, id);
       chooseProject(id);
       setWanted(id);
       const isOfProject = (key: unknown) => key !== sessionKey[0] && key !== 'projects';

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { basePath } from '../base-path.ts';
 import { Loading } from '../components/loading.tsx';
 import { NotFound } from './not-found.tsx';
 import { Root } from './root.tsx';
@@ -68,6 +69,7 @@ const pages = [
 export function createConsoleRouter() {
   return createRouter({
     routeTree: root.addChildren(pages),
+    basepath: basePath === '' ? '/' : basePath,
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
     defaultErrorComponent: RouteFailure,

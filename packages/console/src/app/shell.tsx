@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { leaveSession, useProjects } from '../api/session.ts';
+import { basePath } from '../base-path.ts';
 import { Failure } from '../components/failure.tsx';
 import { Icon, type IconName } from '../components/icons.tsx';
 import { Loading } from '../components/loading.tsx';
@@ -44,7 +45,7 @@ export function Shell({ session }: { session: Session }) {
         <AppShell.Header className={classes.header}>
           <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('nav.menu')} />
           <Link to="/" className={classes.brand}>
-            <img src="/favicon.svg" width={26} height={26} alt="" />
+            <img src={`${basePath}/favicon.svg`} width={26} height={26} alt="" />
             <Text fw={700} component="span" visibleFrom="xs">
               Quartermaster
             </Text>
@@ -69,7 +70,7 @@ export function Shell({ session }: { session: Session }) {
             />
           ))}
           <NavLink
-            href="/docs"
+            href={`${basePath}/docs`}
             label={t('nav.docs')}
             leftSection={<Icon name="docs" />}
             className={classes.entry}

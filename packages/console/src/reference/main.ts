@@ -1,3 +1,4 @@
+import { basePath } from '../base-path.ts';
 import { type ApiDocument, operationsOf, type Placed } from './document.ts';
 import { element, paragraphs } from './element.ts';
 import { operationView } from './operation-view.ts';
@@ -11,7 +12,7 @@ async function show(): Promise<void> {
   document.title = `${word.title} · Quartermaster`;
   const root = document.getElementById('reference');
   if (root === null) throw new Error('the page has no place for the reference');
-  const answer = await fetch('/openapi.json').catch(() => null);
+  const answer = await fetch(`${basePath}/openapi.json`).catch(() => null);
   if (answer === null || !answer.ok) {
     root.append(element('main', {}, element('p', { role: 'alert' }, word.failed)));
     return;
@@ -26,7 +27,7 @@ async function show(): Promise<void> {
       { id: 'content', tabindex: '-1' },
       element('h1', {}, `${api.info.title}`),
       ...paragraphs(api.info.description, { class: 'lead' }),
-      element('p', {}, element('a', { href: '/openapi.json' }, word.document), ` · ${api.info.version}`),
+      element('p', {}, element('a', { href: `${basePath}/openapi.json` }, word.document), ` · ${api.info.version}`),
       ...tags.map((tag) =>
         tagSection(
           tag,
@@ -66,7 +67,7 @@ function sideOf(tags: readonly string[], operations: readonly Placed[], hasConso
     { 'aria-label': word.operations },
     element(
       'a',
-      { href: hasConsole ? '/' : '/docs', class: 'brand' },
+      { href: `${basePath}/${hasConsole ? '' : 'docs'}`, class: 'brand' },
       hasConsole ? `Quartermaster · ${word.console}` : 'Quartermaster',
     ),
     search,

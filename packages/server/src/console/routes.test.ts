@@ -24,7 +24,7 @@ test('a browser gets the console with status 404 for an unknown path, other clie
     read: async () => Buffer.from('<p>the console'),
     findChanged: async () => [],
   };
-  consoleRoutes(app, files);
+  consoleRoutes(app, { files, basePath: '' });
   const get = async (url: string, accept: string) => {
     const { statusCode, headers, body } = await app.inject({ url, headers: { accept } });
     return [statusCode, headers['content-type']?.toString().split(';')[0], body.includes('the console')];

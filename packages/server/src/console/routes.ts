@@ -21,12 +21,18 @@ const consolePaths = [
 ];
 const hidden = { schema: { hide: true } } as const;
 
+export interface ConsoleDeps {
+  readonly files: ConsoleFiles;
+  /** The path that a proxy removes from requests, such as `/quartermaster`; empty when there is none. */
+  readonly basePath: string;
+}
+
 /** The console, at the files address. */
-export function consoleRoutes(app: App, files: ConsoleFiles): void {
-  for (const path of consolePaths) app.get(path, hidden, (_request, reply) => sendPage(files, 'index.html', reply));
+export function consoleRoutes(app: App, deps: ConsoleDeps): void {
+  for (const path of consolePaths) app.get(path, hidden, (_request, reply) => sendPage(deps, 'index.html', reply));
   // A browser at an unknown path gets the console, which shows its own page for it. Other clients get the JSON error.
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404 && wantsPage(request)) return await sendPage(files, 'index.html', reply.code(404));
+    if (request.is404 && wantsPage(request)) return await sendPage(deps, 'index.html', reply.code(404));
   });
 }
 
@@ -39,9 +45,10 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
 }
 
 /** The reference of the API and what pages are made of, at both addresses. */
-export function referenceRoutes(app: App, files: ConsoleFiles): void {
+export function referenceRoutes(app: App, deps: ConsoleDeps): void {
+  const { files } = deps;
   app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));
-  app.get('/docs', hidden, (_request, reply) => sendPage(files, 'docs.html', reply));
+  app.get('/docs', hidden, (_request, reply) => sendPage(deps, 'docs.html', reply));
   app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) =>
     sendFile(files, `assets/${request.params['*']}`, { request, reply }),
   );
@@ -62,13 +69,15 @@ function pagePolicy(nonce: string): string {
   ].join('; ');
 }
 
-async function sendPage(files: ConsoleFiles, name: string, reply: FastifyReply): Promise<FastifyReply> {
+/** The build writes paths that start with `./`, because only the settings know the base path. */
+async function sendPage({ files, basePath }: ConsoleDeps, name: string, reply: FastifyReply): Promise<FastifyReply> {
   const nonce = randomBytes(16).toString('base64url');
   const file = await files.find(name);
   if (file === undefined) throw pageNotFound();
   const page = (await files.read(file, 'identity')).toString('utf8');
   reply.header('Content-Security-Policy', pagePolicy(nonce)).header('Cache-Control', 'no-cache');
-  return reply.type('text/html; charset=utf-8').send(page.replace('__NONCE__', nonce));
+  const located = page.replaceAll('="./', `="${basePath}/`).replaceAll('__BASE_PATH__', basePath);
+  return reply.type('text/html; charset=utf-8').send(located.replace('__NONCE__', nonce));
 }
 
 interface Exchange {

@@ -45,6 +45,8 @@ export interface ExecutionRoutesDeps {
   /** The caller whose key was sent. */
   readonly findCaller: (request: FastifyRequest) => Caller | undefined;
   readonly background: BackgroundRuns;
+  /** The path below which the client of a request reaches `/v1`; empty when there is none. */
+  readonly basePathOf: (request: FastifyRequest) => string;
 }
 
 /** Running plugins over HTTP. Source: docs/contract.md "Execution"; docs/contract.md "Bundles and plugins". */
@@ -79,7 +81,8 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
       const wanted = toPluginCall(deps.catalogue(), request.body);
       if (wantsBackground(request.headers.prefer)) {
         const run = await acceptFor(deps, request, wanted);
-        reply.code(202).header('Location', `/v1/runs/${run.run_id}`).header('Preference-Applied', 'respond-async');
+        const location = `${deps.basePathOf(request)}/v1/runs/${run.run_id}`;
+        reply.code(202).header('Location', location).header('Preference-Applied', 'respond-async');
         return successEnvelope(run);
       }
       const data = await runFor({ request, reply, deps, origin: 'execute' }, wanted);

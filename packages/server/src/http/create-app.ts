@@ -6,6 +6,7 @@ import type { Logger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Watchdog } from '../kernel/process/watchdog.ts';
 import type { App } from './app.ts';
+import { explainBasePath } from './base-path.ts';
 import { createClientErrorWriter } from './client-error.ts';
 import { allowOrigins } from './cors.ts';
 import type { Drain } from './drain.ts';
@@ -33,6 +34,8 @@ export interface AppDeps {
   readonly drain: Drain;
   /** True when clients use HTTPS. Browsers are then instructed to keep using it. */
   readonly overHttps?: boolean;
+  /** The path that a proxy removes from requests, such as `/quartermaster`; default: none. */
+  readonly basePath?: string;
   /** Addresses and networks of proxies whose `X-Forwarded-For` contains the client; default: none. */
   readonly trustedProxies?: readonly string[];
   /** Origins whose pages may call with a key; default: none. */
@@ -123,11 +126,16 @@ export function createApp(deps: AppDeps): App {
     if (complaint === null) return done();
     return done(new Problem('INVALID_REQUEST', complaint, { headers: { Connection: 'close' } }));
   });
-  if (deps.overHttps !== true && (deps.trustedProxies?.length ?? 0) > 0) {
-    hintAtHttps(app, { logger: deps.logger, setting: `QUARTERMASTER_PUBLIC_${deps.address.toUpperCase()}_URL` });
-  }
+  explainPublicUrl(app, deps);
   allowOrigins(app, deps.corsOrigins ?? []);
   return app;
+}
+
+/** Names the setting of the public URL when it does not fit what the proxy does. */
+function explainPublicUrl(app: App, { address, basePath, overHttps, trustedProxies, logger }: AppDeps): void {
+  const setting = `QUARTERMASTER_PUBLIC_${address.toUpperCase()}_URL`;
+  if (basePath) explainBasePath(app, { basePath, setting });
+  if (overHttps !== true && (trustedProxies?.length ?? 0) > 0) hintAtHttps(app, { logger, setting });
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{1,64}$/;

@@ -15,7 +15,8 @@ export interface PluginsMountDeps {
   readonly plugins: App;
 }
 
-const prefix = '/plugins';
+/** The path at the files address below which it serves the plugins address. */
+export const mountPath = '/plugins';
 const methods = { GET: 'readPluginsAddress', POST: 'callPluginsAddress', DELETE: 'deleteAtPluginsAddress' } as const;
 
 /**
@@ -28,7 +29,7 @@ export function mountPlugins(app: App, deps: PluginsMountDeps): void {
     await requires(request, reply);
     const { raw } = request;
     deps.mounted.set(raw, deps.guard.callerOf(request));
-    raw.url = (raw.url ?? '').slice(prefix.length);
+    raw.url = (raw.url ?? '').slice(mountPath.length);
     raw.headers['x-request-id'] = request.id;
     reply.hijack();
     deps.plugins.routing(raw, reply.raw);
@@ -36,7 +37,7 @@ export function mountPlugins(app: App, deps: PluginsMountDeps): void {
   for (const [method, operationId] of Object.entries(methods)) {
     app.route({
       method,
-      url: `${prefix}/v1/*`,
+      url: `${mountPath}/v1/*`,
       exposeHeadRoute: false,
       onRequest: handOver,
       schema: {

@@ -12,6 +12,7 @@ import { createIdempotencyRepository } from '../adapters/repositories/idempotenc
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { claimDataFolder } from '../files/store-identity.ts';
+import { basePathOf } from '../http/base-path.ts';
 import { createApp } from '../http/create-app.ts';
 import { createDrain, type Drain } from '../http/drain.ts';
 import { type Listening, listen } from '../http/listen.ts';
@@ -220,7 +221,12 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const { trustedProxies, corsOrigins } = config;
-      const access = { trustedProxies, corsOrigins, overHttps: url?.startsWith('https:') === true };
+      const access = {
+        trustedProxies,
+        corsOrigins,
+        overHttps: url?.startsWith('https:') === true,
+        basePath: basePathOf(url),
+      };
       return createApp({ logger, address, requestMetrics, drain, streams, watchdog, ...access });
     },
     parts: {

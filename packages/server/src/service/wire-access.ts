@@ -11,6 +11,7 @@ import type { ProjectRoutesDeps } from '../access/projects/routes.ts';
 import { createSessionCallers } from '../access/session-callers.ts';
 import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
+import { basePathOf } from '../http/base-path.ts';
 import type { Guard } from '../http/guard.ts';
 import { createStreamAccess, type StreamAccess } from '../http/stream-access.ts';
 import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
@@ -59,8 +60,10 @@ export function openAccess({
   resources.defer(() => upkeep.close());
 
   const sessions = createSessions({ repository, clock, newId });
-  const cookies = createCookies(config.publicFilesUrl?.startsWith('https:') === true);
-  const origins = createOriginCheck(config.publicFilesUrl);
+  const { publicFilesUrl } = config;
+  const basePath = basePathOf(publicFilesUrl);
+  const cookies = createCookies(publicFilesUrl?.startsWith('https:') === true, basePath);
+  const origins = createOriginCheck(publicFilesUrl === null ? null : new URL(publicFilesUrl).origin);
   const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
   const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
   return {
@@ -68,6 +71,7 @@ export function openAccess({
     sessions,
     cookies,
     origins,
+    ownsOrigin: basePath === '',
     addressOf: clientAddress,
     guard: createGuard(keyRing, callers),
     projectRoutes: {

@@ -18,6 +18,7 @@ import { fileRoutes } from '../files/routes.ts';
 import { createAdmissions } from '../files/upload/admission.ts';
 import { createTemporaryFiles, type TemporaryFiles } from '../files/upload/temporary-file.ts';
 import { createUploads } from '../files/upload/upload.ts';
+import { basePathOf } from '../http/base-path.ts';
 import { createErrorWriter } from '../http/error-writer.ts';
 import type { Guard } from '../http/guard.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
@@ -62,11 +63,13 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
   const access = openAccess(context);
   const { guard } = access;
   const app = context.newApp('files');
+  const basePath = basePathOf(config.publicFilesUrl);
   await collectOpenApi(app, {
     title: 'Quartermaster: files',
     description: 'Stores files, and the collections of records that are created from them and searched.',
     address: 'FILES',
     version,
+    serverUrl: basePath === '' ? null : config.publicFilesUrl,
     keyRequired: true,
     sessions: true,
   });
@@ -85,8 +88,8 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
   const consoleFiles = createConsoleFiles();
-  consoleRoutes(app, consoleFiles);
-  referenceRoutes(app, consoleFiles);
+  consoleRoutes(app, { files: consoleFiles, basePath });
+  referenceRoutes(app, { files: consoleFiles, basePath });
   // Each file is verified again when it is served. This check logs changes at the start.
   void consoleFiles.findChanged().then((files) => {
     if (files.length > 0) context.logger.error({ files }, 'console files changed');

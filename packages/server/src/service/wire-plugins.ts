@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createPluginsGuard } from '../access/authentication.ts';
 import { createCredentialProfiles } from '../access/credential-profiles/credential-profiles.ts';
 import type { Encrypter } from '../access/credential-profiles/encryption.ts';
@@ -20,6 +21,8 @@ import { createRunOnce } from '../execution/run-once.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { createFileAccess } from '../files/create-file-access.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../http/allowed-hosts.ts';
+import { basePathOf } from '../http/base-path.ts';
+import { mountPath } from '../http/mount-plugins.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
 import { listReachableUrls } from '../http/reachable-urls.ts';
@@ -79,9 +82,12 @@ export async function openPluginsAddress(
   const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
   const { check: onRequest, projectOf, keyOf, findCaller } = guard;
+  const { own, mounted } = basePathsOf(config);
+  const basePath = ({ raw }: { raw: IncomingMessage }) => (context.mounted.has(raw) ? mounted : own);
   executionRoutes(app, {
     ...{ catalogue, executor, onRequest, projectOf, keyOf, findCaller, once, resolveCredentials },
     background: runs,
+    basePathOf: basePath,
   });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, onRequest, projectOf });
@@ -94,13 +100,18 @@ export async function openPluginsAddress(
   const shared = shareMcp(context, { store: knowledge, catalogue, callTool, search, findProfiles });
   mcp = shared;
   serveMcp(app, { mcp: shared, guard, checkSite });
-  referenceRoutes(app, createConsoleFiles());
+  referenceRoutes(app, { files: createConsoleFiles(), basePath: own });
   const endStreams = () => {
     asyncRuns.stop(config.stopSeconds * 1000);
     events.close();
     shared.close();
   };
   return { app, port, mcp: shared, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
+}
+
+/** The paths below which clients reach `/v1` of the plugins address: at its own URL, and at that of the files address. */
+function basePathsOf({ publicPluginsUrl, publicFilesUrl }: Config) {
+  return { own: basePathOf(publicPluginsUrl), mounted: basePathOf(publicFilesUrl) + mountPath };
 }
 
 /** Opens the encryption of stored credentials, and the keyed hashes of stored answers and signed URLs. */
@@ -141,6 +152,7 @@ async function openPluginsApp(
     description: 'Lists plugins for third-party APIs and runs them with the credentials of the caller.',
     address: 'PLUGINS',
     version,
+    serverUrl: basePathOf(config.publicPluginsUrl) === '' ? null : config.publicPluginsUrl,
     keyRequired,
     sessions: false,
   });

@@ -1,4 +1,5 @@
 import { logLevels } from '../kernel/log/logger.ts';
+import { checkPublicUrl } from './public-url.ts';
 import type { Setting } from './setting.ts';
 import {
   anyText,
@@ -6,7 +7,6 @@ import {
   checkNetworks,
   checkOrigins,
   checkToolsets,
-  isOrigin,
   oneOf,
   wholeNumber,
 } from './setting-checks.ts';
@@ -37,15 +37,15 @@ export const addressSettings = {
   },
   PUBLIC_FILES_URL: {
     description:
-      'Set the URL under which users reach the files address and its console, such as `https://quartermaster.example.com`. With https, session cookies are `Secure` and `__Host-`. Unset: computed from HOST and FILES_PORT',
+      'Set the URL under which users reach the files address and its console, such as `https://quartermaster.example.com`. With https, session cookies are `Secure`, and `__Host-` or, below a path, `__Secure-`. A proxy must remove a path such as `/quartermaster` from requests. Unset: computed from HOST and FILES_PORT',
     default: null,
-    check: (text) => (isOrigin(text) ? null : 'must be an http or https origin without a path'),
+    check: checkPublicUrl,
   },
   PUBLIC_PLUGINS_URL: {
     description:
-      'Set the URL under which clients reach the plugins address, such as `https://plugins.example.com`, for links to icons. If its host is not a loopback address, PLUGINS_KEY=auto requires a key. Unset: computed from HOST and PLUGINS_PORT',
+      'Set the URL under which clients reach the plugins address, such as `https://plugins.example.com`, for links to icons and artifacts. A proxy must remove a path such as `/quartermaster-tools` from requests. If its host is not a loopback address, PLUGINS_KEY=auto requires a key. Unset: computed from HOST and PLUGINS_PORT',
     default: null,
-    check: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? null : 'must be an http or https URL'),
+    check: checkPublicUrl,
   },
   MCP_HOSTS: {
     description:

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { LogLevel } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { Environment } from './environment.ts';
+import { normalizePublicUrl } from './public-url.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
 import { findUnknownNames } from './unknown-names.ts';
@@ -99,7 +99,7 @@ export interface Config {
   readonly stopSeconds: number;
   /** 0 disables the watchdog. */
   readonly watchdogSeconds: number;
-  /** An origin. */
+  /** Without a trailing slash. A path in it is the base path, which a proxy removes from requests. */
   readonly publicFilesUrl: string | null;
   readonly publicPluginsUrl: string | null;
   readonly mcpHosts: readonly string[];
@@ -205,8 +205,8 @@ function readAddresses({ text, number, optional, list, lists }: Reader) {
     pluginsPort: number('PLUGINS_PORT'),
     serve: text('SERVE') as Config['serve'], // checked against its list
     pluginsKey: text('PLUGINS_KEY') as Config['pluginsKey'], // checked against its list
-    publicFilesUrl: optional('PUBLIC_FILES_URL', (value) => value),
-    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', (value) => withoutTrailingSlashes(value)),
+    publicFilesUrl: optional('PUBLIC_FILES_URL', normalizePublicUrl),
+    publicPluginsUrl: optional('PUBLIC_PLUGINS_URL', normalizePublicUrl),
     mcpHosts: list('MCP_HOSTS'),
     mcpListTokens: number('MCP_LIST_TOKENS'),
     mcpToolsets: lists('MCP_TOOLSETS'),

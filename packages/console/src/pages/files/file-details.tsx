@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
+import { basePath } from '../../base-path.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatTime } from '../../components/format.ts';
@@ -116,7 +117,7 @@ function References({ fileId }: { fileId: string }) {
       ) : null}
       {file.data?.references.map(({ collection_id, record_id }) => (
         <div key={record_id}>
-          <Anchor size="sm" href={`/collections/${collection_id}/records/${record_id}`}>
+          <Anchor size="sm" href={`${basePath}/collections/${collection_id}/records/${record_id}`}>
             {record_id}
           </Anchor>
         </div>

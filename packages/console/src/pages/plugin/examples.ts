@@ -1,4 +1,5 @@
 import { type Bundle, type Plugin, profileMember } from '@quartermaster/contract';
+import { basePath, filesUrl } from '../../base-path.ts';
 
 export interface ExampleProps {
   readonly bundle: Bundle;
@@ -15,7 +16,7 @@ export function examplesOf(example: ExampleProps): Readonly<Record<'curl' | 'Typ
   return { curl: curl(example), TypeScript: typeScript(example), Python: python(example), MCP: mcp(example) };
 }
 
-const url = () => `${window.location.origin}/plugins/v1/execute`;
+const url = () => `${filesUrl()}/plugins/v1/execute`;
 
 function bodyOf({ plugin, input }: ExampleProps, credentials: unknown) {
   return { bundle_id: plugin.bundle_id, plugin_id: plugin.plugin_id, input_params: input, credentials };
@@ -44,7 +45,7 @@ function typeScript(example: ExampleProps): string {
   return `import { Quartermaster } from '@quartermaster/client';
 
 const qm = new Quartermaster({
-  baseUrl: '${window.location.origin}',
+  baseUrl: '${filesUrl()}',
   apiKey: process.env.QM_API_KEY,
 });
 const result = await qm.plugins.run('${plugin.bundle_id}/${plugin.plugin_id}', ${JSON.stringify(input, null, 2)}${options});
@@ -72,10 +73,12 @@ response.raise_for_status()
 print(response.json()["data"]["data"])`;
 }
 
-/** The links to icons hold the plugins address. */
+/** The links to icons start with the plugins address. */
 function mcp({ bundle, credentials, profile }: ExampleProps): string {
   const { hostname, protocol } = window.location;
-  const address = bundle.icon_url === null ? `${protocol}//${hostname}:8081` : new URL(bundle.icon_url).origin;
+  // Below a base path the port is unknown. The files address serves the same endpoints.
+  const fallback = basePath === '' ? `${protocol}//${hostname}:8081` : filesUrl();
+  const address = bundle.icon_url?.slice(0, bundle.icon_url.indexOf('/v1/bundles/')) ?? fallback;
   const entered = Object.fromEntries(credentials.map((name) => [`X-Credential-${name}`, `<${name}>`]));
   const headers = profile === null ? entered : { 'X-Plugin-Profile': profile };
   const server = {

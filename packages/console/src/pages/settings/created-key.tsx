@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { NewApiKey } from '@quartermaster/contract';
+import { filesUrl } from '../../base-path.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { Snippet } from '../../components/snippet.tsx';
@@ -37,11 +38,11 @@ export function CreatedKey({ created, onClose }: { created: NewApiKey; onClose: 
 
 /** A command that the scopes of this key allow. */
 function exampleFor({ key, scopes, project_id: projectId }: NewApiKey): string {
-  const { origin } = window.location;
+  const url = filesUrl();
   const authorization = `-H "Authorization: Bearer ${key}"`;
   if (scopes.includes('files'))
-    return `curl ${origin}/v1/files ${authorization} \\\n  -F purpose=record_file -F file=@document.pdf`;
-  if (scopes.includes('collections')) return `curl ${origin}/v1/collections ${authorization}`;
-  if (scopes.includes('plugins')) return `curl ${origin}/plugins/v1/bundles ${authorization}`;
-  return `curl ${origin}/v1/projects/${projectId}/keys ${authorization}`;
+    return `curl ${url}/v1/files ${authorization} \\\n  -F purpose=record_file -F file=@document.pdf`;
+  if (scopes.includes('collections')) return `curl ${url}/v1/collections ${authorization}`;
+  if (scopes.includes('plugins')) return `curl ${url}/plugins/v1/bundles ${authorization}`;
+  return `curl ${url}/v1/projects/${projectId}/keys ${authorization}`;
 }

@@ -19,12 +19,14 @@ const browserSeconds = 90 * 86_400;
 /**
  * @param https whether clients reach the console over HTTPS. Cookies then have the prefix `__Host-` and `Secure`.
  * Browsers refuse both over plain HTTP, so a service on a local network uses neither.
+ * @param basePath the path of the console, such as `/quartermaster`. Other applications of the host do not get the cookies then. The
+ * prefix is `__Secure-`, because `__Host-` requires the path `/`.
  */
-export function createCookies(https: boolean): Cookies {
-  const prefix = https ? '__Host-' : '';
+export function createCookies(https: boolean, basePath = ''): Cookies {
+  const prefix = https ? (basePath === '' ? '__Host-' : '__Secure-') : '';
   const session = `${prefix}${sessionCookie}`;
   const browser = `${prefix}quartermaster_browser`;
-  const attributes = `Path=/; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
+  const attributes = `Path=${basePath}/; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
   const write = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`;
   return {
     readSession: (header) => readCookie(header, session),

@@ -30,6 +30,8 @@ export interface AdministratorRoutesDeps {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly origins: OriginCheck;
+  /** False below a base path, where other applications have the same origin. A sign-out does not clear their data then. */
+  readonly ownsOrigin: boolean;
   /** Returns the client's address, also behind trusted proxies. */
   readonly addressOf: (request: FastifyRequest) => string;
 }
@@ -134,7 +136,8 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
         { ...accessEvent('signed_out', request), session: session.id, everywhere },
         'signed out, session ended',
       );
-      reply.header('Set-Cookie', cookies.endSession()).header('Clear-Site-Data', '"cache", "storage"');
+      reply.header('Set-Cookie', cookies.endSession());
+      if (deps.ownsOrigin) reply.header('Clear-Site-Data', '"cache", "storage"');
       return acknowledgement;
     },
   );

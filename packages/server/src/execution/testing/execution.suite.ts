@@ -169,6 +169,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     resolveCredentials: (_projectId, _bundleId, credentials) => credentials,
     keyOf: () => null,
     findCaller: () => undefined,
+    basePathOf: () => '',
     once: {
       runOnce: async (...call) => (await once()).runOnce(...call),
       acceptOnce: async (...call) => (await once()).acceptOnce(...call),

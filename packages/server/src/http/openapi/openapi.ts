@@ -13,6 +13,8 @@ export interface OpenApiDeps {
   readonly version: string;
   /** The variable that contains the URL of this address in examples. */
   readonly address: 'FILES' | 'PLUGINS';
+  /** The public URL when it has a path. Without `servers`, clients take the root of the document's origin. */
+  readonly serverUrl: string | null;
   /** True when operations need a key by default. */
   readonly keyRequired: boolean;
   /** True when an administrator's session is accepted instead of a key. */
@@ -42,6 +44,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
         version: deps.version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      ...(deps.serverUrl === null ? {} : { servers: [{ url: deps.serverUrl }] }),
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'A key of a project.' },
