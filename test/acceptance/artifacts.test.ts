@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { endedRun } from '../support/client.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -235,6 +236,34 @@ test('[artifacts] no result is lost: large texts and values are stored, and a fu
   assert.equal(full.requests(), 1);
   const kept = await execute(full.service, ['large', 'make', { what: 'many' }]);
   assert.equal((kept.result.data as { values: number[] }).values.length, 300_000);
+});
+
+test('[artifacts] over MCP, media that a full project cannot store are in the result of the paid run', async (t) => {
+  const { service, requests } = await openWorld(t, { MAX_PROJECT_BYTES: '100' });
+  const headers = {
+    authorization: `Bearer ${service.key}`,
+    'X-Credential-OPENAI_API_KEY': credentials.OPENAI_API_KEY,
+  };
+  const transport = new StreamableHTTPClientTransport(
+    new URL(`${service.pluginsUrl}/mcp?bundles=openai_images,chart_maker`),
+    { requestInit: { headers } },
+  );
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  t.after(() => client.close());
+  const large = await client.callTool({ name: 'openai_images__generate_image', arguments: image[2] as never });
+  assert.notEqual(large.isError, true);
+  const held = large.content.find(({ type }) => type === 'resource');
+  const resource: unknown = held?.type === 'resource' ? held.resource : undefined;
+  const uri = 'output:/image_base64';
+  assert.deepEqual(resource, { uri, mimeType: 'image/png', blob: picture.toString('base64') });
+  assert.equal(Reflect.get(large.structuredContent ?? {}, 'image_base64'), uri);
+  assert.ok(JSON.stringify(large).length < picture.length * 1.4, 'the picture is in the result once');
+  const note = large.content.at(-1);
+  assert.match(note?.type === 'text' ? note.text : '', /not stored, because a limit .* Do not run the plugin again\.$/);
+  assert.equal(requests(), 1);
+  const drawn = await client.callTool({ name: 'chart_maker__make_pie_chart', arguments: chart[2] as never });
+  assert.match(String(Reflect.get(drawn.structuredContent ?? {}, 'svg')), /^<svg /);
 });
 
 test('[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run', async (t) => {

@@ -16,7 +16,7 @@ const run = (data: unknown, more: Partial<ExecuteResult> = {}): ExecuteResult =>
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200, 1)]);
 const wav = Buffer.concat([Buffer.from('RIFF....WAVE'), Buffer.alloc(200, 2)]);
 const absent = async () => undefined;
-const nothing = { readArtifact: absent, toPng: absent };
+const nothing = { readArtifact: absent, toPng: absent, storesArtifacts: true };
 
 const artifactAt = (path: string, more: Partial<OutputArtifact> = {}): OutputArtifact => ({
   ...{ object: 'Artifact', artifact_id: 'arti1', run_id: 'run1', file_name: 'a.png', media_type: 'image/png' },
@@ -37,12 +37,56 @@ test('pictures and sounds of an output are contents, once each; the text and the
     n: 1,
   };
   assert.deepEqual(structuredContent, shown);
-  assert.deepEqual(content, [
+  assert.match(noteOf(content)[0] ?? '', /^2 media of this output were not stored/);
+  assert.deepEqual(content.slice(0, -1), [
     { type: 'text', text: JSON.stringify(shown) },
     { type: 'image', mimeType: 'image/png', data: image },
     { type: 'audio', mimeType: 'audio/wav', data: wav.toString('base64') },
     { type: 'resource_link', uri: 'http://h/a', name: 'a.png', mimeType: 'image/png', size: 208 },
   ]);
+});
+
+const svg = `<svg xmlns="http://www.w3.org/2000/svg">${' '.repeat(100)}</svg>`;
+const svgUrl = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+
+const noteOf = (content: readonly { type: string; text?: string }[]) =>
+  content.flatMap(({ type, text = '' }, index) => (type === 'text' && index > 0 ? [text] : []));
+
+test('media that are not stored stay in the result, once each and without base64 in its text, with the reason', async () => {
+  const long = Buffer.concat([png, Buffer.alloc(3 * 1024 * 1024, 1)]);
+  const pdf = Buffer.concat([Buffer.from('%PDF-1.7'), Buffer.alloc(100, 3)]);
+  const output = { small: png.toString('base64'), 'a b': [long.toString('base64'), long.toString('base64')], svg };
+  const { content, structuredContent } = await resultOfRun(run(output), nothing);
+  const uri = 'output:/a%20b/0';
+  assert.deepEqual(structuredContent, { small: `(image/png, ${png.length} bytes)`, 'a b': [uri, uri], svg });
+  assert.deepEqual(content.slice(1, -1), [
+    { type: 'image', mimeType: 'image/png', data: png.toString('base64') },
+    { type: 'resource', resource: { uri, mimeType: 'image/png', blob: long.toString('base64') } },
+  ]);
+  assert.match(noteOf(content)[0] ?? '', /^4 media of this output were not stored, because a limit .* is reached/);
+  const off = await resultOfRun(run({ url: `data:application/pdf;base64,${pdf.toString('base64')}` }), {
+    ...nothing,
+    storesArtifacts: false,
+  });
+  assert.deepEqual(off.structuredContent, { url: 'data:application/pdf;base64,output:/url' });
+  assert.match(
+    noteOf(off.content)[0] ?? '',
+    /^One picture .* because this service stores no artifacts\. This result holds/,
+  );
+});
+
+test('of more media than are stored, each other one stays in the result', async () => {
+  const images = Array.from({ length: 90 }, (_, index) => Buffer.concat([png, Buffer.from([index, 0])]));
+  const data = { images: images.map((image) => image.toString('base64')) };
+  const artifacts = images
+    .slice(0, 64)
+    .map((_, index) => artifactAt(`/images/${index}`, { artifact_id: `arti${index}` }));
+  const { content, structuredContent } = await resultOfRun(run(data, { artifacts }), nothing);
+  const texts = [JSON.stringify(structuredContent), JSON.stringify(content.filter(({ type }) => type === 'text'))];
+  for (const text of texts) assert.ok(!text.includes('iVBORw0KGgo'));
+  const count = (wanted: string) => content.filter(({ type }) => type === wanted).length;
+  assert.deepEqual([count('image'), count('resource_link'), count('resource')], [4, 64, 26]);
+  assert.match(noteOf(content)[0] ?? '', /^26 media .* because at most 64 of one output are stored/);
 });
 
 test('a stored picture is read; one that is too large, and what is no picture, is a link only', async () => {
@@ -68,13 +112,11 @@ test('a stored picture is read; one that is too large, and what is no picture, i
   assert.equal(gone.content.filter(({ type }) => type === 'image').length, 0);
 });
 
-const svg = `<svg xmlns="http://www.w3.org/2000/svg">${' '.repeat(100)}</svg>`;
-const svgUrl = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
-
 test('an SVG picture is converted once, also a stored one; beside a picture, or after a failed conversion, it is a link', async () => {
   const converted: string[] = [];
   const read = {
     readArtifact: async () => Buffer.from(svg),
+    storesArtifacts: true,
     toPng: async (bytes: Uint8Array) => {
       converted.push(Buffer.from(bytes).toString());
       return png;
@@ -84,11 +126,12 @@ test('an SVG picture is converted once, also a stored one; beside a picture, or 
   const block = { type: 'image', mimeType: 'image/png', data: png.toString('base64') } as const;
   const typesOf = async (data: unknown, more: ReadMedia = read) =>
     (await resultOfRun(run(data, { artifacts }), more)).content.map(({ type }) => type);
-  const { content, structuredContent } = await resultOfRun(run({ url: svgUrl, svg }, { artifacts }), read);
+  const twice = { artifacts: [...artifacts, artifactAt('/svg', { media_type: 'image/svg+xml', file_name: 'a.svg' })] };
+  const { content, structuredContent } = await resultOfRun(run({ url: svgUrl, svg }, twice), read);
   assert.deepEqual([content[1], content[2]?.type, content.length], [block, 'resource_link', 3]);
   assert.deepEqual(structuredContent, {
     url: 'data:image/svg+xml;base64,artifact:arti1',
-    svg: `(image/svg+xml, ${svg.length} bytes)`,
+    svg: 'artifact:arti1',
   });
   assert.deepEqual(await typesOf({ url: 'data:image/svg+xml;base64,artifact:arti1' }), [
     'text',
@@ -96,7 +139,12 @@ test('an SVG picture is converted once, also a stored one; beside a picture, or 
     'resource_link',
   ]);
   assert.deepEqual(converted, [svg, svg]);
-  assert.deepEqual(await typesOf({ url: svgUrl, png: png.toString('base64') }), ['text', 'image', 'resource_link']);
+  assert.deepEqual(await typesOf({ url: svgUrl, png: png.toString('base64') }), [
+    'text',
+    'image',
+    'resource_link',
+    'text',
+  ]);
   assert.equal(converted.length, 2);
   assert.deepEqual(await typesOf({ url: svgUrl }, { ...read, toPng: absent }), ['text', 'resource_link']);
 });
@@ -122,7 +170,11 @@ test('links of an imported server are passed on; other blocks stay data', async 
     { type: 'ui', uri: 'ui://x' },
   ];
   const { content } = await resultOfRun(run({ text: 'done', content: blocks }), nothing);
-  assert.deepEqual(content.slice(1), [{ type: 'image', mimeType: 'image/png', data: png.toString('base64') }, link]);
+  assert.deepEqual(content.slice(1, -1), [
+    { type: 'image', mimeType: 'image/png', data: png.toString('base64') },
+    link,
+  ]);
+  assert.match(noteOf(content)[0] ?? '', /not stored/);
 });
 
 test('an output that does not match its schema is returned as text only, marked so that clients accept it', async () => {

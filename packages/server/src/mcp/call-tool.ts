@@ -88,6 +88,7 @@ export function createCallTool(deps: CallToolDeps): CallTool {
       return await resultOfRun(await run(request, call), {
         readArtifact: (artifactId) => readArtifact(call.projectId, artifactId),
         toPng: (svg) => svgConverter.toPng(svg, owner, call.signal),
+        storesArtifacts: artifacts !== null,
       });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

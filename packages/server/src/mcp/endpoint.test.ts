@@ -28,7 +28,7 @@ before(async () => {
 });
 
 const absent = async () => undefined;
-const noMedia = { readArtifact: absent, toPng: absent };
+const noMedia = { readArtifact: absent, toPng: absent, storesArtifacts: true };
 
 /** Returns or throws as the arguments request. */
 const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) => {
@@ -135,7 +135,7 @@ test('a call receives its arguments, headers, metadata and caller, and its answe
     assert.deepEqual(seen, { input, key: 'a key', mine: 'k', projectId: 'p1', keyId: 'k1' });
     assert.deepEqual(
       (content as Json[]).map(({ type }) => type),
-      ['text', 'image'],
+      ['text', 'image', 'text'],
     );
     for (const fail of ['problem', 'drift']) {
       const failed = await ask(newCase(revision, 'tools/call', { name: tool, arguments: { fail } }));

@@ -1,9 +1,10 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { findMedia, replaceAt } from '../execution/output-parts/find-parts.ts';
-import { type OutputPart, placeholderOf } from '../execution/output-parts/output-part.ts';
+import { placeholderOf } from '../execution/output-parts/output-part.ts';
 import { isJsonObject } from '../kernel/json/json-object.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
+import { createUnstoredMedia, describeUnstored } from './unstored-media.ts';
 
 /** How the media of a run that has just ended are read. */
 export interface ReadMedia {
@@ -11,6 +12,8 @@ export interface ReadMedia {
   readonly readArtifact: (artifactId: string) => Promise<Buffer | undefined>;
   /** Converts an SVG picture; undefined when it cannot be converted. */
   readonly toPng: (svg: Uint8Array) => Promise<Uint8Array | undefined>;
+  /** Whether this process stores outputs of plugins. */
+  readonly storesArtifacts: boolean;
 }
 
 /** An output for a model: no base64 is left in `data`, and media have contents of their own. */
@@ -19,13 +22,13 @@ export interface ResultContents {
   readonly contents: readonly ContentBlock[];
 }
 
-/** Bounds of the media that a result carries. Others are links. */
+/** Bounds of the pictures and sounds that a result shows. Others are links, or embedded resources when they are not stored. */
 export const mediaLimits = {
   /** Images and audio clips. */
   blocks: 4,
   /** Bytes of all of them together. Providers of models refuse larger pictures. */
   bytes: 3 * 1024 * 1024,
-  /** Links, of artifacts and of imported servers. */
+  /** Links of imported servers. */
   links: 16,
 } as const;
 
@@ -35,30 +38,41 @@ const drawing = 'image/svg+xml';
 
 /**
  * Replaces media in an output by placeholders, and returns each picture and clip as one content. An artifact has a link with its
- * signed URL.
+ * signed URL. Media without an artifact stay in the result.
  */
 export async function readContents(
   { data, artifacts = [] }: Pick<ExecuteResult, 'data' | 'artifacts'>,
-  { readArtifact, toPng }: ReadMedia,
+  { readArtifact, toPng, storesArtifacts }: ReadMedia,
 ): Promise<ResultContents> {
-  const found = findMedia(data);
+  // As many as there are: each value has at least 64 bytes of the output.
+  const found = findMedia(data, Number.POSITIVE_INFINITY);
   const shown = createShownMedia();
+  const unstored = createUnstoredMedia();
+  const byPath = new Map(artifacts.map((artifact) => [artifact.path, artifact]));
   const placeholders = found.map((part) => {
-    const artifact = artifacts.find(({ path }) => path === part.path);
-    shown.add(part.mediaType, part.bytes);
-    return [part.path, describePart(part, artifact)] as const;
+    const artifact = byPath.get(part.path);
+    const isShown = shown.add(part.mediaType, part.bytes);
+    if (artifact !== undefined) return [part.path, placeholderOf(part, artifact.artifact_id)] as const;
+    return [part.path, unstored.add(part, isShown)] as const;
   });
-  const isInline = (artifact: OutputArtifact) => found.some(({ path }) => path === artifact.path);
+  const inline = new Set(found.map(({ path }) => path));
   const stored = distinct(artifacts);
-  for (const { artifact_id: id, media_type: type, bytes } of stored.filter((artifact) => !isInline(artifact))) {
+  for (const { artifact_id: id, media_type: type, bytes } of stored.filter(({ path }) => !inline.has(path))) {
     if (!shown.fits(type, bytes)) continue;
     const content = await readArtifact(id);
     if (content !== undefined) shown.add(type, content);
   }
   await showDrawings(shown, toPng);
+  const links = [...stored.map(linkTo), ...linksOf(data).slice(0, mediaLimits.links)];
+  const note = describeUnstored(unstored.count, { storesArtifacts, hasArtifacts: artifacts.length > 0 });
   return {
     data: replaceAt(data, new Map(placeholders)),
-    contents: [...shown.blocks, ...[...stored.map(linkTo), ...linksOf(data)].slice(0, mediaLimits.links)],
+    contents: [
+      ...shown.blocks,
+      ...unstored.blocks,
+      ...links,
+      ...(unstored.count === 0 ? [] : [{ type: 'text' as const, text: note }]),
+    ],
   };
 }
 
@@ -69,11 +83,6 @@ async function showDrawings(shown: ShownMedia, toPng: ReadMedia['toPng']): Promi
     const png = await toPng(svg);
     if (png !== undefined) shown.add('image/png', png);
   }
-}
-
-function describePart(part: OutputPart, artifact: OutputArtifact | undefined): string {
-  if (artifact !== undefined) return placeholderOf(part, artifact.artifact_id);
-  return `${part.prefix}(${part.mediaType}, ${part.bytes.length} bytes)`;
 }
 
 type ShownMedia = ReturnType<typeof createShownMedia>;
@@ -93,13 +102,19 @@ function createShownMedia() {
     /** SVG pictures, which have no block of their own. */
     drawings,
     fits,
-    add(mimeType: string, bytes: Uint8Array): void {
-      if (!fits(mimeType, bytes.length) || seen.some((one) => Buffer.compare(one, bytes) === 0)) return;
+    /** @returns whether a block shows these bytes */
+    add(mimeType: string, bytes: Uint8Array): boolean {
+      if (seen.some((one) => Buffer.compare(one, bytes) === 0)) return mimeType !== drawing;
+      if (!fits(mimeType, bytes.length)) return false;
       seen.push(bytes);
-      if (mimeType === drawing) return void drawings.push(bytes);
+      if (mimeType === drawing) {
+        drawings.push(bytes);
+        return false;
+      }
       bytesLeft -= bytes.length;
       const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
       blocks.push({ type: pictures.has(mimeType) ? 'image' : 'audio', mimeType, data });
+      return true;
     },
   };
 }

@@ -12,31 +12,39 @@ export function visitTexts(value: unknown, visit: (text: string, path: string) =
   return true;
 }
 
-/** Finds the first pictures, documents and clips of an output, at most {@link outputPartLimits.parts}. */
-export function findMedia(output: unknown): OutputPart[] {
+/** Finds pictures, documents and clips of an output, by default as many as are stored of one output. */
+export function findMedia(output: unknown, most: number = outputPartLimits.parts): OutputPart[] {
   const parts: OutputPart[] = [];
   visitTexts(output, (text, path) => {
     const media = readMedia(text);
     if (media !== undefined) parts.push({ path, ...media });
-    return parts.length < outputPartLimits.parts;
+    return parts.length < most;
   });
   return parts;
 }
 
-/** Returns the output with the values at these paths replaced. It copies only what leads to them. */
+/** Returns the output with the values at these paths replaced. It copies only what leads to them, and each of it once. */
 export function replaceAt(output: unknown, values: ReadonlyMap<string, unknown>): unknown {
-  let result = output;
-  for (const [path, value] of values) result = replaceOne(result, path === '' ? [] : path.slice(1).split('/'), value);
-  return result;
+  const replacements = [...values].map(([path, value]) => ({ names: path.split('/').slice(1).map(memberOf), value }));
+  return replaceBelow(output, replacements, 0);
 }
 
-function replaceOne(output: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
-  if (name === undefined) return value;
+interface Replacement {
+  readonly names: readonly string[];
+  readonly value: unknown;
+}
+
+function replaceBelow(output: unknown, replacements: readonly Replacement[], depth: number): unknown {
+  if (replacements.length === 0) return output;
+  const whole = replacements.findLast(({ names }) => names.length === depth);
+  if (whole !== undefined) return whole.value;
   // `fromEntries` and `defineProperty`, because a member may be named `__proto__`.
   const copy: object = Array.isArray(output) ? [...output] : Object.fromEntries(Object.entries(Object(output)));
-  const member = memberOf(name);
-  const changed = replaceOne(Object.getOwnPropertyDescriptor(copy, member)?.value, rest, value);
-  return Object.defineProperty(copy, member, { value: changed, enumerable: true, writable: true, configurable: true });
+  for (const [member = '', below = []] of Map.groupBy(replacements, ({ names }) => names[depth])) {
+    const changed = replaceBelow(Object.getOwnPropertyDescriptor(copy, member)?.value, below, depth + 1);
+    Object.defineProperty(copy, member, { value: changed, enumerable: true, writable: true, configurable: true });
+  }
+  return copy;
 }
 
 /** Escapes a name for a JSON Pointer (RFC 6901). */

@@ -16,7 +16,7 @@ export interface OutputPart {
 /** Bounds of what is stored of one output. */
 export const outputPartLimits = {
   /** An output with more parts keeps the others as they are, or is stored whole. */
-  parts: 16,
+  parts: 64,
   /** Bytes of the JSON of an output that is answered as it is. Of a larger one, parts are replaced. */
   inlineBytes: 1024 * 1024,
   /** Bytes of the JSON of an output. A larger one fails the run. */
