@@ -64,6 +64,7 @@ export const executionRequirements: Requirements = {
       '[artifacts] a signed URL is a download that no browser runs, with ranges, and opens nothing else',
       '[artifacts] an artifact belongs to its project: another one neither reads nor deletes it, nor is it a file',
       '[artifacts] no result is lost: large texts and values are stored, and a full quota answers them as they are',
+      '[artifacts] over MCP, media that a full project cannot store are in the result of the paid run',
       '[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run',
       'expired artifacts are swept with their bytes, unless others have the same content: ${name}',
       'a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}',
