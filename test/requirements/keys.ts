@@ -24,6 +24,17 @@ export const keysRequirements: Requirements = {
       '200 JSON bodies that arrive too slowly are refused with 408, including those that no handler reads',
     ],
   },
+  'keys.tools': {
+    promise: 'A key runs only the plugins that it names, over every way to run one, and grants no others.',
+    source: 'docs/contract.md "Keys"',
+    tests: [
+      '[key-tools] a key runs the plugins that it names and no other, over every way to run one',
+      '[key-tools] the lists, searches and calls of MCP have only the plugins of the key, at both addresses',
+      '[key-tools] no key creates or rotates a key that may run more than itself, and the log names the tools',
+      '[key-tools] the command creates a key with tools and lists them',
+      'a key keeps its tools, and a key that it creates or rotates has no others',
+    ],
+  },
   'keys.alike': {
     promise: 'Missing, malformed, unknown, revoked and expired keys get one answer; only a hash is stored.',
     source: 'docs/contract.md "Keys"',

@@ -1,8 +1,16 @@
-import { defaultScopes, type Scope, scopes } from '@quartermaster/contract/scopes';
+import { defaultScopes, keyToolPattern, maxKeyTools, type Scope, scopes } from '@quartermaster/contract/scopes';
 import type { Administration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
 import { withAdministration } from './administration.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say, time } from './output/print.ts';
+import { readList } from './read-arguments.ts';
+
+interface CreateOptions extends JsonOption {
+  readonly name: string;
+  readonly scopes: Scope[];
+  readonly tools?: readonly string[];
+  readonly expiresIn?: number;
+}
 
 /** Manages API keys. A new key is printed once, on its own line of standard output, for scripts. */
 export function keyCommands(): Command {
@@ -12,15 +20,17 @@ export function keyCommands(): Command {
     .argument('<project>', 'id or name of the project')
     .requiredOption('--name <name>', 'purpose of the key')
     .option('--scopes <list>', `scopes of the key: ${scopes.join(',')}`, readScopes, [...defaultScopes])
+    .option('--tools <list>', 'the only bundles, or bundle/plugin, that it may run (default: all)', readTools)
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('create a key and print it once')
     .option(...jsonOption)
-    .action((project: string, options: JsonOption & { name: string; scopes: Scope[]; expiresIn?: number }) =>
+    .action((project: string, options: CreateOptions) =>
       withAdministration(async ({ projects, findProjectId }) => {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
         const projectId = await findProjectId(project);
-        const created = await projects.createKey({ projectId, name: options.name, scopes: options.scopes, expiresAt });
+        const { name, scopes, tools = null } = options;
+        const created = await projects.createKey({ projectId, name, scopes, expiresAt, tools });
         const { stored, key: secret } = created;
         printResult(options, { key_id: stored.id, key: secret.reveal() }, () => {
           console.error(`Created key ${stored.id}. It is shown only once:`);
@@ -57,13 +67,14 @@ function addList(key: Command): void {
           return;
         }
         printTable(
-          ['key', 'project', 'name', 'ends with', 'scopes', 'created', 'expires', 'revoked', 'last used'],
+          ['key', 'project', 'name', 'ends with', 'scopes', 'tools', 'created', 'expires', 'revoked', 'last used'],
           rows.map((row) => [
             row.id,
             row.projectId,
             row.name,
             row.hint,
             row.scopes.join(','),
+            row.tools?.join(',') ?? 'all',
             time(row.createdAt),
             time(row.expiresAt),
             time(row.revokedAt),
@@ -77,10 +88,10 @@ function addList(key: Command): void {
 /** A listed key with the names of the API. It has no hash. */
 type ListedKey = Awaited<ReturnType<Administration['projects']['listKeys']>>[number];
 
-function toJson({ id, projectId, name, hint, scopes, ...times }: ListedKey) {
+function toJson({ id, projectId, name, hint, scopes, tools, ...times }: ListedKey) {
   const { createdAt, expiresAt, revokedAt, lastUsedAt } = times;
   return {
-    ...{ key_id: id, project_id: projectId, name, hint, scopes, created_timestamp: createdAt },
+    ...{ key_id: id, project_id: projectId, name, hint, scopes, tools, created_timestamp: createdAt },
     ...{ expires_timestamp: expiresAt, revoked_timestamp: revokedAt, last_used_timestamp: lastUsedAt },
   };
 }
@@ -136,6 +147,16 @@ function readScopes(text: string): Scope[] {
   const known = wanted.filter((item): item is Scope => (scopes as readonly string[]).includes(item));
   if (known.length !== wanted.length) throw new InvalidArgumentError(`Allowed scopes: ${scopes.join(',')}.`);
   return known;
+}
+
+function readTools(text: string): string[] {
+  const tools = readList(text);
+  const form = new RegExp(keyToolPattern);
+  if (tools.length > maxKeyTools || tools.some((tool) => !form.test(tool)))
+    throw new InvalidArgumentError(
+      `The value must be at most ${maxKeyTools} names such as slack or slack/post_message.`,
+    );
+  return tools;
 }
 
 const longestDays = 36_500;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { lastTime, Timestamp } from './envelope.ts';
-import { defaultScopes, type Scope, scopes } from './scopes.ts';
+import { defaultScopes, keyToolPattern, maxKeyTools, type Scope, scopes } from './scopes.ts';
 
 /**
  * The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md
@@ -82,6 +82,11 @@ const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), {
   description: 'Permissions of the key. `admin` includes `metrics`.',
 });
 
+const Tools = Type.Array(Type.String({ minLength: 1, maxLength: 129, pattern: keyToolPattern }), {
+  minItems: 1,
+  maxItems: maxKeyTools,
+});
+
 export const ApiKey = Type.Object({
   object: Type.Literal('ApiKey'),
   key_id: Type.String(),
@@ -97,6 +102,9 @@ export const ApiKey = Type.Object({
   maker_key_id: Type.Union([Type.String(), Type.Null()], {
     description: 'Id of the key that created this key; null if an administrator or a command created it.',
   }),
+  tools: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'The bundles and plugins that the key may run; null: every plugin.',
+  }),
 });
 export type ApiKey = Static<typeof ApiKey>;
 
@@ -106,6 +114,13 @@ export const ApiKeyCreate = Type.Object({
   expires_timestamp: Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: lastTime }), Type.Null()], {
       description: 'Time in the future at which the key expires. If it is null or absent, the key does not expire.',
+    }),
+  ),
+  tools: Type.Optional(
+    Type.Union([Tools, Type.Null()], {
+      description:
+        'The only plugins that the key may run, over REST and MCP: each item is a `bundle_id` or `bundle_id/plugin_id`. Names ' +
+        'that are not installed permit nothing. If it is null or absent, the key may run every plugin, or those of the key that creates it.',
     }),
   ),
 });

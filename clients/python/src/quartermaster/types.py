@@ -454,6 +454,8 @@ class ApiKey(TypedDict):
     """To the minute; null: never."""
     maker_key_id: str | None
     """Id of the key that created this key; null if an administrator or a command created it."""
+    tools: list[str] | None
+    """The bundles and plugins that the key may run; null: every plugin."""
 
 
 class _ApiKeyCreateRequired(TypedDict):
@@ -466,6 +468,8 @@ class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
     """Permissions of the key. `admin` includes `metrics`."""
     expires_timestamp: int | None
     """Time in the future at which the key expires. If it is null or absent, the key does not expire."""
+    tools: list[str] | None
+    """The only plugins that the key may run, over REST and MCP: each item is a `bundle_id` or `bundle_id/plugin_id`. Names that are not installed permit nothing. If it is null or absent, the key may run every plugin, or those of the key that creates it."""
 
 
 class NewApiKey(TypedDict):
@@ -486,6 +490,8 @@ class NewApiKey(TypedDict):
     """To the minute; null: never."""
     maker_key_id: str | None
     """Id of the key that created this key; null if an administrator or a command created it."""
+    tools: list[str] | None
+    """The bundles and plugins that the key may run; null: every plugin."""
     key: str
     """The key. It is shown only in this answer."""
 

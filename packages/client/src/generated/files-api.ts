@@ -497,6 +497,8 @@ export type ApiKey = {
   last_used_timestamp: number | null;
   /** Id of the key that created this key; null if an administrator or a command created it. */
   maker_key_id: string | null;
+  /** The bundles and plugins that the key may run; null: every plugin. */
+  tools: Array<string> | null;
 };
 
 export type ApiKeyCreate = {
@@ -506,6 +508,8 @@ export type ApiKeyCreate = {
   scopes?: Array<'files' | 'collections' | 'plugins' | 'metrics' | 'admin'>;
   /** Time in the future at which the key expires. If it is null or absent, the key does not expire. */
   expires_timestamp?: number | null;
+  /** The only plugins that the key may run, over REST and MCP: each item is a `bundle_id` or `bundle_id/plugin_id`. Names that are not installed permit nothing. If it is null or absent, the key may run every plugin, or those of the key that creates it. */
+  tools?: Array<string> | null;
 };
 
 export type NewApiKey = {
@@ -526,6 +530,8 @@ export type NewApiKey = {
   last_used_timestamp: number | null;
   /** Id of the key that created this key; null if an administrator or a command created it. */
   maker_key_id: string | null;
+  /** The bundles and plugins that the key may run; null: every plugin. */
+  tools: Array<string> | null;
   /** The key. It is shown only in this answer. */
   key: string;
 };

@@ -3,10 +3,12 @@ import type { Scope } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Guard } from '../http/guard.ts';
 import type { Caller } from '../kernel/caller.ts';
+import { mayRun, mayUseBundle } from '../kernel/key-tools.ts';
 import { identify } from '../kernel/log/request-identity.ts';
+import { quoteText } from '../kernel/quote-text.ts';
 import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import type { KeyRing } from './keys/key-ring.ts';
-import { scopeMissing } from './projects/problems.ts';
+import { scopeMissing, toolNotPermitted } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
 /**
@@ -47,6 +49,11 @@ export interface PluginsGuard extends Guard {
   projectOf(request: FastifyRequest): string | null;
   /** Returns the id of the key, or null without a key. */
   keyOf(request: FastifyRequest): string | null;
+  /**
+   * Checks that the key may run a plugin, or any plugin of a bundle. Without a key, every plugin may run.
+   * @throws Problem PERMISSION_DENIED
+   */
+  checkTool(request: FastifyRequest, bundleId: string, pluginId?: string): void;
 }
 
 /** @param mounted callers of requests that arrived at the files address, which has authenticated them */
@@ -82,5 +89,10 @@ export function createPluginsGuard(
     findCaller: callers.find,
     projectOf: (request) => callers.find(request)?.projectId ?? null,
     keyOf: (request) => callers.find(request)?.keyId ?? null,
+    checkTool: (request, bundleId, pluginId) => {
+      const { tools = null } = callers.find(request) ?? {};
+      const isAllowed = pluginId === undefined ? mayUseBundle(tools, bundleId) : mayRun(tools, bundleId, pluginId);
+      if (!isAllowed) throw toolNotPermitted(quoteText(pluginId === undefined ? bundleId : `${bundleId}/${pluginId}`));
+    },
   };
 }

@@ -56,7 +56,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
       if (projectId === undefined) throw projectNotChosen(projectHeader);
       await checkProject(projectId);
       identify(request, { project: projectId, administrator: administrator.id });
-      return { projectId, keyId: administrator.id, scopes: everyScope };
+      return { projectId, keyId: administrator.id, scopes: everyScope, tools: null };
     },
   };
 }

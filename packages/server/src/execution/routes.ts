@@ -44,6 +44,11 @@ export interface ExecutionRoutesDeps {
   readonly keyOf: (request: FastifyRequest) => string | null;
   /** The caller whose key was sent. */
   readonly findCaller: (request: FastifyRequest) => Caller | undefined;
+  /**
+   * Checks that the key may run a plugin, or verify the credentials of a bundle.
+   * @throws Problem PERMISSION_DENIED
+   */
+  readonly checkTool: (request: FastifyRequest, bundleId: string, pluginId?: string) => void;
   readonly background: BackgroundRuns;
   /** The path below which the client of a request reaches `/v1`; empty when there is none. */
   readonly basePathOf: (request: FastifyRequest) => string;
@@ -79,6 +84,7 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
     async (request, reply) => {
       checkCredentialBounds(request.body.credentials);
       const wanted = toPluginCall(deps.catalogue(), request.body);
+      deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
       if (wantsBackground(request.headers.prefer)) {
         const run = await acceptFor(deps, request, wanted);
         const location = `${deps.basePathOf(request)}/v1/runs/${run.run_id}`;
@@ -132,6 +138,7 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
     async (request, reply) => {
       const credentials = readCredentialsHeaders((name) => request.headers[name]);
       const wanted = { ...request.params, input_params: request.body, credentials };
+      deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
       try {
         checkCredentialBounds(credentials);
         const result = await runFor({ request, reply, deps, origin: 'direct' }, wanted);
@@ -195,7 +202,7 @@ async function acceptFor(
 }
 
 function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
-  const { executor, onRequest, projectOf, keyOf, resolveCredentials } = deps;
+  const { executor, onRequest, projectOf, keyOf, checkTool, resolveCredentials } = deps;
   app.post(
     '/v1/verify_credentials',
     {
@@ -208,6 +215,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
     },
     async (request, reply) => {
       checkCredentialBounds(request.body.credentials);
+      checkTool(request, request.body.bundle_id);
       const running = abortedWhenGone(reply);
       const projectId = projectOf(request) ?? '-';
       const keyId = keyOf(request) ?? undefined;

@@ -1,4 +1,5 @@
 import { maxSessions } from '@quartermaster/contract';
+import { maxKeyTools } from '@quartermaster/contract/scopes';
 import { maxAdministrators } from '../access/administrator/administrator-repository.ts';
 import { longestUserAgent } from '../access/administrator/sessions.ts';
 import { maxProjects, maxUsableKeys } from '../access/projects/projects.ts';
@@ -77,6 +78,12 @@ export const storeLimits = {
     unit: 'items',
     value: () => maxUsableKeys,
     above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  tools_of_key: {
+    bounds: 'bundles and plugins that a key names in `tools`',
+    unit: 'items',
+    value: () => maxKeyTools,
+    above: refused('REQUEST_VALIDATION_ERROR'),
   },
   sessions_of_administrator: {
     bounds: 'sessions of one administrator',

@@ -1,8 +1,9 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type KeyTools, mayRun } from '../kernel/key-tools.ts';
 import { pathNotFound } from '../kernel/problem.ts';
 import type { McpAnswer } from './answer-batch.ts';
 import { createEndpoint, type Endpoint, type EndpointDeps, type McpCaller, type McpRequest } from './endpoint.ts';
-import { createToolboxes } from './toolbox.ts';
+import { createToolboxes, type Toolbox, type Toolboxes } from './toolbox.ts';
 import type { Choice } from './toolsets/choice.ts';
 import { chooseTools, noTools, type Toolsets } from './toolsets/chosen-tools.ts';
 
@@ -10,6 +11,12 @@ export interface EndpointsDeps extends EndpointDeps {
   /** Returns the catalogue in force. A new object means that tools have changed. */
   readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
   readonly toolsets: Toolsets;
+}
+
+/** The tools that a URL names, and those that the key of the caller may run. */
+export interface AskedTools {
+  readonly choice: Choice;
+  readonly tools: KeyTools;
 }
 
 /** Answers a request at the URL for which it was opened. */
@@ -21,7 +28,7 @@ export interface Endpoints {
    * @param bundleId undefined for the endpoint of all tools
    * @throws Problem when the bundle or a name of the choice does not exist
    */
-  openPlugins(bundleId: string | undefined, choice: Choice): AnswerRequest;
+  openPlugins(bundleId: string | undefined, asked: AskedTools): AnswerRequest;
   /**
    * Opens the endpoint of a collection. It has no plugins.
    * @throws Problem when the collection does not exist or belongs to another project
@@ -47,11 +54,12 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   }
 
   return {
-    openPlugins(bundleId, choice) {
+    openPlugins(bundleId, { choice, tools: allowed }) {
       const catalogue = deps.catalogue();
       if (catalogue !== listed) toolboxes = createToolboxes(catalogue, deps.logger);
       listed = catalogue;
-      const tools = chooseTools(toolboxes, bundleId, { choice, toolsets });
+      const isLimited = allowed !== null;
+      const tools = chooseTools(permittedTo(allowed, toolboxes), bundleId, { choice, toolsets, isLimited });
       // An endpoint of one bundle has no knowledge tools.
       const own = bundleId === undefined ? deps : { ...deps, knowledge: null };
       const endpoint = endpointOf(bundleId ?? everything, own);
@@ -80,3 +88,14 @@ const everything = '';
 
 /** The key of the endpoint for collections. No bundle has this id. */
 const collections = ':collections';
+
+/** Leaves only what the key of the caller may run. To this caller, nothing else exists. */
+function permittedTo(tools: KeyTools, { all, ofBundle }: Toolboxes): Toolboxes {
+  if (tools === null) return { all, ofBundle };
+  const pick = (toolbox: Toolbox) => {
+    const names = [...toolbox.plugins].filter(([, { bundle, id }]) => mayRun(tools, bundle.id, id));
+    return toolbox.pick(new Set(names.map(([name]) => name)));
+  };
+  const bundles = [...ofBundle].map(([id, toolbox]) => [id, pick(toolbox)] as const);
+  return { all: pick(all), ofBundle: new Map(bundles.filter(([, { isEmpty }]) => !isEmpty)) };
+}

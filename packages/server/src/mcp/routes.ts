@@ -74,13 +74,17 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       return reply.code(400).send(rpcError(-32700, `Parse error: ${complaint}`));
     });
     scope.post('/mcp', { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
-      answer({ request, reply }, (all) => all.openPlugins(undefined, choiceOf(request))),
+      answer({ request, reply }, (all, caller) =>
+        all.openPlugins(undefined, { choice: choiceOf(request), tools: caller?.tools ?? null }),
+      ),
     );
     scope.post<{ Params: { bundle_id: string } }>(
       '/mcp/:bundle_id',
       { onRequest: [guardHosts, guard.checkPlugins] },
       async (request, reply) =>
-        answer({ request, reply }, (all) => all.openPlugins(request.params.bundle_id, choiceOf(request))),
+        answer({ request, reply }, (all, caller) =>
+          all.openPlugins(request.params.bundle_id, { choice: choiceOf(request), tools: caller?.tools ?? null }),
+        ),
     );
     scope.post<{ Params: { collection_id: string } }>(
       '/mcp/collections/:collection_id',

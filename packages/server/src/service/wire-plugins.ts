@@ -81,11 +81,11 @@ export async function openPluginsAddress(
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
   const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
-  const { check: onRequest, projectOf, keyOf, findCaller } = guard;
+  const { check: onRequest, projectOf, keyOf, findCaller, checkTool } = guard;
   const { own, mounted } = basePathsOf(config);
   const basePath = ({ raw }: { raw: IncomingMessage }) => (context.mounted.has(raw) ? mounted : own);
   executionRoutes(app, {
-    ...{ catalogue, executor, onRequest, projectOf, keyOf, findCaller, once, resolveCredentials },
+    ...{ catalogue, executor, onRequest, projectOf, keyOf, findCaller, checkTool, once, resolveCredentials },
     background: runs,
     basePathOf: basePath,
   });

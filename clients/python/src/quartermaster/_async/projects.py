@@ -53,9 +53,14 @@ class AsyncKeys:
         name: str,
         scopes: List[Scope] | None = None,
         expires_timestamp: int | None = None,
+        tools: List[str] | None = None,
     ) -> NewApiKey:
-        """Create an API key. Only this answer contains the key itself."""
-        body = {"name": name, "scopes": scopes, "expires_timestamp": expires_timestamp}
+        """
+        Create an API key. Only this answer contains the key itself.
+
+        :param tools: the only plugins that it may run: `bundle_id` or `bundle_id/plugin_id`
+        """
+        body = {"name": name, "scopes": scopes, "expires_timestamp": expires_timestamp, "tools": tools}
         key: NewApiKey = await self._connection.data(Call("createKey", {"project_id": project_id}, body=body))
         return key
 

@@ -143,7 +143,12 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
 
 function entryOf(key: StoredKey): Entry {
   return {
-    caller: { projectId: key.projectId, keyId: key.id, scopes: scopesOf(key) },
+    caller: {
+      projectId: key.projectId,
+      keyId: key.id,
+      scopes: scopesOf(key),
+      tools: key.tools === null ? null : new Set(key.tools),
+    },
     expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
   };
 }

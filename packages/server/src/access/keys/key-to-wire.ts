@@ -17,5 +17,6 @@ export function keyToWire(key: StoredKey, now: number): ApiKey {
     revoked_timestamp: key.revokedAt,
     last_used_timestamp: key.lastUsedAt,
     maker_key_id: key.makerId,
+    tools: key.tools === null ? null : [...key.tools],
   };
 }

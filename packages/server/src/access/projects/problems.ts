@@ -39,6 +39,22 @@ export function scopeNotOwned(scope: Scope): Problem {
   );
 }
 
+/** @param tool a quoted name, or `every plugin` */
+export function toolNotOwned(tool: string): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The API key is limited by its \`tools\` and cannot grant ${tool}. Name only tools of this key, or use a key without this limit.`,
+  );
+}
+
+/** @param tool the quoted name of a plugin or bundle */
+export function toolNotPermitted(tool: string): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The \`tools\` of the API key do not include ${tool}. Use a key whose \`tools\` include it, or a key without this limit.`,
+  );
+}
+
 export function tooManyProjects(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',

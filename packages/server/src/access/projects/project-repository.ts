@@ -24,6 +24,8 @@ export interface StoredKey {
   readonly lastUsedAt: number | null;
   /** The key that created it; null when an administrator or a command did. */
   readonly makerId: string | null;
+  /** The bundles (`bundle_id`) and plugins (`bundle_id/plugin_id`) that it may run; null: every plugin. */
+  readonly tools: readonly string[] | null;
 }
 
 /** The keys that have changed since the last load. */

@@ -229,6 +229,24 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.rotateKey(lasting.stored.id, 0, makerId)).stored.expiresAt, endsAt);
     });
 
+    test('a key keeps its tools, and a key that it creates or rotates has no others', async (t) => {
+      const { projects, repository, clock } = await open(t);
+      const project = await projects.createProject('one');
+      const request = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
+      const { stored } = await projects.createKey({ ...request, tools: ['slack', 'time/convert_time', 'slack'] });
+      assert.deepEqual((await repository.findKey(stored.id))?.tools, ['slack', 'time/convert_time']);
+      const loaded = (await repository.changedKeys(null, clock.time)).keys;
+      assert.deepEqual(loaded.find(({ id }) => id === stored.id)?.tools, stored.tools);
+      const free = await projects.createKey(request);
+      assert.equal((await repository.findKey(free.stored.id))?.tools, null);
+      const makerId = stored.id;
+      assert.deepEqual((await projects.createKey({ ...request, makerId })).stored.tools, stored.tools);
+      const denied = { code: 'PERMISSION_DENIED' };
+      await assert.rejects(projects.createKey({ ...request, makerId, tools: ['time'] }), denied);
+      await assert.rejects(projects.rotateKey(free.stored.id, 0, makerId), denied);
+      assert.deepEqual((await projects.rotateKey(stored.id, 0)).stored.tools, stored.tools);
+    });
+
     test('revoking a key with its descendants revokes the keys that it created, directly or indirectly', async (t) => {
       const { projects, repository, clock } = await open(t);
       const project = await projects.createProject('one');

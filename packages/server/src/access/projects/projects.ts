@@ -3,11 +3,20 @@ import { checkName } from '../../kernel/check-name.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../../kernel/identifier.ts';
+import { findBeyond } from '../../kernel/key-tools.ts';
 import type { Page } from '../../kernel/page.ts';
 import { cursorsConflict, objectNotFound, type Problem } from '../../kernel/problem.ts';
+import { quoteText } from '../../kernel/quote-text.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { createApiKey, hashApiKey } from '../keys/api-key.ts';
-import { apiKeyRejected, keyOutlivesItsMaker, projectNameTaken, tooManyKeys, tooManyProjects } from './problems.ts';
+import {
+  apiKeyRejected,
+  keyOutlivesItsMaker,
+  projectNameTaken,
+  toolNotOwned,
+  tooManyKeys,
+  tooManyProjects,
+} from './problems.ts';
 import type { Project, ProjectRepository, RunInputs, StoredKey } from './project-repository.ts';
 
 /** A new key. Its text exists only here. */
@@ -24,6 +33,8 @@ export interface KeyRequest {
   readonly expiresAt: number | null;
   /** The key that creates it and limits its expiry; null or absent for an administrator or the command line. */
   readonly makerId?: string | null;
+  /** The bundles and plugins that it may run. Null or absent: those of the key that creates it, otherwise all. */
+  readonly tools?: readonly string[] | null;
 }
 
 /** Manages projects and keys. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
@@ -76,9 +87,9 @@ export function createProjects(deps: ProjectsDeps): Projects {
     return key;
   }
 
-  /** Returns when the creating key ends; null means never. */
-  async function endOf(makerId: string | null | undefined): Promise<number | null> {
-    return typeof makerId === 'string' ? (await getKey(makerId)).expiresAt : null;
+  /** Returns when the creating key ends (null: never) and which plugins it may run (null: all). */
+  async function boundsOf(makerId: string | null | undefined): Promise<Pick<StoredKey, 'expiresAt' | 'tools'>> {
+    return typeof makerId === 'string' ? await getKey(makerId) : { expiresAt: null, tools: null };
   }
   /**
    * Revokes a key whose creator was revoked meanwhile, because the creator's descendants may have been revoked before
@@ -111,10 +122,12 @@ export function createProjects(deps: ProjectsDeps): Projects {
     createKey: async (request) => {
       checkName(request.name, longestName);
       await getProject(request.projectId);
-      const endsAt = await endOf(request.makerId);
+      const { expiresAt: endsAt, tools: makersTools } = await boundsOf(request.makerId);
       if (endsAt !== null && request.expiresAt !== null && request.expiresAt > endsAt)
         throw keyOutlivesItsMaker(endsAt);
-      const created = newKey(deps, { ...request, expiresAt: request.expiresAt ?? endsAt });
+      const tools = request.tools ?? makersTools;
+      checkTools(makersTools, tools);
+      const created = newKey(deps, { ...request, tools, expiresAt: request.expiresAt ?? endsAt });
       if (!(await repository.addKey(created.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
       await withdrawOrphan(created.stored);
       return created;
@@ -140,7 +153,9 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const old = await getKey(keyId);
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
-      const ends = [old.expiresAt, await endOf(makerId)].filter((end) => end !== null);
+      const maker = await boundsOf(makerId);
+      checkTools(maker.tools, old.tools);
+      const ends = [old.expiresAt, maker.expiresAt].filter((end) => end !== null);
       // Without another creator, the new key stays a descendant of the key that created the old one.
       const request = { ...old, makerId: makerId ?? old.makerId };
       const created = newKey(deps, { ...request, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
@@ -153,6 +168,17 @@ export function createProjects(deps: ProjectsDeps): Projects {
       return created;
     },
   };
+}
+
+/**
+ * A key must not create a key that may run more plugins than itself.
+ * @throws Problem PERMISSION_DENIED
+ */
+function checkTools(makers: StoredKey['tools'], wanted: StoredKey['tools']): void {
+  if (makers === null) return;
+  if (wanted === null) throw toolNotOwned('every plugin');
+  const beyond = findBeyond(new Set(makers), wanted);
+  if (beyond !== undefined) throw toolNotOwned(quoteText(beyond));
 }
 
 const longestName = 127;
@@ -179,6 +205,7 @@ export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: Key
     revokedAt: null,
     lastUsedAt: null,
     makerId: request.makerId ?? null,
+    tools: request.tools == null ? null : [...new Set(request.tools)],
   };
   return { stored, key: new Secret(key) };
 }

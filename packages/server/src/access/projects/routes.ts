@@ -126,13 +126,15 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
     async (request) => {
       const manager = guard.managerOf(request);
       const projectId = managedProject(manager, request);
-      const { name, expires_timestamp: expiresAt = null } = request.body;
+      const { name, expires_timestamp: expiresAt = null, tools = null } = request.body;
       const wanted = [...new Set(request.body.scopes ?? defaultScopes)];
       checkScopes(manager, wanted);
       if (expiresAt !== null && expiresAt <= clock.now()) {
         throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
       }
-      const created = await projects.createKey({ projectId, name, scopes: wanted, expiresAt, makerId: manager.keyId });
+      const created = await projects.createKey({
+        ...{ projectId, name, scopes: wanted, expiresAt, tools, makerId: manager.keyId },
+      });
       request.log.info(keyEvent('key_created', request, created.stored), 'key created');
       return successEnvelope(newKeyToWire(created, clock));
     },
@@ -189,8 +191,8 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
 }
 
 /** Names the managed key (`key_id`) and the managing key (`key`) by their ids only. */
-function keyEvent(event: string, request: FastifyRequest, { id, projectId, scopes, expiresAt }: StoredKey) {
-  const fields = { key_id: id, project: projectId, scopes, expires_timestamp: expiresAt };
+function keyEvent(event: string, request: FastifyRequest, { id, projectId, scopes, expiresAt, tools }: StoredKey) {
+  const fields = { key_id: id, project: projectId, scopes, tools, expires_timestamp: expiresAt };
   return { ...accessEvent(event, request), ...fields };
 }
 

@@ -27,6 +27,7 @@ import { createKeptAnswerBytesMigration } from './migrations/0036-kept-answer-by
 import { createSessionListMigration } from './migrations/0037-session-list.ts';
 import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
 import { createArtifactsMigration } from './migrations/0042-artifacts.ts';
+import { createKeyToolsMigration } from './migrations/0043-key-tools.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -59,6 +60,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0037-session-list': createSessionListMigration(dialect),
     '0039-file-counts': createFileCountsMigration(dialect),
     '0042-artifacts': createArtifactsMigration(dialect),
+    '0043-key-tools': createKeyToolsMigration(),
   };
 }
 

@@ -87,6 +87,8 @@ export interface KeyTable {
   last_used_at: number | null;
   /** The key that created this key; null when an administrator or a command created it. */
   maker_id: string | null;
+  /** JSON array of bundle ids and `bundle_id/plugin_id`; null: every plugin. */
+  tools: string | null;
   /** The number of the last change; using the key does not count as a change. */
   change: Generated<number>;
 }

@@ -213,6 +213,7 @@ function toKey(row: Selectable<KeyTable>): StoredKey {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
     makerId: row.maker_id,
+    tools: row.tools === null ? null : (JSON.parse(row.tools) as string[]), // written by toRow
   };
 }
 
@@ -237,5 +238,6 @@ function toRow(key: StoredKey): Omit<KeyTable, 'change'> {
     revoked_at: key.revokedAt,
     last_used_at: key.lastUsedAt,
     maker_id: key.makerId,
+    tools: key.tools === null ? null : JSON.stringify(key.tools),
   };
 }

@@ -121,6 +121,7 @@ const guard: Guard = {
     projectId: String(request.headers.authorization).slice('Bearer '.length),
     keyId: 'apik',
     scopes: new Set(['collections']),
+    tools: null,
   }),
 };
 

@@ -170,6 +170,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     keyOf: () => null,
     findCaller: () => undefined,
     basePathOf: () => '',
+    checkTool: () => {},
     once: {
       runOnce: async (...call) => (await once()).runOnce(...call),
       acceptOnce: async (...call) => (await once()).acceptOnce(...call),

@@ -154,7 +154,7 @@ function createFixedGate(): Guard {
     requires: () => async (request) => {
       const project = /^Bearer (\w+)$/.exec(request.headers.authorization ?? '')?.[1];
       if (project === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'The API key is not valid.');
-      callers.set(request, { projectId: project, keyId: 'key', scopes: new Set(['files'] as const) });
+      callers.set(request, { projectId: project, keyId: 'key', scopes: new Set(['files'] as const), tools: null });
     },
     callerOf: (request) => {
       const caller = callers.get(request);

@@ -19,6 +19,13 @@ export interface ChosenTools {
 /** No plugins, for callers and endpoints without them. */
 export const noTools: ChosenTools = { toolbox: emptyToolbox, listing: 'full' };
 
+export interface ChoiceOfTools {
+  readonly choice: Choice;
+  readonly toolsets: Toolsets;
+  /** Whether the key of the caller names its tools. They are listed like those of a bundle. Default: false. */
+  readonly isLimited?: boolean;
+}
+
 /**
  * Finds the tools of an endpoint.
  * @param bundleId the bundle of `/mcp/{bundle_id}`; undefined for `/mcp`
@@ -27,13 +34,14 @@ export const noTools: ChosenTools = { toolbox: emptyToolbox, listing: 'full' };
 export function chooseTools(
   toolboxes: Toolboxes,
   bundleId: string | undefined,
-  { choice, toolsets }: { readonly choice: Choice; readonly toolsets: Toolsets },
+  { choice, toolsets, isLimited = false }: ChoiceOfTools,
 ): ChosenTools {
   const toolbox = bundleId === undefined ? toolboxes.all : toolboxes.ofBundle.get(bundleId);
   if (toolbox === undefined) throw bundleNotFound(bundleId ?? '');
   if (bundleId !== undefined) checkOwn(choice);
   const { isFull } = choice;
-  if (!namesAny(choice)) return { toolbox, listing: isFull ? 'full' : bundleId === undefined ? 'ready' : 'chosen' };
+  const isChosen = bundleId !== undefined || isLimited;
+  if (!namesAny(choice)) return { toolbox, listing: isFull ? 'full' : isChosen ? 'chosen' : 'ready' };
   const { bundles, tools } = namesOf(toolboxes, toolbox, { choice, toolsets });
   const names = [...toolbox.plugins].filter(([name, { bundle }]) => bundles.has(bundle.id) || tools.has(name));
   const isNamed = bundles.size === 0;
