@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { Problem } from '../../kernel/problem.ts';
@@ -35,10 +36,15 @@ export interface AvailabilityOptions {
   readonly silenceMs?: number;
   /** Milliseconds between two probes of an unavailable database. */
   readonly pauseMs?: number;
+  /** A probe that fails while the event loop stood still for so many milliseconds says nothing about the database. */
+  readonly stallMs?: number;
 }
 
+/** After this many probes during which the event loop stood still, the database counts as unavailable. */
+const mostStalledProbes = 3;
+
 export function createAvailability(options: AvailabilityOptions): Availability {
-  const { probe, logger, silenceMs = 2_000, pauseMs = 250 } = options;
+  const { probe, logger, silenceMs = 2_000, pauseMs = 250, stallMs = 500 } = options;
   const closing = new AbortController();
   const waiting = new Set<{ readonly since: number }>();
   let epoch = 0;
@@ -64,13 +70,12 @@ export function createAvailability(options: AvailabilityOptions): Availability {
   }
 
   async function probeUntilAnswered(): Promise<void> {
+    let stalled = 0;
     while (!closing.signal.aborted) {
-      try {
-        await probe();
-        return comeBack();
-      } catch (error) {
-        leave(error);
-      }
+      const failure = await failureOf(probe, stallMs);
+      if (failure === undefined) return comeBack();
+      stalled = failure.isStalled ? stalled + 1 : mostStalledProbes;
+      if (stalled >= mostStalledProbes) leave(failure.reason);
       await setTimeout(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
@@ -138,4 +143,23 @@ export function createAvailability(options: AvailabilityOptions): Availability {
 function describeReason(error: unknown): Readonly<Record<string, unknown>> {
   const { code, message } = error as NodeJS.ErrnoException; // or any value, which has neither
   return code === undefined ? { err: error } : { reason: message || code };
+}
+
+interface ProbeFailure {
+  readonly reason: unknown;
+  readonly isStalled: boolean;
+}
+
+/** @returns undefined when the probe succeeds */
+async function failureOf(probe: () => Promise<void>, stallMs: number): Promise<ProbeFailure | undefined> {
+  const delay = monitorEventLoopDelay();
+  delay.enable();
+  try {
+    await probe();
+    return undefined;
+  } catch (reason) {
+    return { reason, isStalled: delay.max > stallMs * 1e6 };
+  } finally {
+    delay.disable();
+  }
 }
