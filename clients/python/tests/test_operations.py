@@ -12,7 +12,9 @@ from quartermaster._operations import OPERATIONS, OperationId
 
 CALL = re.compile(r'Call\(\s*"(\w+)"')
 OWN_WAYS: dict[str, set[str]] = {
-    "execute": {"bundle_id", "plugin_id"},  # `plugin`
+    "execute": {"bundle_id", "plugin_id", "tool_name"},  # `plugin`
+    "listPlugins": {"after", "before"},  # `pages`
+    "listBundles": {"after", "before"},  # `pages`
     "listRecordRows": {"format"},  # `row_sheet`
     "createRecord": {"dry_run"},  # `preview`
 }
