@@ -122,12 +122,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
     createKey: async (request) => {
       checkName(request.name, longestName);
       await getProject(request.projectId);
-      const { expiresAt: endsAt, tools: makersTools } = await boundsOf(request.makerId);
-      if (endsAt !== null && request.expiresAt !== null && request.expiresAt > endsAt)
-        throw keyOutlivesItsMaker(endsAt);
-      const tools = request.tools ?? makersTools;
-      checkTools(makersTools, tools);
-      const created = newKey(deps, { ...request, tools, expiresAt: request.expiresAt ?? endsAt });
+      const bounds = keepBounds(request, await boundsOf(request.makerId));
+      const created = newKey(deps, { ...request, ...bounds });
       if (!(await repository.addKey(created.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
       await withdrawOrphan(created.stored);
       return created;
@@ -168,6 +164,19 @@ export function createProjects(deps: ProjectsDeps): Projects {
       return created;
     },
   };
+}
+
+/**
+ * Returns the end and the plugins of a new key. What the request does not say, it has from its creator.
+ * @throws Problem when the key would outlive its creator or may run more plugins
+ */
+function keepBounds({ expiresAt, tools }: KeyRequest, maker: Pick<StoredKey, 'expiresAt' | 'tools'>) {
+  if (maker.expiresAt !== null && expiresAt !== null && expiresAt > maker.expiresAt) {
+    throw keyOutlivesItsMaker(maker.expiresAt);
+  }
+  const allowed = tools ?? maker.tools;
+  checkTools(maker.tools, allowed);
+  return { expiresAt: expiresAt ?? maker.expiresAt, tools: allowed };
 }
 
 /**
