@@ -34,7 +34,7 @@ export async function describeBundles(): Promise<Record<string, string>> {
     'The plugins were written from general knowledge of the documentation of each API. No API was called, and no response was',
     'recorded. *As of* is the month up to which this knowledge is believed to be current. The example responses follow the',
     'documented form; most of their values are invented. To test a plugin against the API of today, verify your credentials or',
-    'run `npm run quartermaster -- bundle record`.',
+    'run `quartermaster bundle record`.',
     '',
     '| Bundle | Plugins | Credentials | Hosts |',
     '|---|---|---|---|',

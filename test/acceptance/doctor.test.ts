@@ -48,7 +48,7 @@ test('[commands] doctor checks a service, and names what is wrong with the addre
 
   const wrong = await examine(t, [], { ...environment, QUARTERMASTER_API_KEY: 'qmk_wrong' });
   assert.deepEqual([wrong.code, wrong.failed], [1, ['key']]);
-  assert.match(wrong.states.key?.[1] ?? '', /^APIKEY_VALIDATION_FAILED: .*quartermaster login/);
+  assert.match(wrong.states.key?.[1] ?? '', /^APIKEY_VALIDATION_FAILED: .*quartermaster -- login/);
   const none = await examine(t, [], { QUARTERMASTER_URL: filesUrl });
   assert.deepEqual(none.failed, ['key']);
   const away = await examine(t, ['--url', 'http://127.0.0.1:1'], environment);

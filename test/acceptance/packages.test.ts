@@ -105,6 +105,13 @@ test('[package] without the files of the console the API serves, and the page sa
   assert.equal((await fetch(`${service.filesUrl}/v1/ready`)).status, 200);
 });
 
+test('[package] messages name commands in the form of an installed package', async () => {
+  await assert.rejects(command('fils'), ({ stderr }: { stderr: string }) => {
+    assert.match(stderr, /Run "quartermaster --help" to see the commands\.\n$/);
+    return true;
+  });
+});
+
 test('[package] an old Node.js gets one sentence that names the remedy, and exit code 69', async () => {
   const old = join(folder, 'old');
   await installInto(old, [`node-${platform}@${oldNode}`]);

@@ -127,7 +127,7 @@ test('a command with a wrong file or folder prints one sentence, and a command t
   );
   assert.match(
     run('check', join(out, 'nowhere')).stderr,
-    /nowhere:- .+: This path is not a folder\. Name the folder of a bundle\.\n$/,
+    /nowhere: This path is not a folder\. Name the folder of a bundle\.\n$/,
   );
   const packed = run('pack', join(bundles, 'arithmetic'), '--out', out);
   assert.match(packed.stderr, /^arithmetic@\S+, \d+ files, \d+ bytes\n$/);

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { commandName } from '@quartermaster/server/command-name';
 import { Command } from 'commander';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
@@ -51,7 +52,7 @@ export function bundleCommands(): Command {
       const { checkBundle } = await import('@quartermaster/server/authoring');
       const { bundle: found } = await checkBundle(folder);
       if (found === undefined)
-        throw new Error(`The bundle in ${folder} does not load. Run "bundle check" to see the errors.`);
+        throw new Error(`The bundle in ${folder} does not load. Run "${commandName} bundle check" to see the errors.`);
       const { writeTypes } = await import('./bundles/write-types.ts');
       const types = writeTypes(found.plugins.values());
       // A link in the folder is not followed, because the bundle may come from others. The caller's own path may be a device.
@@ -106,7 +107,7 @@ function importCommand(): Command {
 
 /** Prints errors as `file:line field: message`. The exit code is 1 if the service would refuse the bundle. */
 async function check(folder: string, options: JsonOption & { losses?: boolean }): Promise<void> {
-  const { checkBundle } = await import('@quartermaster/server/authoring');
+  const { checkBundle, formatBundleFailure } = await import('@quartermaster/server/authoring');
   const { failures, losses, bundle } = await checkBundle(folder);
   const isOk = failures.length === 0 && bundle !== undefined;
   if (!isOk) process.exitCode = 1;
@@ -121,7 +122,7 @@ async function check(folder: string, options: JsonOption & { losses?: boolean })
     });
     return;
   }
-  for (const { file, line, field, message } of failures) complain(`${file}:${line ?? '-'} ${field}: ${message}`);
+  for (const failure of failures) complain(formatBundleFailure(failure));
   for (const { pluginId, format, losses: list } of losses) {
     for (const { kind, path, message } of list) {
       if (options.losses === true || kind === 'unsupported')

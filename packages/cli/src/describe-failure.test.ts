@@ -22,7 +22,7 @@ test('a command that no service answers names the address that it tried', async 
   const { message, exitCode } = describeFailure(error);
   assert.match(
     message,
-    /^No Quartermaster service answers\. The connection to http:\/\/127\.0\.0\.1:\d+ failed: .*\. Start it, or set its address with --url\.$/,
+    /^No Quartermaster service answers\. The connection to http:\/\/127\.0\.0\.1:\d+ failed: .*\. Check the address, or start the service\.$/,
   );
   assert.equal(exitCode, exitCodes.unavailable);
 });

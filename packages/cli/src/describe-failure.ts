@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, TimeoutError } from '@quartermaster/client';
+import { commandName } from '@quartermaster/server/command-name';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** The failure of a command as its user sees it. */
@@ -18,7 +19,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof TimeoutError) return { message: error.message, exitCode: exitCodes.tryAgain };
   if (error instanceof ConnectionError) {
     return {
-      message: `No Quartermaster service answers. ${error.message} Start it, or set its address with --url.`,
+      message: `No Quartermaster service answers. ${error.message} Check the address, or start the service.`,
       exitCode: exitCodes.unavailable,
     };
   }
@@ -26,7 +27,7 @@ export function describeFailure(error: unknown): Failure {
 }
 
 function describeApiError({ code, message, status, requestId, retryAfterMs }: ApiError): Failure {
-  const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ' Run "quartermaster login" to store another key.' : '';
+  const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ` Run "${commandName} login" to store another key.` : '';
   return {
     message: `${code}: ${withOptionNames(message)}${remedy}`,
     exitCode: exitCodeOf(status, retryAfterMs !== null),

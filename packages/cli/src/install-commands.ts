@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { commandName } from '@quartermaster/server/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
@@ -121,7 +122,9 @@ function addTrustCommands(bundle: Command): void {
     .option(...jsonOption)
     .action(async (key: string, options: JsonOption) => {
       if (!(await (await openPackages()).distrust(key)))
-        throw new Error(`${key} is not a trusted publisher. Run "bundle trust" to list the trusted publishers.`);
+        throw new Error(
+          `${key} is not a trusted publisher. Run "${commandName} bundle trust" to list the trusted publishers.`,
+        );
       printResult(options, { distrusted: key }, () => undefined);
     });
 }

@@ -4,7 +4,6 @@ import { bundleCommands } from './bundle-commands.ts';
 import { collectionsCommands } from './collections/collections-commands.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
-import { exitCodes } from './exit-codes.ts';
 import { filesCommands } from './files/files-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { loginCommands } from './login/login-commands.ts';
@@ -17,6 +16,7 @@ import { recordsCommands } from './records/records-commands.ts';
 import { runCommands } from './runs/run-commands.ts';
 import { searchCommand } from './search/search-command.ts';
 import { storeCommands } from './store-commands.ts';
+import { describeUsageErrors } from './usage-errors.ts';
 import { verificationCommands } from './verification-commands.ts';
 import { verifyCommand } from './verify-command.ts';
 import { version } from './version.ts';
@@ -25,8 +25,7 @@ import { version } from './version.ts';
 export function createProgram(): Command {
   const program = new Command('quartermaster')
     .description('manage a self-hosted Quartermaster service, its store and its bundles')
-    .version(version)
-    .showHelpAfterError();
+    .version(version);
   program
     .command('start')
     .description('run the service')
@@ -53,12 +52,6 @@ export function createProgram(): Command {
   program.addCommand(bundleCommands());
   program.addCommand(mcpCommand());
   program.addCommand(completionCommand(program));
-  setUsageExitCode(program);
+  describeUsageErrors(program);
   return program;
-}
-
-/** Ends the process with the code of usage errors where commander would end it with 1. */
-function setUsageExitCode(command: Command): void {
-  command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage));
-  for (const child of command.commands) setUsageExitCode(child);
 }

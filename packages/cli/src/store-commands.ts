@@ -47,7 +47,7 @@ function restoreCommand(): Command {
     .description(
       'verify a backup and restore it into a new data folder, and into the empty PostgreSQL database of QUARTERMASTER_DATABASE_URL',
     )
-    .argument('<backup>', 'a folder that "npm run quartermaster -- backup" created')
+    .argument('<backup>', 'a folder that "backup" created')
     .argument('<folder>', 'the new data folder; it must not exist yet')
     .option(
       '--damaged',

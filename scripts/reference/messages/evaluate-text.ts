@@ -72,6 +72,8 @@ function evaluateTemplate(node: SyntaxNode, place: Place): string[] {
 }
 
 function evaluateName(name: string, place: Place): string[] {
+  // The pages show the form of an installed package.
+  if (name === 'commandName') return ['quartermaster'];
   for (const owner of place.functions.toReversed()) {
     const index = owner.params.indexOf(name);
     if (index !== -1) return [parameterMark(owner, index)];

@@ -108,7 +108,7 @@ test('a login that others can access, or that is malformed, is refused without i
   ]) {
     await writeFile(file, content);
     await assert.rejects(readLogin(environment), (error: Error) => {
-      assert.match(error.message, /does not hold a login\. Run "quartermaster login" again\.$/);
+      assert.match(error.message, /does not hold a login\. Run "npm run quartermaster -- login" again\.$/);
       return !error.message.includes('qmk_');
     });
   }
@@ -137,7 +137,7 @@ test('a malformed URL or key of the environment is refused without being quoted'
     ['QUARTERMASTER_API_KEY', 'hunter2\nX: y'],
   ] as const) {
     await assert.rejects(findConnection({}, 'files', { ...environment, [name]: value }), (error: Error) => {
-      assert.match(error.message, new RegExp(`^${name} must be `));
+      assert.match(error.message, new RegExp(`^${name} must `));
       return !error.message.includes('hunter2');
     });
   }

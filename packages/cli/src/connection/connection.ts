@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Quartermaster } from '@quartermaster/client';
+import { commandName } from '@quartermaster/server/command-name';
 import { type Environment, processEnvironment } from '@quartermaster/server/environment';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type Login, readLogin } from './stored-login.ts';
@@ -59,7 +60,7 @@ export async function connect(options: ConnectionOptions, address: Address): Pro
   if (address === 'files' && apiKey === undefined)
     throw new CommandError(
       exitCodes.notConfigured,
-      'There is no API key for this address. Run "quartermaster login", set QUARTERMASTER_API_KEY, or use --key-file.',
+      `There is no API key for this address. Run "${commandName} login", set QUARTERMASTER_API_KEY, or use --key-file.`,
     );
   // A command about plugins sends nothing to the files address when the plugins address is known.
   return new Quartermaster({ baseUrl: filesUrl ?? pluginsUrl ?? '', pluginsUrl, apiKey });
@@ -83,9 +84,15 @@ export function checkUrl(name: string, url: string): string {
     ? new URL(url)
     : { protocol: '' };
   if (protocol !== 'http:' && protocol !== 'https:')
-    throw new CommandError(exitCodes.usage, `${name} must be an http or https URL.`);
+    throw new CommandError(
+      exitCodes.usage,
+      `${name} must be an http or https URL, for example https://quartermaster.example.com.`,
+    );
   if (`${username}${password}${search}${hash}` !== '')
-    throw new CommandError(exitCodes.usage, `${name} must be an http or https URL without user, query and fragment.`);
+    throw new CommandError(
+      exitCodes.usage,
+      `${name} must not contain a user, a query or a fragment. Remove these parts of the URL.`,
+    );
   let path = pathname ?? '';
   while (path.endsWith('/')) path = path.slice(0, -1);
   return `${origin}${path}`;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { commandName } from '@quartermaster/server/command-name';
 import type { Environment } from '@quartermaster/server/environment';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 
@@ -33,7 +34,7 @@ export async function readLogin(environment: Environment): Promise<Login | undef
   if (text === undefined) return undefined;
   const login = parseLogin(text);
   if (login !== undefined) return login;
-  throw new CommandError(exitCodes.notConfigured, `${file} does not hold a login. Run "quartermaster login" again.`);
+  throw new CommandError(exitCodes.notConfigured, `${file} does not hold a login. Run "${commandName} login" again.`);
 }
 
 /** Stores the login in a file that only this user may read. It replaces a file or a link in its place. */
@@ -79,7 +80,7 @@ async function readPrivateFile(file: string): Promise<string | undefined> {
     if (user !== undefined && uid !== user && user !== 0)
       throw new CommandError(
         exitCodes.notConfigured,
-        `${file} belongs to another user. Delete it, then run "quartermaster login" again.`,
+        `${file} belongs to another user. Delete it, then run "${commandName} login" again.`,
       );
     if ((mode & accessOfOthers) !== 0)
       throw new CommandError(

@@ -1,4 +1,5 @@
 import { ApiError, AuthenticationError, Quartermaster } from '@quartermaster/client';
+import { commandName } from '@quartermaster/server/command-name';
 import { type Connection, type ConnectionOptions, findConnection } from '../connection/connection.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { commandScopes, findScopes } from '../login/find-scopes.ts';
@@ -90,7 +91,7 @@ async function* checkKey(connection: Connection, filesUrl: string): AsyncGenerat
   if (apiKey === undefined) {
     yield failed(
       'key',
-      'There is no API key for this address. Run "quartermaster login", or set QUARTERMASTER_API_KEY.',
+      `There is no API key for this address. Run "${commandName} login", or set QUARTERMASTER_API_KEY.`,
     );
     return;
   }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
+import { commandName } from '@quartermaster/server/command-name';
 import { type ConnectionOptions, connect } from '../connection/connection.ts';
 import { eachItem } from '../each-item.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
@@ -81,7 +82,7 @@ export async function waitForFile(fileId: string, { timeout, ...options }: WaitO
   if (references.length === 0)
     throw new CommandError(
       exitCodes.failed,
-      `No record was created from ${fileId}. Create one with "quartermaster records add".`,
+      `No record was created from ${fileId}. Create one with "${commandName} records add".`,
     );
   for (const { collection_id, record_id } of references)
     await waitForRecord(qm, { collectionId: collection_id, recordId: record_id, timeout, json: options.json });

@@ -22,7 +22,10 @@ export async function logIn(given: string | undefined, options: LoginOptions): P
   for (const one of [url, pluginsUrl ?? url]) if (isExposed(one)) complain(exposureWarning(one));
   const apiKey =
     options.keyFile === undefined
-      ? checkKey(await readSecret(`API key for ${url}: `), 'The API key must be one line without spaces.')
+      ? checkKey(
+          await readSecret(`API key for ${url}: `),
+          'The API key must be one line without spaces. Copy the whole key, and nothing else.',
+        )
       : await readKeyFile(options.keyFile);
   const scopes = await findScopes(new Quartermaster({ baseUrl: url, pluginsUrl, apiKey }));
   const file = await writeLogin(environment, { url, pluginsUrl, apiKey });
@@ -42,7 +45,7 @@ export async function logOut({ json }: { json?: true }): Promise<void> {
   else
     say(
       deleted
-        ? `Deleted ${file}. The key remains valid. Revoke it if it is no longer needed.`
+        ? `Deleted ${file}. The key remains valid: revoke it if you no longer need it.`
         : 'There is no stored login.',
     );
 }

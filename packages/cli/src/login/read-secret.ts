@@ -14,7 +14,10 @@ export async function readBounded(input: AsyncIterable<Buffer | string>): Promis
   for await (const part of input) {
     text += part;
     if (text.length > mostCharacters)
-      throw new CommandError(exitCodes.usage, `Standard input is longer than ${mostCharacters} characters.`);
+      throw new CommandError(
+        exitCodes.usage,
+        `Standard input is longer than ${mostCharacters} characters. Send nothing but the secret.`,
+      );
   }
   return text;
 }
@@ -32,7 +35,10 @@ async function askOnTerminal(question: string): Promise<string> {
       for (const character of String(part)) {
         if (character === '\r' || character === '\n') return typed;
         if (character === interrupt || character === endOfInput)
-          throw new CommandError(exitCodes.usage, 'No API key was entered.');
+          throw new CommandError(
+            exitCodes.usage,
+            'No API key was entered, so nothing was stored. Run the command again, or name the file of the key with --key-file.',
+          );
         if (character === backspace || character === erase) typed = typed.slice(0, -1);
         else if (typed.length < mostCharacters) typed += character;
       }

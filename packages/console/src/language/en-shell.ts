@@ -34,7 +34,7 @@ export const shell = {
   'overview.attention': 'Stored files need attention',
   'overview.collecting': 'Collecting…',
   'overview.damaged':
-    'Missing or damaged file contents: {count}. Upload these files again or restore a backup. Run “npm run quartermaster -- fsck” to list them.',
+    'Missing or damaged file contents: {count}. Upload these files again or restore a backup. Run “quartermaster fsck” to list them.',
   'overview.errors': 'Errors (5xx) per minute',
   'overview.latency': 'Average response time',
   'overview.memory': 'Memory',
@@ -61,7 +61,7 @@ export const shell = {
   'setUp.different': 'Passwords don’t match.',
   'setUp.name': 'Name',
   'setUp.noLink':
-    'No administrator exists yet. Open the setup link that the service printed when it started. The file “setup-link” in the data folder also contains it. The link is valid for one hour. Run “npm run quartermaster -- administrator link” to create a new one.',
+    'No administrator exists yet. Open the setup link that the service printed when it started. The file “setup-link” in the data folder also contains it. The link is valid for one hour. Run “quartermaster administrator link” to create a new one.',
   'setUp.password': 'Password',
   'setUp.passwordHint': 'At least {least} characters. Tip: use several unrelated words.',
   'setUp.passwordRefused':
@@ -134,7 +134,7 @@ export const shell = {
   'shell.toDark': 'Switch to the dark theme',
   'shell.toLight': 'Switch to the light theme',
   'signIn.about': 'Sign in to the Quartermaster console',
-  'signIn.forgotten': 'Forgot your password? Run “npm run quartermaster -- administrator link --reset” on the server.',
+  'signIn.forgotten': 'Forgot your password? Run “quartermaster administrator link --reset” on the server.',
   'signIn.name': 'Name',
   'signIn.password': 'Password',
   'signIn.title': 'Sign in',

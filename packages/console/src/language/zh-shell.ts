@@ -34,7 +34,7 @@ export const shell = {
   'overview.attention': '已存文件需要处理',
   'overview.collecting': '正在收集…',
   'overview.damaged':
-    '缺失或损坏的文件内容：{count}。请重新上传这些文件或恢复备份。运行 “npm run quartermaster -- fsck” 可列出它们。',
+    '缺失或损坏的文件内容：{count}。请重新上传这些文件或恢复备份。运行 “quartermaster fsck” 可列出它们。',
   'overview.errors': '每分钟错误（5xx）',
   'overview.latency': '平均响应时间',
   'overview.memory': '内存',
@@ -60,7 +60,7 @@ export const shell = {
   'setUp.different': '两次输入的密码不一致。',
   'setUp.name': '名称',
   'setUp.noLink':
-    '还没有管理员。请打开服务启动时打印的设置链接，数据目录中的 “setup-link” 文件里也有。链接有效期为一小时。运行 “npm run quartermaster -- administrator link” 可创建新链接。',
+    '还没有管理员。请打开服务启动时打印的设置链接，数据目录中的 “setup-link” 文件里也有。链接有效期为一小时。运行 “quartermaster administrator link” 可创建新链接。',
   'setUp.password': '密码',
   'setUp.passwordHint': '至少 {least} 个字符。建议使用几个互不相关的词语。',
   'setUp.passwordRefused':
@@ -130,7 +130,7 @@ export const shell = {
   'shell.toDark': '切换到深色',
   'shell.toLight': '切换到浅色',
   'signIn.about': '登录 Quartermaster 控制台',
-  'signIn.forgotten': '忘记密码？请在服务器上运行 “npm run quartermaster -- administrator link --reset”。',
+  'signIn.forgotten': '忘记密码？请在服务器上运行 “quartermaster administrator link --reset”。',
   'signIn.name': '名称',
   'signIn.password': '密码',
   'signIn.title': '登录',

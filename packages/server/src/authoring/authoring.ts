@@ -20,6 +20,12 @@ export function findSchemaErrors(schema: Readonly<Record<string, unknown>>): str
   return findings.list.map(({ field, message }) => `${field}: ${message}`);
 }
 
+/** Formats an error of a bundle for people, with its place as editors read it: `file:line field: message`. */
+export function formatBundleFailure({ file, line, field, message }: BundleFailure): string {
+  const place = line === null ? file : `${file}:${line}`;
+  return field === wholeFile ? `${place}: ${message}` : `${place} ${field}: ${message}`;
+}
+
 /** Returns why a pattern cannot be used in a schema; null when it can. */
 export function isLinearPattern(pattern: string): string | null {
   try {

@@ -6,6 +6,7 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/cat
 import { loadFolder } from '../catalogue/load/load-folder.ts';
 import type { Executor } from '../execution/executor.ts';
 import type { Outcome } from '../execution/outcome.ts';
+import { commandName } from '../kernel/command-name.ts';
 import { Problem } from '../kernel/problem.ts';
 import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { openBundleRuntime } from './bundle-runtime.ts';
@@ -60,7 +61,7 @@ export async function loadBundle(
   const catalogue = await loadFolder(dirname(path), operatorHosts);
   const bundle = catalogue.findBundle(basename(path));
   if (bundle === undefined)
-    throw new Error(`The bundle in ${folder} does not load. Run "bundle check" to see the errors.`);
+    throw new Error(`The bundle in ${folder} does not load. Run "${commandName} bundle check" to see the errors.`);
   return { catalogue, bundle };
 }
 

@@ -1,3 +1,4 @@
+import { commandName } from '../kernel/command-name.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 
 /** A backup or a restore failed. The command line prints the message. */
@@ -70,21 +71,19 @@ export function deletedTooFast(rounds: number): BackupError {
 }
 
 export function noBackupFolder(folder: string): BackupError {
-  return new BackupError(
-    `The folder ${folder} does not exist. Name a folder that "npm run quartermaster -- backup" created.`,
-  );
+  return new BackupError(`The folder ${folder} does not exist. Name a folder that "${commandName} backup" created.`);
 }
 
 export function notABackup(folder: string, cause?: unknown): BackupError {
   return new BackupError(
-    `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "npm run quartermaster -- backup" created. docs/guides/operating.md explains how to restore older backups.`,
+    `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "${commandName} backup" created. docs/guides/operating.md explains how to restore older backups.`,
     cause,
   );
 }
 
 export function backupDamaged(file: string): BackupError {
   return new BackupError(
-    `The backup is damaged: ${file} was changed after "npm run quartermaster -- backup" wrote it. Nothing was restored. Use another backup.`,
+    `The backup is damaged: ${file} was changed after "${commandName} backup" wrote it. Nothing was restored. Use another backup.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
+import { commandName } from '../kernel/command-name.ts';
 import { Problem } from '../kernel/problem.ts';
 import { OperatorError } from '../kernel/process/operator-error.ts';
 import { quoteText } from '../kernel/quote-text.ts';
@@ -183,7 +184,7 @@ export function rowsOfAnotherFolder(folder: string, identity: string, wanted: ob
 /** The errors from here on are for the command line. */
 export function blobNotQuarantined(blobId: string): OperatorError {
   return new OperatorError(
-    `The quarantine holds no blob ${blobId}. Run "npm run quartermaster -- quarantine list" to see what it holds.`,
+    `The quarantine holds no blob ${blobId}. Run "${commandName} quarantine list" to see what it holds.`,
   );
 }
 
@@ -198,6 +199,6 @@ export function notTheContent(
 
 export function blobStillNamed(blobId: string): OperatorError {
   return new OperatorError(
-    `Blob ${blobId} is in use, so nothing was changed. Run "npm run quartermaster -- fsck --hash --repair" to compare it with its copy in the quarantine.`,
+    `Blob ${blobId} is in use, so nothing was changed. Run "${commandName} fsck --hash --repair" to compare it with its copy in the quarantine.`,
   );
 }

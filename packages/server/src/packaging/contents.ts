@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { commandName } from '../kernel/command-name.ts';
 import { archiveRefused } from './problems.ts';
 
 /** One file of a bundle in `contents.json`. */
@@ -51,7 +52,7 @@ export function readContents(bytes: Uint8Array): Contents {
   if (files.length > bundleLimits.files) throw archiveRefused(`it must have at most ${bundleLimits.files} files`);
   const contents = { bundleId, version, files };
   if (!writeContents(contents).equals(bytes))
-    throw archiveRefused('contents.json is not in the form that "bundle pack" writes');
+    throw archiveRefused(`contents.json is not in the form that "${commandName} bundle pack" writes`);
   return contents;
 }
 

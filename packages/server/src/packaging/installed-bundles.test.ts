@@ -74,7 +74,7 @@ for (const [what, damage] of [
     await writeFile(file, writeArchive(archiveOf('weather', '2.0.0')));
     const install = async () =>
       await installBundle({ file, allowUnsigned: true, allowUnknown: true }, { installed, trusted: new Set(), check });
-    await assert.rejects(install, /bundle weather is damaged.*"bundle remove weather"/);
+    await assert.rejects(install, /bundle weather is damaged.*quartermaster -- bundle remove weather"/);
     await assert.rejects(installed.list(), /bundle weather is damaged/);
     await installed.remove('weather');
     await install();

@@ -25,7 +25,7 @@ export interface PackedBundle {
 export async function packBundle({ folder, bundleId, version, keyFile }: PackOptions): Promise<PackedBundle> {
   const files = await readFiles(folder);
   for (const [path, content] of files) {
-    if (isPrivateKey(content)) throw bundleNotPackable(`${path} is a private key. Move it out of the folder`);
+    if (isPrivateKey(content)) throw bundleNotPackable(`${path} is a private key`, 'Move it out of the folder.');
     if (/\.(ts|mjs|js)$/.test(path)) refuseImports(path, content);
   }
   const listed = [...files].map(([path, content]) => listFile(path, content));
@@ -49,13 +49,15 @@ async function readFiles(folder: string): Promise<Map<string, Buffer>> {
   let remaining: number = bundleLimits.bytes;
   for (const path of await listFiles(folder)) {
     const flaw = flawOfPath(path);
-    if (flaw !== null) throw bundleNotPackable(`${JSON.stringify(path)} is ${flaw}`);
+    if (flaw !== null) throw bundleNotPackable(`the name ${JSON.stringify(path)} is ${flaw}`, 'Rename the file.');
     const stats = await lstat(join(folder, path));
-    if (!stats.isFile()) throw bundleNotPackable(`${path} is not a regular file`);
+    if (!stats.isFile())
+      throw bundleNotPackable(`${path} is not a regular file`, 'Replace it by a file, or remove it.');
     remaining -= stats.size;
     if (stats.size > bundleLimits.fileBytes || remaining < 0 || files.size >= bundleLimits.files) {
       throw bundleNotPackable(
         `${path} exceeds the limits of a bundle: at most ${bundleLimits.files} files, ${bundleLimits.fileBytes} bytes each, ${bundleLimits.bytes} bytes in total`,
+        'Remove files that the bundle does not need.',
       );
     }
     files.set(path, await readFile(join(folder, path)));
@@ -81,12 +83,16 @@ function refuseImports(path: string, content: Buffer): void {
   try {
     if (path.endsWith('.ts')) code = stripTypeScriptTypes(source);
   } catch {
-    throw bundleNotPackable(`${path} must be TypeScript that Node.js can run by removing the types`);
+    throw bundleNotPackable(
+      `Node.js cannot run ${path} by removing its types`,
+      'Replace syntax that needs a compiler, for example enums and decorators.',
+    );
   }
   const outside = importedNames(code).find((name) => !/^\.{1,2}\//.test(name));
   if (outside !== undefined) {
     throw bundleNotPackable(
-      `${path} imports ${JSON.stringify(outside)}, but an installation does not install packages. Copy the code into the folder of the bundle and import it by a relative path`,
+      `${path} imports ${JSON.stringify(outside)}, and an installation installs no packages`,
+      'Copy the code into the folder of the bundle and import it by a relative path.',
     );
   }
 }

@@ -105,7 +105,7 @@ const hostile: ReadonlyArray<readonly [what: string, bytes: () => Buffer, reason
   [
     'other JSON of the same meaning',
     () => forge({}, { contents: Buffer.from(` ${String(contentsOf(['bundle.yaml']))}`) }),
-    /not in the form that "bundle pack" writes/,
+    /not in the form that "npm run quartermaster -- bundle pack" writes/,
   ],
   [
     'a wrong format',

@@ -1,3 +1,5 @@
+import { commandName } from '../kernel/command-name.ts';
+
 /** A bundle cannot be packed, installed or removed. The command line prints the message. */
 export class PackagingError extends Error {
   constructor(message: string, cause?: unknown) {
@@ -11,8 +13,9 @@ export function archiveRefused(detail: string, cause?: unknown): PackagingError 
   return new PackagingError(`The archive was not installed: ${detail}.`, cause);
 }
 
-export function bundleNotPackable(detail: string): PackagingError {
-  return new PackagingError(`The bundle cannot be packed: ${detail}.`);
+/** @param reason a clause without a full stop @param remedy a sentence */
+export function bundleNotPackable(reason: string, remedy: string): PackagingError {
+  return new PackagingError(`The bundle was not packed, because ${reason}. ${remedy}`);
 }
 
 export function unsigned(id: string): PackagingError {
@@ -21,13 +24,13 @@ export function unsigned(id: string): PackagingError {
 
 export function publisherUnknown(id: string, key: string): PackagingError {
   return new PackagingError(
-    `${id} is signed by ${key}, which you do not trust yet. Compare the key with the one that the publisher announces, then run "bundle trust ${key}". To install only this archive, use --allow-unknown.`,
+    `${id} is signed by ${key}, which you do not trust yet. Compare the key with the one that the publisher announces, then run "${commandName} bundle trust ${key}". To install only this archive, use --allow-unknown.`,
   );
 }
 
 export function publisherChanged(bundleId: string, before: string): PackagingError {
   return new PackagingError(
-    `The bundle ${bundleId} is already installed from another publisher (${before}). To change the publisher, run "bundle remove ${bundleId}" first.`,
+    `The bundle ${bundleId} is already installed from another publisher (${before}). To change the publisher, run "${commandName} bundle remove ${bundleId}" first.`,
   );
 }
 
@@ -39,31 +42,41 @@ export function idTaken(bundleId: string, folder: string): PackagingError {
 
 export function notInstalled(bundleId: string): PackagingError {
   return new PackagingError(
-    `The bundle ${JSON.stringify(bundleId)} is not installed. Run "bundle list" to see the installed bundles.`,
+    `The bundle ${JSON.stringify(bundleId)} is not installed. Run "${commandName} bundle list" to see the installed bundles.`,
   );
 }
 
-export function bundleInvalid(mistakes: readonly string[]): PackagingError {
-  return new PackagingError(`The bundle has errors:\n${mistakes.map((line) => `  ${line}`).join('\n')}`);
+const remedyOf = {
+  packed: 'Correct them, then pack it again:',
+  installed: 'Ask its publisher for a corrected archive:',
+} as const;
+
+export function bundleInvalid(mistakes: readonly string[], undone: 'packed' | 'installed'): PackagingError {
+  const lines = mistakes.map((line) => `\n  ${line}`).join('');
+  return new PackagingError(`The bundle was not ${undone}, because it has errors. ${remedyOf[undone]}${lines}`);
 }
 
 export function keyUnreadable(file: string): PackagingError {
-  return new PackagingError(`${file} does not hold an ed25519 private key. Create one with "bundle keygen".`);
+  return new PackagingError(
+    `${file} does not hold an ed25519 private key. Create one with "${commandName} bundle keygen".`,
+  );
 }
 
 /** The message does not quote the text, which may be a private key. */
 export function publicKeyInvalid(): PackagingError {
-  return new PackagingError('The public key must be "ed25519:" and 43 characters; received another form.');
+  return new PackagingError(
+    `The public key must be "ed25519:" and 43 characters; received another form. Copy the line that "${commandName} bundle keygen" printed for the publisher.`,
+  );
 }
 
 export function publishersUnreadable(file: string): PackagingError {
   return new PackagingError(
-    `${file} does not hold a list of publishers. Remove the file, then run "bundle trust" for each publisher.`,
+    `${file} does not hold a list of publishers. Remove the file, then run "${commandName} bundle trust" for each publisher.`,
   );
 }
 
 export function signatureFileDamaged(bundleId: string): PackagingError {
   return new PackagingError(
-    `The installed bundle ${bundleId} is damaged: its publisher cannot be verified. Run "bundle remove ${bundleId}", then install it again.`,
+    `The installed bundle ${bundleId} is damaged: its publisher cannot be verified. Run "${commandName} bundle remove ${bundleId}", then install it again.`,
   );
 }

@@ -12,6 +12,7 @@ import { createProjectRepository } from '../adapters/repositories/project-reposi
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { assertDataFolder } from '../files/store-identity.ts';
 import { listReachableUrls } from '../http/reachable-urls.ts';
+import { commandName } from '../kernel/command-name.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
@@ -102,19 +103,17 @@ export async function withAdministration(work: (administration: Administration) 
 
 function unknownProject(idOrName: string): Error {
   return new Error(
-    `No project with the id or name ${quoteText(idOrName)} was found. Run "npm run quartermaster -- project list" to list the projects.`,
+    `No project with the id or name ${quoteText(idOrName)} was found. Run "${commandName} project list" to list the projects.`,
   );
 }
 
 function unknownKey(keyId: string): Error {
-  return new Error(
-    `No key with the id ${quoteText(keyId)} was found. Run "npm run quartermaster -- key list" to list the keys.`,
-  );
+  return new Error(`No key with the id ${quoteText(keyId)} was found. Run "${commandName} key list" to list the keys.`);
 }
 
 function keyNotUsable(keyId: string, reason: string): Error {
   return new Error(
-    `The key ${keyId} ${reason}, so it cannot be replaced. Run "npm run quartermaster -- key create" to create another one.`,
+    `The key ${keyId} ${reason}, so it cannot be replaced. Run "${commandName} key create" to create another one.`,
   );
 }
 

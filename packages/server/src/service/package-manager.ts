@@ -1,6 +1,6 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type BundleCheck, checkBundle } from '../authoring/authoring.ts';
+import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring/authoring.ts';
 import { ownBundles } from '../catalogue/load/own-bundles.ts';
 import { exists } from '../kernel/disk/exists.ts';
 import { findChangedFiles } from '../packaging/changed-files.ts';
@@ -46,7 +46,7 @@ export function createPackageManager(environment: Environment): PackageManager {
 
   async function check(path: string): Promise<void> {
     const found = await checkBundle(path);
-    refuseMistakes(found);
+    refuseMistakes(found, 'installed');
     const id = found.bundle?.id ?? '';
     for (const root of [ownBundles, ...bundleFolders]) {
       if (await exists(join(root, id, 'bundle.yaml'))) throw idTaken(id, root);
@@ -77,9 +77,9 @@ export function createPackageManager(environment: Environment): PackageManager {
 /** Packs a bundle that loads without errors. @throws PackagingError */
 export async function packFolder(folder: string, keyFile: string | null): Promise<PackedBundle> {
   const found = await checkBundle(folder);
-  refuseMistakes(found);
+  refuseMistakes(found, 'packed');
   const { bundle } = found;
-  if (bundle === undefined) throw bundleInvalid([`${folder} is not a bundle`]);
+  if (bundle === undefined) throw bundleInvalid([`${folder} is not a bundle`], 'packed');
   return await packBundle({
     folder: bundle.folder,
     bundleId: bundle.id,
@@ -95,7 +95,7 @@ export async function writeNewKey(file: string): Promise<PublicKeyText> {
   return publicKey;
 }
 
-function refuseMistakes({ failures }: BundleCheck): void {
+function refuseMistakes({ failures }: BundleCheck, undone: 'packed' | 'installed'): void {
   if (failures.length === 0) return;
-  throw bundleInvalid(failures.map(({ file, line, field, message }) => `${file}:${line ?? '-'} ${field}: ${message}`));
+  throw bundleInvalid(failures.map(formatBundleFailure), undone);
 }

@@ -5,7 +5,7 @@ import { anyText } from './setting-checks.ts';
 export const firstStartSettings = {
   FIRST_KEY: {
     description:
-      'Use this text as the first API key of a new installation; `npm run quartermaster -- key generate` prints one. Later starts ignore it. Unset: the first start creates a key and writes it to `first-key` in the data folder',
+      'Use this text as the first API key of a new installation; `quartermaster key generate` prints one. Later starts ignore it. Unset: the first start creates a key and writes it to `first-key` in the data folder',
     default: null,
     check: anyText,
     secret: true,

@@ -18,13 +18,13 @@ export const pluginSettings = {
   },
   INSTALLED_BUNDLES: {
     description:
-      'Install bundles into this folder with `npm run quartermaster -- bundle install`. It is created if it does not exist. Unset: `bundles` in the data folder',
+      'Install bundles into this folder with `quartermaster bundle install`. It is created if it does not exist. Unset: `bundles` in the data folder',
     default: null,
     check: anyText,
   },
   BUNDLE_PUBLISHERS: {
     description:
-      'Trust the publishers with these public keys, separated by commas, in addition to those of `npm run quartermaster -- bundle trust`',
+      'Trust the publishers with these public keys, separated by commas, in addition to those of `quartermaster bundle trust`',
     default: '',
     check: checkPublishers,
   },

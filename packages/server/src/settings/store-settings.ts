@@ -21,7 +21,7 @@ export const storeSettings = {
   },
   SEALING_KEY: {
     description:
-      'Encrypt stored credentials with these keys, separated by commas, each the base64 encoding of 32 bytes. The first key encrypts; all keys decrypt. `npm run quartermaster -- profile new-key` prints one. If this and SEALING_KEY_FILE are unset, SQLite uses the file `encryption-key` in the data folder, created at the first start; with PostgreSQL there are no credential profiles',
+      'Encrypt stored credentials with these keys, separated by commas, each the base64 encoding of 32 bytes. The first key encrypts; all keys decrypt. `quartermaster profile new-key` prints one. If this and SEALING_KEY_FILE are unset, SQLite uses the file `encryption-key` in the data folder, created at the first start; with PostgreSQL there are no credential profiles',
     default: null,
     check: checkEncryptionKeys,
     secret: true,

@@ -1,3 +1,4 @@
+import { commandName } from '../../kernel/command-name.ts';
 import { Problem, pathNotFound } from '../../kernel/problem.ts';
 import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
 
@@ -33,7 +34,7 @@ export function passwordNotChecked(seconds: number): Problem {
 export function setUpLinkRefused(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    'The setup link has expired, or a newer one replaced it. Run "npm run quartermaster -- administrator link" or restart the service to create a new one.',
+    `The setup link has expired, or a newer one replaced it. Run "${commandName} administrator link" or restart the service to create a new one.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { commandName } from '../../kernel/command-name.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { Secret } from '../../kernel/secret.ts';
 import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';
@@ -45,7 +46,7 @@ function parseKeys(source: string, texts: readonly string[]): EncryptionKey[] {
     if (key !== null) return key;
     const number = index + 1;
     throw new OperatorError(
-      `${source}: key number ${number} must be the base64 encoding of 32 bytes. Run "npm run quartermaster -- profile new-key" to create one.`,
+      `${source}: key number ${number} must be the base64 encoding of 32 bytes. Run "${commandName} profile new-key" to create one.`,
     );
   });
 }

@@ -1,5 +1,6 @@
 import { link, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { commandName } from '../../kernel/command-name.ts';
 import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
@@ -72,7 +73,7 @@ async function warnOfOtherReaders(file: string, logger: EncryptionDeps['logger']
 
 function otherEncryptionKey(recorded: string, configured: string): OperatorError {
   return new OperatorError(
-    `The encryption key ${configured} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "npm run quartermaster -- profile rotate". If the old key is lost, run "npm run quartermaster -- profile forget --unreadable".`,
+    `The encryption key ${configured} of the settings is not the one of this store, ${recorded}. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE to the key that the other processes have. To change the key, set both, the new one first, and run "${commandName} profile rotate". If the old key is lost, run "${commandName} profile forget --unreadable".`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { commandName } from '../../kernel/command-name.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { placeOf } from './credential-profiles.ts';
@@ -104,6 +105,6 @@ export async function checkEncryptionKeys(
   throw new OperatorError(
     `Stored credentials are encrypted with keys that are missing (${sealed}). Put the keys back: into ` +
       'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or the file "encryption-key" into the data folder ' +
-      'of a store in SQLite. If they are lost, remove these credentials by "npm run quartermaster -- profile forget --unreadable".',
+      `of a store in SQLite. If they are lost, remove these credentials by "${commandName} profile forget --unreadable".`,
   );
 }

@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '@quartermaster/contract';
+import { commandName } from '../../kernel/command-name.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { hashApiKey, looksLikeApiKey } from '../keys/api-key.ts';
@@ -67,7 +68,7 @@ export async function findUnusedFirstKey(
 
 function firstKeyRefused(): OperatorError {
   return new OperatorError(
-    'QUARTERMASTER_FIRST_KEY, or the file that QUARTERMASTER_FIRST_KEY_FILE names, does not hold an API key. "npm run quartermaster -- key generate" prints one.',
+    `QUARTERMASTER_FIRST_KEY, or the file that QUARTERMASTER_FIRST_KEY_FILE names, does not hold an API key. "${commandName} key generate" prints one.`,
   );
 }
 

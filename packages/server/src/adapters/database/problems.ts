@@ -1,3 +1,4 @@
+import { commandName } from '../../kernel/command-name.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { FatalError } from '../../kernel/process/fatal-error.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
@@ -126,7 +127,7 @@ export function databaseNotAccessible(cause: unknown): Problem {
 export function databaseUnreadable(cause: unknown): Problem {
   return new Problem(
     'SERVICE_UNAVAILABLE',
-    'The disk of the database failed, or the database is damaged. Retry the request. If it fails again, run "npm run quartermaster -- fsck".',
+    `The disk of the database failed, or the database is damaged. Retry the request. If it fails again, run "${commandName} fsck".`,
     {
       retryAfter: 1,
       cause,
@@ -148,7 +149,7 @@ export function databaseSyncFailed(path: string, cause: unknown): FatalError {
 /** @param said the message of SQLite */
 export function databaseFileDamaged(file: string, description: string, cause: unknown): OperatorError {
   return new OperatorError(
-    `The database ${file} is damaged: ${description}. Stop the service, keep a copy of the file, and restore a backup ("npm run quartermaster -- restore", docs/guides/operating.md).`,
+    `The database ${file} is damaged: ${description}. Stop the service, keep a copy of the file, and restore a backup ("${commandName} restore", docs/guides/operating.md).`,
     { cause },
   );
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { BlobUnreadable } from '../../files/blob-store.ts';
+import { commandName } from '../../kernel/command-name.ts';
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
@@ -75,6 +76,6 @@ export function differentFileSystems(staging: string, blobs: string, cause: unkn
 /** An error of the command line, which passes ids as they are written. */
 export function notABlobId(text: string): OperatorError {
   return new OperatorError(
-    `${quoteText(text)} is not the id of a blob. Run "npm run quartermaster -- quarantine list" to see the blobs in the quarantine.`,
+    `${quoteText(text)} is not the id of a blob. Run "${commandName} quarantine list" to see the blobs in the quarantine.`,
   );
 }

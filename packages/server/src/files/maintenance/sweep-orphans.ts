@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { commandName } from '../../kernel/command-name.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { BlobStore, StoredBlob } from '../blob-store.ts';
 import type { FileRepository } from '../file-repository.ts';
@@ -42,7 +43,7 @@ export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?:
   if (!anyNumber && orphans > fewOrphans && orphans > all * smallPart) {
     deps.logger.error(
       { orphans, blobs: all },
-      'too many orphaned blobs: nothing was moved. The database may have lost rows: restore its newest backup, or run "npm run quartermaster -- quarantine sweep" when the files are not needed',
+      `too many orphaned blobs: nothing was moved. The database may have lost rows: restore its newest backup, or run "${commandName} quarantine sweep" when the files are not needed`,
     );
     return { quarantined: 0, left: orphans };
   }

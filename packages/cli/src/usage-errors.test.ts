@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CommandError } from './exit-codes.ts';
+import { createProgram } from './program.ts';
+
+const run = 'npm run quartermaster --';
+
+/** Each wrong command line, and the whole sentence that it gets. */
+const mistakes: ReadonlyArray<readonly [line: string, sentence: string]> = [
+  ['fils list', `Unknown command "fils". Did you mean files? Run "${run} --help" to see the commands.`],
+  ['files lst', `Unknown command "lst". Did you mean list? Run "${run} files --help" to see the commands.`],
+  ['login --nosuch', `Unknown option "--nosuch". Run "${run} login --help" to see the options.`],
+  ['files get', `The argument <file> is missing. Run "${run} files get --help" to see the arguments.`],
+  [
+    'files get a b c',
+    `The command takes 1 argument; received 3. Quote an argument that contains spaces. Run "${run} files get --help" to see the arguments.`,
+  ],
+  ['key create p', `The option --name <name> is required. Run "${run} key create --help" to see the options.`],
+  [
+    'files list --limit',
+    `The option --limit <number> needs a value. Run "${run} files list --help" to see the options.`,
+  ],
+  ['files list --limit x', '--limit <number> cannot be "x". The value must be a whole number from 1 to 10000.'],
+  [
+    `files list --limit ${'x'.repeat(80)}`,
+    `--limit <number> cannot be "${'x'.repeat(60)}…". The value must be a whole number from 1 to 10000.`,
+  ],
+  ['collections create --type zz a', '--type <type> cannot be "zz". Allowed: text, qa.'],
+  ['completion tcsh', '<shell> cannot be "tcsh". Allowed: bash, zsh, fish.'],
+];
+
+for (const [line, sentence] of mistakes) {
+  test(`a wrong command line names the mistake and the remedy: ${line.slice(0, 40)}`, async () => {
+    await assert.rejects(createProgram().parseAsync(line.split(' '), { from: 'user' }), (error) => {
+      assert.ok(error instanceof CommandError, String(error));
+      assert.deepEqual([error.message, error.exitCode], [sentence, 64]);
+      return true;
+    });
+  });
+}
