@@ -261,11 +261,15 @@ test('[dialects] Open WebUI gets the whole text of a document without pages, and
   assert.deepEqual(markdown.body, [
     { page_content: 'One\n\nFirst.\n\nTwo\n\nSecond.', metadata: { source: 'a%2Fb.md' } },
   ]);
-  const sheet = await load('faq.csv', 'question,answer\nDogs?,Yes.\nCats?,No.\n');
-  assert.deepEqual(
-    sheet.body.map(({ page_content: text }) => text),
-    ['Dogs?\n\nYes.\n\nCats?\n\nNo.'],
-  );
+  const sheet = await load('towns.csv', 'town,people,note\nParis,2,"big,\nold"\n\nRome,3,\n');
+  assert.deepEqual(sheet.body, [
+    { page_content: 'town | people | note\nParis | 2 | big, old\nRome | 3 |', metadata: { source: 'towns.csv' } },
+  ]);
+  const single = await load('names.csv', 'name\napple\n');
+  assert.equal(single.body[0]?.page_content, 'name\napple');
+  const wide = Array.from({ length: 3_000 }, (_, row) => `${row},${'word '.repeat(40)}`);
+  const { body: rows } = await load('wide.csv', `id,text\n${wide.join('\n')}\n`);
+  assert.equal(rows[0]?.page_content.split('\n').length, 3_001, 'every row has its line');
   const sheets = workbook([
     {
       name: 'Animals',
@@ -286,8 +290,8 @@ test('[dialects] Open WebUI gets the whole text of a document without pages, and
   assert.deepEqual(
     book.body.map(({ page_content: text, metadata }) => [text, metadata]),
     [
-      ['Dogs?\n\nYes.', { source: 'faq.xlsx', sheet: 'Animals' }],
-      ['Ferns?\n\nNo.', { source: 'faq.xlsx', sheet: 'Plants' }],
+      ['question | answer\nDogs? | Yes.', { source: 'faq.xlsx', sheet: 'Animals' }],
+      ['question | answer\nFerns? | No.', { source: 'faq.xlsx', sheet: 'Plants' }],
     ],
   );
   const long = `${'A sentence of many. '.repeat(2_000)}End.`;

@@ -24,6 +24,8 @@ export interface Block {
   readonly headerRows?: number;
   /** From 1. */
   readonly page?: number;
+  /** The name of the sheet of a workbook. */
+  readonly sheet?: string;
   /** Whether the block continues the sentence of the previous block across a page break. */
   readonly joins?: boolean;
 }
@@ -46,6 +48,7 @@ export interface LaidOutText {
 
 interface Place extends PlacedBlock {
   readonly page: number | undefined;
+  readonly sheet: string | undefined;
   readonly headings: readonly string[];
 }
 
@@ -67,7 +70,7 @@ export function layOut(document: Document): LaidOutText {
       length += gap.length;
     }
     if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: text.trim() });
-    const { kind, level, headerRows, page } = block;
+    const { kind, level, headerRows, page, sheet } = block;
     places.push({
       kind,
       ...(level === undefined ? {} : { level }),
@@ -75,6 +78,7 @@ export function layOut(document: Document): LaidOutText {
       start: length,
       end: length + text.length,
       page,
+      sheet,
       headings: headings.map((heading) => heading.text),
     });
     parts.push(text);
@@ -108,6 +112,7 @@ function locate(places: readonly Place[], start: number, end: number): Locator {
   const last = places[placeAt(places, Math.max(start, end - 1))];
   return {
     ...(first?.page === undefined ? {} : { page: first.page, page_end: last?.page ?? first.page }),
+    ...(first?.sheet === undefined ? {} : { sheet: first.sheet }),
     ...(first === undefined || first.headings.length === 0 ? {} : { heading_path: [...first.headings] }),
     char_start: start,
     char_end: end,

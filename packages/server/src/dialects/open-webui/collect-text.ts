@@ -9,9 +9,10 @@ export interface Section {
 
 /**
  * Joins chunks to one text for each page or sheet. A chunk belongs to the page on which it begins.
- * @param onExceeded called when the texts have more than `most` characters; further chunks are dropped
+ * @param options.areRows whether chunks are rows of a sheet, which stay on lines of their own
+ * @param options.onExceeded called when the texts have more than `most` characters; further chunks are dropped
  */
-export function collectText(most: number, onExceeded: () => void) {
+export function collectText(most: number, { areRows, onExceeded }: { areRows: boolean; onExceeded: () => void }) {
   const sections: Array<{ page: number | undefined; sheet: string | undefined; parts: string[]; end: number }> = [];
   let characters = 0;
 
@@ -22,8 +23,8 @@ export function collectText(most: number, onExceeded: () => void) {
       sections.push({ page, sheet, parts: [content], end });
       return;
     }
-    // Chunks that touch are parts of one paragraph that was too long.
-    last.parts.push(end > 0 && start - last.end < 2 ? ' '.repeat(start - last.end) : '\n\n', content);
+    const gap = end > 0 && start - last.end < 2 ? ' '.repeat(start - last.end) : '\n\n';
+    last.parts.push(areRows && gap !== '' ? '\n' : gap, content);
     last.end = end;
   }
 

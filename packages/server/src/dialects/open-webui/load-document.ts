@@ -21,8 +21,14 @@ export interface LoadRequest extends DocumentName, TemporaryFile {
 /** The limits on the text of one document. It is in memory until it has been sent. */
 export const loadLimits = { characters: 8_000_000, blocks: 100_000 } as const;
 
-/** Cuts at empty lines, so that each page keeps its own text. Overlap would repeat text. */
+/** Cuts at empty lines, so that each page keeps its own text, and sheets between rows. Overlap would repeat text. */
 const splitter: ExtractionTask['splitter'] = { type: 'separator', separators: ['\n\n'], chunk_overlap: 0 };
+const rowSplitter: ExtractionTask['splitter'] = {
+  type: 'separator',
+  separators: ['\n'],
+  chunk_size: 65_535,
+  chunk_overlap: 0,
+};
 
 /**
  * Reads a document in a child process and returns its text, by page or sheet.
@@ -36,13 +42,14 @@ export async function loadDocument(
 ): Promise<LoadedDocument[]> {
   const { projectId, extension, bytes, open } = request;
   const tooLong = new AbortController();
-  const text = collectText(loadLimits.characters, () => tooLong.abort());
+  const areRows = extension === 'csv' || extension === 'xlsx';
+  const text = collectText(loadLimits.characters, { areRows, onExceeded: () => tooLong.abort() });
   const task: ExtractionTask = {
     projectId,
     source: { kind: 'file', extension, bytes, open },
-    splitter,
+    splitter: areRows ? rowSplitter : splitter,
     title: '',
-    kind: extension === 'csv' || extension === 'xlsx' ? 'qa' : 'text',
+    kind: 'text',
     maxChunks: loadLimits.blocks,
     onBatch: async (batch) => text.add(batch),
     onStage: () => {},

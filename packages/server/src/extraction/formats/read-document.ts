@@ -37,6 +37,9 @@ export async function readDocument({ format, bytes, charset, onProgress }: TextS
       return (await import('./read-text.ts')).readText(bytes, charset);
     case 'text':
       return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    case 'csv':
+    case 'xlsx':
+      return (await import('./read-sheets.ts')).readSheets(format, bytes);
     default:
       throw new Error(`No reader converts ${format} to text.`);
   }
