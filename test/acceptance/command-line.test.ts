@@ -97,8 +97,18 @@ test('[commands] a login at a wrong address or with a wrong key stores nothing a
     [[service.filesUrl], 'qmk_wrong', 77, /^quartermaster: APIKEY_VALIDATION_FAILED: /],
     [[service.filesUrl], '', 64, /^quartermaster: The API key must be one line without spaces\. Copy [^\n]+\.$/m],
     [[service.filesUrl], 'a\nb', 64, /^quartermaster: The API key must be one line without spaces\. Copy [^\n]+\.$/m],
-    [['ftp://x'], service.key, 64, /^quartermaster: The URL must be an http or https URL, for example https:\/\/[^\n]+\.$/m],
-    [[service.filesUrl, '--unknown'], service.key, 64, /^quartermaster: Unknown option "--unknown"\. Run "npm run quartermaster -- login --help" to see the options\.$/m],
+    [
+      ['ftp://x'],
+      service.key,
+      64,
+      /^quartermaster: The URL must be an http or https URL, for example https:\/\/[^\n]+\.$/m,
+    ],
+    [
+      [service.filesUrl, '--unknown'],
+      service.key,
+      64,
+      /^quartermaster: Unknown option "--unknown"\. Run "npm run quartermaster -- login --help" to see the options\.$/m,
+    ],
   ] as const;
   for (const [args, input, code, message] of wrong) {
     const result = await run(['login', ...args], { input });
