@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError, TimeoutError } from '@quartermaster/client';
-import { commandName } from '@quartermaster/server/command-name';
+import { commandName } from '@quartermaster/contract/command-name';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** The failure of a command as its user sees it. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { commandName } from '@quartermaster/server/command-name';
+import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';

@@ -151,6 +151,7 @@ function readScopes(text: string): Scope[] {
 
 function readTools(text: string): string[] {
   const tools = readList(text);
+  // composed: a literal of the contract without nested repetition
   const form = new RegExp(keyToolPattern);
   if (tools.length > maxKeyTools || tools.some((tool) => !form.test(tool)))
     throw new InvalidArgumentError(

@@ -1,4 +1,4 @@
-import { commandName } from '@quartermaster/server/command-name';
+import { commandName } from '@quartermaster/contract/command-name';
 import type { Command, CommanderError } from 'commander';
 import { CommandError, exitCodes } from './exit-codes.ts';
 
@@ -31,7 +31,7 @@ function cut(text: string): string {
 function describe({ code, message }: CommanderError, command: Command, path: string): string {
   const [first = '', second = ''] = quoted(message);
   const help = `Run "${commandName}${path} --help" to see`;
-  const [, alternatives] = /\(Did you mean (?:one of )?([^\n]+)\?\)$/.exec(message) ?? [];
+  const alternatives = alternativesOf(message);
   const suggestion = alternatives === undefined ? '' : `Did you mean ${alternatives}? `;
   switch (code) {
     case 'commander.unknownCommand':
@@ -51,6 +51,13 @@ function describe({ code, message }: CommanderError, command: Command, path: str
     default:
       return message.replace(/^error: /, '');
   }
+}
+
+/** The names that commander proposes at the end of a message: "(Did you mean x?)" or "(Did you mean one of x, y?)". */
+function alternativesOf(message: string): string | undefined {
+  const start = message.lastIndexOf('(Did you mean ');
+  if (start === -1 || !message.endsWith('?)')) return undefined;
+  return message.slice(start + '(Did you mean '.length, -'?)'.length).replace(/^one of /, '');
 }
 
 /** "option '--limit <number>' argument 'x' is invalid. …" or "command-argument value 'x' is invalid for argument 'shell'. …" */

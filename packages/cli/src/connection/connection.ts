@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Quartermaster } from '@quartermaster/client';
-import { commandName } from '@quartermaster/server/command-name';
+import { commandName } from '@quartermaster/contract/command-name';
 import { type Environment, processEnvironment } from '@quartermaster/server/environment';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type Login, readLogin } from './stored-login.ts';

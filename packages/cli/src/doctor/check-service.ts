@@ -1,5 +1,5 @@
 import { ApiError, AuthenticationError, Quartermaster } from '@quartermaster/client';
-import { commandName } from '@quartermaster/server/command-name';
+import { commandName } from '@quartermaster/contract/command-name';
 import { type Connection, type ConnectionOptions, findConnection } from '../connection/connection.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { commandScopes, findScopes } from '../login/find-scopes.ts';

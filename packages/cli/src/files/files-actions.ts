@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
-import { commandName } from '@quartermaster/server/command-name';
+import { commandName } from '@quartermaster/contract/command-name';
 import { type ConnectionOptions, connect } from '../connection/connection.ts';
 import { eachItem } from '../each-item.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';

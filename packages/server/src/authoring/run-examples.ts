@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { commandName } from '@quartermaster/contract/command-name';
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
 import type { Executor } from '../execution/executor.ts';
 import type { Outcome } from '../execution/outcome.ts';
-import { commandName } from '../kernel/command-name.ts';
 import { Problem } from '../kernel/problem.ts';
 import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { openBundleRuntime } from './bundle-runtime.ts';

@@ -1,4 +1,4 @@
-import { commandName } from '../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { quoteText } from '../kernel/quote-text.ts';
 
 /** A backup or a restore failed. The command line prints the message. */

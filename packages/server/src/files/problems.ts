@@ -1,5 +1,5 @@
 import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
-import { commandName } from '../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { Problem } from '../kernel/problem.ts';
 import { OperatorError } from '../kernel/process/operator-error.ts';
 import { quoteText } from '../kernel/quote-text.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { commandName } from '../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { archiveRefused } from './problems.ts';
 
 /** One file of a bundle in `contents.json`. */

@@ -1,4 +1,4 @@
-import { commandName } from '../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 
 /** A bundle cannot be packed, installed or removed. The command line prints the message. */
 export class PackagingError extends Error {

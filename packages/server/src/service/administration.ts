@@ -1,3 +1,4 @@
+import { commandName } from '@quartermaster/contract/command-name';
 import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
 import { openStoreEncrypter } from '../access/credential-profiles/encryption-key.ts';
 import {
@@ -12,7 +13,6 @@ import { createProjectRepository } from '../adapters/repositories/project-reposi
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { assertDataFolder } from '../files/store-identity.ts';
 import { listReachableUrls } from '../http/reachable-urls.ts';
-import { commandName } from '../kernel/command-name.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';

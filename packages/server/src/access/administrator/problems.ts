@@ -1,4 +1,4 @@
-import { commandName } from '../../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { Problem, pathNotFound } from '../../kernel/problem.ts';
 import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
 

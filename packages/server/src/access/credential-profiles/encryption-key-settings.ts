@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { commandName } from '../../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { Secret } from '../../kernel/secret.ts';
 import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';

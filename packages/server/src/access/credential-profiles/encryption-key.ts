@@ -1,6 +1,6 @@
 import { link, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commandName } from '../../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import type { Logger } from '../../kernel/log/logger.ts';

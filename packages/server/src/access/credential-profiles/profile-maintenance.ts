@@ -1,4 +1,4 @@
-import { commandName } from '../../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { placeOf } from './credential-profiles.ts';

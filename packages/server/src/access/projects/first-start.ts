@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '@quartermaster/contract';
-import { commandName } from '../../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { OperatorError } from '../../kernel/process/operator-error.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { hashApiKey, looksLikeApiKey } from '../keys/api-key.ts';

@@ -1,4 +1,4 @@
-import { commandName } from '../../kernel/command-name.ts';
+import { commandName } from '@quartermaster/contract/command-name';
 import { Problem } from '../../kernel/problem.ts';
 import { FatalError } from '../../kernel/process/fatal-error.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';

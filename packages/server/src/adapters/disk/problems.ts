@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import { commandName } from '@quartermaster/contract/command-name';
 import { BlobUnreadable } from '../../files/blob-store.ts';
-import { commandName } from '../../kernel/command-name.ts';
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { OperatorError } from '../../kernel/process/operator-error.ts';

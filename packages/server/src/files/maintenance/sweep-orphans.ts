@@ -1,5 +1,5 @@
+import { commandName } from '@quartermaster/contract/command-name';
 import type { Clock } from '../../kernel/clock.ts';
-import { commandName } from '../../kernel/command-name.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { BlobStore, StoredBlob } from '../blob-store.ts';
 import type { FileRepository } from '../file-repository.ts';
