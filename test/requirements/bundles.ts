@@ -64,6 +64,8 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Catalogue and execution"; ADR 0037',
     tests: [
       'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
+      '[mcp-imported] text, picture, sound, link, resources and structure of an imported server reach the client',
+      '[mcp-imported] progress of an imported server reaches the client that asks for it, bounded, and a cancelled call is cancelled there',
       'a changed description of a tool is reported as a difference, and the tool is refused until it is accepted',
       'an address that may not be reached and a server without MCP are not imported',
       'a server that does not list its tools is neither imported nor called',

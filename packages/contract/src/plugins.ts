@@ -156,6 +156,12 @@ export const ExecuteResult = Type.Object({
   artifacts: Type.Optional(
     Type.Array(OutputArtifact, { description: 'Binary and large parts of the output, which are stored.' }),
   ),
+  contents: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      description:
+        'Pictures, sounds, links and resources that a tool of an imported MCP server returned beside its structured output, as contents of MCP.',
+    }),
+  ),
 });
 export type ExecuteResult = Static<typeof ExecuteResult>;
 

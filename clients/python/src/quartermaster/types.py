@@ -613,6 +613,8 @@ class ExecuteResult(_ExecuteResultRequired, total=False):
     output_violations: list[ErrorDetail]
     artifacts: list[OutputArtifact]
     """Binary and large parts of the output, which are stored."""
+    contents: list[Any]
+    """Pictures, sounds, links and resources that a tool of an imported MCP server returned beside its structured output, as contents of MCP."""
 
 
 class ErrorDetail(TypedDict):

@@ -113,6 +113,8 @@ export type ExecuteResult = {
   output_violations?: Array<ErrorDetail>;
   /** Binary and large parts of the output, which are stored. */
   artifacts?: Array<OutputArtifact>;
+  /** Pictures, sounds, links and resources that a tool of an imported MCP server returned beside its structured output, as contents of MCP. */
+  contents?: Array<unknown>;
 };
 
 export type ErrorDetail = {

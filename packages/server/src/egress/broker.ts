@@ -19,6 +19,8 @@ export interface EgressRequest {
   readonly query?: ReadonlyArray<readonly [string, string]>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** Receives the body of a successful answer while it arrives, unless it is compressed. It is not redacted. */
+  readonly onData?: ((chunk: Uint8Array) => void) | undefined;
 }
 
 /** What one call may do. */

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { EgressRequest } from './broker.ts';
 import type { Call } from './call.ts';
 
 /** One HTTP request as it is sent over one connection. */
@@ -27,17 +28,20 @@ export type Exchanged =
   | { readonly tooLarge: true }
   | { readonly failure: ExchangeFailure };
 
+type OnData = EgressRequest['onData'];
+
 /** Sends one request and reads its answer, at most `maxBytes` of its body. Never rejects. Stops when the call ends. */
 export function exchange(
   dispatcher: Dispatcher,
   request: WireRequest,
-  { call, maxBytes }: { call: Call; maxBytes: number },
+  { call, maxBytes, onData }: { call: Call; maxBytes: number; onData?: OnData },
 ): Promise<Exchanged> {
   return new Promise((resolve) => {
-    const reader = createReader(maxBytes, (exchanged) => {
+    const settle = (exchanged: Exchanged) => {
       forget();
       resolve(exchanged);
-    });
+    };
+    const reader = createReader(maxBytes, settle, onData);
     const forget = call.onEnd((reason) => reader.abort(reason));
     if (call.ended !== null) return;
     const { method, path, headers } = request;
@@ -49,7 +53,7 @@ export function exchange(
   });
 }
 
-function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void) {
+function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void, onData: OnData) {
   const chunks: Buffer[] = [];
   let size = 0;
   let head: { status: number; headers: Record<string, string> } | undefined;
@@ -85,8 +89,9 @@ function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void) 
     },
     onResponseData(_controller, chunk) {
       size += chunk.length;
-      if (size > maxBytes) overflow();
-      else chunks.push(chunk);
+      if (size > maxBytes) return overflow();
+      chunks.push(chunk);
+      if (head?.status === 200 && head.headers['content-encoding'] === undefined) onData?.(chunk);
     },
     onResponseEnd() {
       if (head !== undefined) finish({ response: { ...head, body: Buffer.concat(chunks, size) } });

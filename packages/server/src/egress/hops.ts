@@ -43,7 +43,7 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
     const injected = hop.url.origin === home ? rules.injected : null;
     const wire = wireRequest(hop, injected, { ...rules, dialOrigin: judged.target.dialOrigin });
     if ('refused' in wire) return { kind: 'refused', message: wire.refused };
-    const exchanged = await sendHop(judged.target, wire, { policy, rules });
+    const exchanged = await sendHop(judged.target, wire, { policy, rules, onData: request.onData });
     if ('tooLarge' in exchanged) return tooLarge(policy);
     if ('failure' in exchanged) return describeFailure(exchanged.failure, rules.redactor, policy);
     const next = nextHop(hop, exchanged.response, judged.target);
@@ -84,10 +84,10 @@ function firstHop(
 async function sendHop(
   target: Target,
   request: WireRequest,
-  { policy, rules }: { policy: EgressPolicy; rules: HopRules },
+  { policy, rules, onData }: Pick<EgressRequest, 'onData'> & { policy: EgressPolicy; rules: HopRules },
 ): Promise<Exchanged> {
   const pool = rules.connections.poolFor(target.dialOrigin, target.trusted);
-  const limits = { call: rules.call, maxBytes: policy.maxResponseBytes };
+  const limits = { call: rules.call, maxBytes: policy.maxResponseBytes, onData };
   const opened = pool.opened();
   const sent = { host: target.url.host, method: request.method, maxBytes: policy.maxResponseBytes };
   const send = () => timeCall(policy.trace, sent, () => exchange(pool.dispatcher, request, limits));

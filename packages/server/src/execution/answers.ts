@@ -7,7 +7,8 @@ export function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResu
     output,
     violations,
     artifacts = [],
-  } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [], artifacts: [] };
+    contents = [],
+  } = outcome.kind === 'succeeded' ? outcome : { output: null, violations: [], artifacts: [], contents: [] };
   return {
     status: 200,
     data: output,
@@ -15,5 +16,6 @@ export function resultOf({ outcome, runId, durationMs }: Execution): ExecuteResu
     duration_ms: durationMs,
     ...(violations.length === 0 ? {} : { output_violations: [...violations] }),
     ...(artifacts.length === 0 ? {} : { artifacts: [...artifacts] }),
+    ...(contents.length === 0 ? {} : { contents: [...contents] }),
   };
 }

@@ -20,13 +20,14 @@ export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined)
   async function finish(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Promise<Outcome> {
     const { redactor } = run.policy.egress;
     if (raw.kind !== 'returned') return redactMessages(raw, redactor);
+    const contents = raw.contents === undefined ? {} : { contents: redactor.deep(raw.contents) };
     const large = largeOutputOf(raw);
     if (large === undefined) {
       const output = redactor.deep(raw.output);
       const violations = redactor.deep(plugin?.checkOutput(output) ?? []);
       const parts = artifacts === undefined ? [] : findMedia(output);
       const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: false });
-      return { kind: 'succeeded', violations, ...stored };
+      return { kind: 'succeeded', violations, ...stored, ...contents };
     }
     const output = redactor.deep(large.output);
     const parts = large.parts.map((part) => ({ ...part, bytes: redactor.bytes(bufferOf(part.bytes)) }));
@@ -34,7 +35,7 @@ export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined)
     // The placeholder of a whole output has another form than the schema says.
     const isWhole = parts.some(({ path }) => path === '');
     const violations = isWhole ? [] : redactor.deep(plugin?.checkOutput(stored.output) ?? []);
-    return { kind: 'succeeded', violations, ...stored };
+    return { kind: 'succeeded', violations, ...stored, ...contents };
   }
 
   return async (raw, run, plugin) => {

@@ -8,6 +8,8 @@ export type Outcome =
       readonly violations: readonly ErrorDetail[];
       /** The stored parts of the output. Absent when there are none. */
       readonly artifacts?: readonly OutputArtifact[];
+      /** The contents of a tool of an MCP server beside its structured output. Absent when there are none. */
+      readonly contents?: readonly unknown[];
     }
   /** The plugin rejected the input: 422. */
   | { readonly kind: 'input_rejected'; readonly message: string }

@@ -50,6 +50,8 @@ export interface RunProgress {
   readonly fraction: number;
   /** The handler's message, redacted. */
   readonly message: string | undefined;
+  /** The numbers that the MCP server of an imported tool reports. By default, `fraction` of 1. */
+  readonly steps?: { readonly progress: number; readonly total?: number };
 }
 
 /** An observer that does nothing, for programs that run plugins and store no records. */

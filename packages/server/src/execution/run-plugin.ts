@@ -13,7 +13,7 @@ import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import type { SplitOutput } from './output-parts/split-output.ts';
 import { createToolRunner } from './remote-tools/run-tool.ts';
-import type { ObservedRun, RunObserver } from './run-observer.ts';
+import type { ObservedRun, RunObserver, RunProgress } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
@@ -26,7 +26,12 @@ export interface Run extends ObservedRun {
 
 /** The outcome of a run before its output is validated and redacted. */
 export type RawOutcome =
-  | ({ readonly kind: 'returned'; readonly output: unknown } & Partial<Pick<SplitOutput, 'parts'>>)
+  | ({
+      readonly kind: 'returned';
+      readonly output: unknown;
+      /** The contents of a tool of an MCP server beside its structured output. */
+      readonly contents?: readonly unknown[];
+    } & Partial<Pick<SplitOutput, 'parts'>>)
   | Exclude<Outcome, { kind: 'succeeded' }>;
 
 /** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */
@@ -82,7 +87,15 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
   return {
     runDeclarative: (call, run) => runHere(run, (context) => runCall(call, run.input, context)),
 
-    runTool: (tool, run) => runHere(run, (context) => tools.run(tool, run.input, context)),
+    async runTool(tool, run) {
+      const { redactor } = run.policy.egress;
+      const hide = (text: string) => redactedOr(redacted, () => redactor.text(text));
+      const report = run.caller.onProgress;
+      const onProgress =
+        report &&
+        ((progress: RunProgress) => report({ ...progress, message: progress.message && hide(progress.message) }));
+      return await runHere(run, (context) => tools.run(tool, run.input, { ...context, onProgress }));
+    },
 
     async runHandler(handlerPath, run) {
       const { bundle, policy, signal, input } = run;

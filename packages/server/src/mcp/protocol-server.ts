@@ -154,11 +154,12 @@ function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
   if (progressToken === undefined) return undefined;
   let last = -1;
   let sent = 0;
-  return ({ fraction: progress, message }) => {
+  return ({ fraction, message, steps = { progress: fraction, total: 1 } }) => {
+    const { progress } = steps;
     if (progress <= last || sent >= maxNotifications || mcpReq.signal.aborted) return;
     last = progress;
     sent += 1;
-    const params = { progressToken, progress, total: 1, ...(message === undefined ? {} : { message }) };
+    const params = { progressToken, ...steps, ...(message === undefined ? {} : { message }) };
     // A failed notification is ignored, because the client has disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };

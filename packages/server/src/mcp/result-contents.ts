@@ -1,9 +1,9 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { findMedia, replaceAt } from '../execution/output-parts/find-parts.ts';
-import { placeholderOf } from '../execution/output-parts/output-part.ts';
-import { isJsonObject } from '../kernel/json/json-object.ts';
+import { type OutputPart, placeholderOf } from '../execution/output-parts/output-part.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
+import { contentsOf, type PassedBlock, readLink, readMediaBlock, readResource } from './passed-contents.ts';
 import { createUnstoredMedia, describeUnstored } from './unstored-media.ts';
 
 /** How the media of a run that has just ended are read. */
@@ -41,7 +41,7 @@ const drawing = 'image/svg+xml';
  * signed URL. Media without an artifact stay in the result.
  */
 export async function readContents(
-  { data, artifacts = [] }: Pick<ExecuteResult, 'data' | 'artifacts'>,
+  { data, artifacts = [], contents: beside = [] }: Pick<ExecuteResult, 'data' | 'artifacts' | 'contents'>,
   { readArtifact, toPng, storesArtifacts }: ReadMedia,
 ): Promise<ResultContents> {
   // As many as there are: each value has at least 64 bytes of the output.
@@ -62,18 +62,47 @@ export async function readContents(
     const content = await readArtifact(id);
     if (content !== undefined) shown.add(type, content);
   }
+  const passed = passOn(contentsOf({ data, contents: beside }), { shown, isFound: (path) => inline.has(path) });
   await showDrawings(shown, toPng);
-  const links = [...stored.map(linkTo), ...linksOf(data).slice(0, mediaLimits.links)];
+  const links = [...stored.map(linkTo), ...passed.links.slice(0, mediaLimits.links)];
   const note = describeUnstored(unstored.count, { storesArtifacts, hasArtifacts: artifacts.length > 0 });
   return {
-    data: replaceAt(data, new Map(placeholders)),
+    data: replaceAt(data, new Map([...placeholders, ...passed.placeholders])),
     contents: [
-      ...shown.blocks,
-      ...unstored.blocks,
+      ...[...shown.blocks, ...unstored.blocks, ...passed.resources],
       ...links,
       ...(unstored.count === 0 ? [] : [{ type: 'text' as const, text: note }]),
     ],
   };
+}
+
+interface PassOptions {
+  readonly shown: ShownMedia;
+  /** Whether the value at a path of the output is a picture or another medium, which is shown already. */
+  readonly isFound: (path: string) => boolean;
+}
+
+/** Passes on the contents of an imported MCP server: links, embedded resources, and media beside a structured output. */
+function passOn(blocks: readonly PassedBlock[], { shown, isFound }: PassOptions) {
+  const links: ContentBlock[] = [];
+  const resources: ContentBlock[] = [];
+  const placeholders: (readonly [path: string, text: string])[] = [];
+  for (const { block, path } of blocks) {
+    const link = readLink(block);
+    if (link !== undefined) links.push(link);
+    const media = path === undefined ? readMediaBlock(block) : undefined;
+    if (media !== undefined) shown.add(media.mimeType, media.bytes);
+    const resource = readResource(block);
+    const blob = `${path}/resource/blob`;
+    if (resource === undefined || (path !== undefined && isFound(blob))) continue;
+    // What does not fit stays in the output.
+    if (resources.length >= mediaLimits.blocks || !shown.take(resource.bytes)) continue;
+    resources.push(resource.content);
+    if (path !== undefined && resource.isBlob) {
+      placeholders.push([blob, `(${resource.mimeType}, ${resource.bytes} bytes)`]);
+    }
+  }
+  return { links, resources, placeholders };
 }
 
 /** Clients show no SVG. Beside a picture, an SVG is usually the same in another format, such as that of a QR code. */
@@ -102,6 +131,12 @@ function createShownMedia() {
     /** SVG pictures, which have no block of their own. */
     drawings,
     fits,
+    /** Takes bytes for another content from those that are left. @returns false when they are too many */
+    take(bytes: number): boolean {
+      if (bytes > bytesLeft) return false;
+      bytesLeft -= bytes;
+      return true;
+    },
     /** @returns whether a block shows these bytes */
     add(mimeType: string, bytes: Uint8Array): boolean {
       if (seen.some((one) => Buffer.compare(one, bytes) === 0)) return mimeType !== drawing;
@@ -126,17 +161,4 @@ function distinct(artifacts: readonly OutputArtifact[]): OutputArtifact[] {
 function linkTo(artifact: OutputArtifact): ContentBlock {
   const { file_url: uri, file_name: name, media_type: mimeType, bytes: size } = artifact;
   return { type: 'resource_link', uri, name, mimeType, size };
-}
-
-const longestUri = 2048;
-
-/** The links of an imported MCP server, which its output holds in `content`. */
-function linksOf(data: unknown): ContentBlock[] {
-  const blocks: unknown = isJsonObject(data) ? data.content : undefined;
-  return (Array.isArray(blocks) ? blocks : []).filter(isJsonObject).flatMap((block): ContentBlock[] => {
-    const { type, uri, name, mimeType } = block;
-    if (type !== 'resource_link' || typeof uri !== 'string' || typeof name !== 'string') return [];
-    if (uri.length > longestUri || name.length > longestUri) return [];
-    return [{ type, uri, name, ...(typeof mimeType === 'string' ? { mimeType } : {}) }];
-  });
 }

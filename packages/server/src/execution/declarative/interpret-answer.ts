@@ -10,7 +10,9 @@ import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope 
 
 /** How a declarative call ended. The output is not yet validated against its schema. */
 export type CallOutcome =
-  | ({ readonly kind: 'returned'; readonly output: unknown } & Partial<Pick<SplitOutput, 'parts'>>)
+  | ({ readonly kind: 'returned'; readonly output: unknown; readonly contents?: readonly unknown[] } & Partial<
+      Pick<SplitOutput, 'parts'>
+    >)
   | Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }>;
 
 /** The compiled `response` of a call. */

@@ -21,6 +21,8 @@ export const outputPartLimits = {
   inlineBytes: 1024 * 1024,
   /** Bytes of the JSON of an output. A larger one fails the run. */
   outputBytes: 16 * 1024 * 1024,
+  /** Contents of a tool of an MCP server beside a structured output. */
+  contents: 32,
   /** Characters of a text that a large output is relieved of. */
   largeText: 64 * 1024,
 } as const;

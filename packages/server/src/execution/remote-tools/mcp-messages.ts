@@ -25,6 +25,11 @@ export function findReply(body: Buffer, contentType: string | undefined, id: num
   return null;
 }
 
+/** Parses the data of each event of a stream. */
+export function readEvents(text: string): unknown[] {
+  return eventsOf(text).map(parsed);
+}
+
 /** Returns the data of each event (HTML Standard, "Interpreting an event stream"). */
 function eventsOf(text: string): string[] {
   return text.split(/(?:\r\n?|\n){2}/).flatMap((event) => {

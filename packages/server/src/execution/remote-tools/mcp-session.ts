@@ -1,6 +1,8 @@
 import type { EgressRequest, EgressResult } from '../../egress/broker.ts';
 import { excerptOf } from '../declarative/interpret-answer.ts';
+import type { RunProgress } from '../run-observer.ts';
 import { findReply, type McpReply } from './mcp-messages.ts';
+import { createProgressReader } from './read-progress.ts';
 import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';
 
 /** A session with one MCP server over Streamable HTTP, for the protocol revisions with a handshake. ADR 0037. */
@@ -10,7 +12,10 @@ export interface McpSession {
   callTool(
     name: string,
     input: Readonly<Record<string, unknown>>,
+    onProgress?: (progress: RunProgress) => void,
   ): Promise<Answered<Readonly<Record<string, unknown>>>>;
+  /** Tells the server that nobody waits for the answer to the last request. Never rejects. */
+  cancel(): Promise<void>;
   /** Ends the session on servers that keep sessions. */
   close(): Promise<void>;
 }
@@ -41,10 +46,18 @@ const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const maxPages = 50;
 const maxTools = 2_000;
 
+export interface SessionOptions {
+  readonly send: SendRequest;
+  /** Sends what ends a session, also after the run was cancelled or its time is over. Default: `send`. */
+  readonly sendLast?: SendRequest;
+  /** The version of the service. */
+  readonly version: string;
+}
+
 /** Opens a session. Declares no client capabilities, so the server sends no requests. */
 export async function openMcpSession(
   url: string,
-  { send, version }: { readonly send: SendRequest; readonly version: string },
+  { send, sendLast = send, version }: SessionOptions,
 ): Promise<Answered<McpSession>> {
   const headers: Record<string, string> = {
     accept: 'application/json, text/event-stream',
@@ -52,13 +65,17 @@ export async function openMcpSession(
   };
   let requests = 0;
 
-  async function post(message: Readonly<Record<string, unknown>>): Promise<EgressResult> {
-    return await send({ method: 'POST', url, headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
-  }
+  const toPost = (message: Readonly<Record<string, unknown>>): EgressRequest => {
+    return { method: 'POST', url, headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) };
+  };
 
-  async function ask(method: string, params: unknown): Promise<Answered<Readonly<Record<string, unknown>>>> {
+  async function ask(
+    method: string,
+    params: unknown,
+    onData?: EgressRequest['onData'],
+  ): Promise<Answered<Readonly<Record<string, unknown>>>> {
     requests += 1;
-    const result = await post({ id: requests, method, params });
+    const result = await send({ ...toPost({ id: requests, method, params }), onData });
     if (result.kind !== 'response') return { failure: { kind: 'no_answer', result } };
     const { status } = result;
     const reply = findReply(result.body, result.headers['content-type'], requests);
@@ -84,7 +101,7 @@ export async function openMcpSession(
     };
   }
   headers['mcp-protocol-version'] = protocolVersion;
-  await post({ method: 'notifications/initialized' });
+  await send(toPost({ method: 'notifications/initialized' }));
   const { name, version: ofServer } = Object(serverInfo);
 
   return {
@@ -94,11 +111,21 @@ export async function openMcpSession(
         capabilities: Object.keys(Object(capabilities)),
       },
       listTools: () => listTools(ask),
-      callTool: (tool, input) => ask('tools/call', { name: tool, arguments: input }),
+      callTool: (tool, input, onProgress) => {
+        const params = { name: tool, arguments: input };
+        if (onProgress === undefined) return ask('tools/call', params);
+        const progressToken = requests + 1;
+        const onData = createProgressReader(progressToken, onProgress);
+        return ask('tools/call', { ...params, _meta: { progressToken } }, onData);
+      },
+      cancel: async () => {
+        const params = { requestId: requests, reason: 'The client cancelled the call.' };
+        await sendLast(toPost({ method: 'notifications/cancelled', params })).catch(() => {});
+      },
       close: async () => {
         if (headers['mcp-session-id'] === undefined) return;
         const { 'content-type': _, ...rest } = headers;
-        await send({ method: 'DELETE', url, headers: rest });
+        await sendLast({ method: 'DELETE', url, headers: rest });
       },
     },
   };

@@ -5,16 +5,19 @@ import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarati
 import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
+import type { RunProgress } from '../run-observer.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
 
 export interface ToolRunner {
   /** Calls a tool of an MCP server under the rules of its bundle. */
-  run(
-    tool: RemoteTool,
-    input: Readonly<Record<string, unknown>>,
-    context: CallContext & { readonly signal: AbortSignal },
-  ): Promise<CallOutcome>;
+  run(tool: RemoteTool, input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<CallOutcome>;
+}
+
+export interface ToolContext extends CallContext {
+  readonly signal: AbortSignal;
+  /** Receives the progress that the server reports. Without it, the server is not asked for any. */
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
 const mostBelieved = 10_000;
@@ -53,19 +56,45 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
 
   return {
     async run(tool, input, context) {
-      const opened = await openMcpSession(tool.url, { send: sendWithin(context, clock), version });
+      const sends = { send: sendWithin(context, clock), sendLast: sendAfterwards(context) };
+      const opened = await openMcpSession(tool.url, { ...sends, version });
       if ('failure' in opened) return outcomeOf(opened.failure, context);
       const session = opened.value;
       try {
         const refused = await confirm(tool, session, context);
         if (refused !== null) return refused;
-        const called = await session.callTool(tool.tool, input);
+        const called = await callOrCancel(session, { tool: tool.tool, input }, context);
         return 'failure' in called ? outcomeOf(called.failure, context) : await readResult(called.value, context);
       } finally {
         await session.close();
       }
     },
   };
+}
+
+interface ToolCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Calls the tool. When the caller leaves or the time is over, the server is told, because it goes on otherwise. */
+async function callOrCancel(session: McpSession, { tool, input }: ToolCall, { signal, onProgress }: ToolContext) {
+  try {
+    const called = await session.callTool(tool, input, onProgress);
+    const failure = 'failure' in called && called.failure.kind === 'no_answer' ? called.failure.result.kind : null;
+    if (failure === 'timed_out') await session.cancel();
+    return called;
+  } catch (error) {
+    if (signal.aborted) await session.cancel();
+    throw error;
+  }
+}
+
+/** Milliseconds for each request that ends a session. */
+const lastRequestMs = 2_000;
+
+function sendAfterwards({ broker, policy }: CallContext): SendRequest {
+  return (request) => broker.send(request, { ...policy, timeoutMs: lastRequestMs }, new AbortController().signal);
 }
 
 /** Applies the time limit of one request to all requests of a run together. */
@@ -115,13 +144,26 @@ async function readResult(
   const text = texts.join('\n');
   if (result.isError === true) return failed(text.slice(0, 500) || 'The tool failed and gave no reason.');
   const { structuredContent } = result;
-  const output = isJsonObject(structuredContent)
-    ? structuredContent
-    : { text, content: blocks.filter(({ type }) => type !== 'text') };
+  const others = blocks.filter(({ type }) => type !== 'text');
+  const isStructured = isJsonObject(structuredContent);
+  const output = isStructured ? structuredContent : { text, content: others };
+  const contents = isStructured && others.length > 0 ? { contents: boundContents(others) } : {};
   const size = jsonBytes(output);
   if (size === null || size > maxOutputBytes) {
     return { kind: 'failed', message: `The output must be at most ${maxOutputBytes} bytes; received more.` };
   }
-  if (size <= outputPartLimits.inlineBytes) return { kind: 'returned', output };
-  return await reader.readOutput(Buffer.from(JSON.stringify(output)), { owner, maxOutputBytes, signal });
+  if (size <= outputPartLimits.inlineBytes) return { kind: 'returned', output, ...contents };
+  const read = await reader.readOutput(Buffer.from(JSON.stringify(output)), { owner, maxOutputBytes, signal });
+  return read.kind === 'returned' ? { ...read, ...contents } : read;
+}
+
+/** Replaces the contents beside a structured output that are too large together by a note. */
+function boundContents(blocks: readonly Readonly<Record<string, unknown>>[]): Readonly<Record<string, unknown>>[] {
+  let left: number = outputPartLimits.inlineBytes;
+  return blocks.slice(0, outputPartLimits.contents).map((block) => {
+    const size = jsonBytes(block) ?? Number.POSITIVE_INFINITY;
+    if (size > left) return { type: 'text', text: `A content of ${size} bytes was left out because of its size.` };
+    left -= size;
+    return block;
+  });
 }
