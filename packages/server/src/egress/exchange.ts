@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import type { EgressRequest } from './broker.ts';
 import type { Call } from './call.ts';
 
 /** One HTTP request as it is sent over one connection. */
@@ -28,7 +27,7 @@ export type Exchanged =
   | { readonly tooLarge: true }
   | { readonly failure: ExchangeFailure };
 
-type OnData = EgressRequest['onData'];
+type OnData = ((chunk: Uint8Array) => void) | undefined;
 
 /** Sends one request and reads its answer, at most `maxBytes` of its body. Never rejects. Stops when the call ends. */
 export function exchange(
