@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { findMedia, replaceAt } from '../execution/output-parts/find-parts.ts';
-import { type OutputPart, placeholderOf } from '../execution/output-parts/output-part.ts';
+import { placeholderOf } from '../execution/output-parts/output-part.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
 import { contentsOf, type PassedBlock, readLink, readMediaBlock, readResource } from './passed-contents.ts';
 import { createUnstoredMedia, describeUnstored } from './unstored-media.ts';
