@@ -24,7 +24,7 @@ export const cell = {
 
 export const tickMs = 2;
 
-/** Returns the clock of the process, which is the same in every thread. */
+/** Returns the monotonic time in milliseconds. All threads share this clock. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -106,7 +106,7 @@ export function writeNotices(root: string, components: readonly Component[]): st
   return `${notices.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-/** The files with the licence and the notices of a package, or what its package.json says of them. */
+/** Returns the licence and notice texts of a package, or the `license` and `author` of its package.json if it has no such files. */
 function readLicence(folder: string): string {
   const texts = readdirSync(folder)
     .filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))

@@ -69,7 +69,7 @@ export const clientRequirements: Requirements = {
   },
   'client.python-safe': {
     promise:
-      'The Python client repeats only what has no second effect, sends its key nowhere else, and bounds what it reads.',
+      'The Python client retries only requests that are safe to repeat, sends its key only to the service, and limits how much it reads.',
     source: 'docs/contract.md "Clients"',
     tests: [
       '[client] the Python client withstands the list of attacks, as installed',

@@ -26,7 +26,7 @@ export async function settledRecord(
   }
 }
 
-/** Waits for a run and returns it with every outcome, also after it failed. */
+/** Waits until a run ends and returns it. A failed run is returned, not thrown. */
 export async function endedRun({ runs }: Pick<Quartermaster, 'runs'>, runId: string): Promise<Run> {
   try {
     return await runs.wait(runId, { timeout: 0 });

@@ -25,7 +25,7 @@ export const longFiles: readonly string[] = [
   'test/regular-expressions.test.ts',
 ];
 
-/** What the run of one test file starts besides Node.js. */
+/** The programs and services that one test file needs besides Node.js. */
 export interface TestNeeds {
   readonly file: string;
   /** System programs by the name of the Debian package. */

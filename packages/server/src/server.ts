@@ -1,4 +1,4 @@
-/** The door of the package: start the service, as a program or inside a test. */
+/** The public entry point of the package. Starts the service, as a program or inside a test. */
 
 export { createLogger, type Logger } from './kernel/log/logger.ts';
 export { version } from './kernel/version.ts';

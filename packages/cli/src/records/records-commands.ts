@@ -55,7 +55,7 @@ function addAdd(records: Command): void {
     .addOption(
       new Option(
         '--on-duplicate <action>',
-        'what to do with pairs of a sheet that the collection has (default: keep)',
+        'choose how to handle pairs of a sheet that the collection already contains (default: keep)',
       ).choices(['skip', 'replace', 'keep']),
     )
     .option('--wait', 'wait until the records are processed; exits with 1 when one failed')

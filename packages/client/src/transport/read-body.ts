@@ -1,4 +1,4 @@
-/** Most bytes of an error response that are read. */
+/** The maximum number of bytes that the client reads from an error response. */
 const mostErrorBytes = 65_536;
 
 /** Reads the beginning of a body and gives up the rest, because a hostile server could send without end. */

@@ -2,7 +2,7 @@ import { ActionIcon, Button, useComputedColorScheme, useMantineColorScheme } fro
 import { Icon } from '../components/icons.tsx';
 import { type LanguageCode, languages, useLanguage } from '../language/language.tsx';
 
-/** Switches to the other language; the button shows its own name for it. */
+/** Switches to the other language. The button shows that language's name in that language. */
 export function LanguageChoice() {
   const { code, choose } = useLanguage();
   const other: LanguageCode = code === 'en' ? 'zh' : 'en';

@@ -29,8 +29,7 @@ const storedWhole: ContentBlock = {
 };
 
 /**
- * Marks an output that violates its schema as an error. Clients drop other results without the declared structure, and the model
- * should see what an API returned after it changed.
+ * Marks an output that violates its schema as an error. Clients discard a result without the declared structure unless it is marked as an error. The model should still see the output of a changed API.
  */
 function driftedResult(text: ContentBlock, _meta: Record<string, unknown>): CallToolResult {
   const note: ContentBlock = {

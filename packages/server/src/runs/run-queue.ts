@@ -3,13 +3,13 @@ import type { AsyncRun } from './async-run.ts';
 import { tooManyAsyncRuns, tooManyAsyncRunsOfKey } from './problems.ts';
 
 export interface QueueBounds {
-  /** The runs that are executed at the same time. */
+  /** The maximum number of runs that execute at the same time. */
   readonly maxRunning: number;
-  /** The runs that are executed or wait. */
+  /** The maximum number of runs that execute or wait. */
   readonly maxAccepted: number;
   /** The same for one key. */
   readonly maxAcceptedOfKey: number;
-  /** The characters of all requests together. */
+  /** The maximum number of characters of all requests together. */
   readonly maxSize: number;
 }
 

@@ -15,7 +15,7 @@ export interface RunRetention {
   readonly days: number;
   /** The number of runs that a project keeps. */
   readonly most: number;
-  /** The bytes of all results together. */
+  /** The maximum size of all stored results together, in bytes. */
   readonly resultBytes: number;
 }
 

@@ -26,7 +26,7 @@ interface ExecutionOptions {
   readonly runStore: RunStore;
   /** null where nothing of an output can be stored. */
   readonly artifacts: ArtifactStore | null;
-  /** Where inputs find the files that they name; null where nothing stored can be read. */
+  /** Reads the stored files that inputs name; null if this process cannot read stored files. */
   readonly sources: FileSources | null;
   /** The base URL of bundle icons. */
   readonly publicUrl: string;

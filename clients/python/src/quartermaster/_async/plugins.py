@@ -42,7 +42,7 @@ class AsyncPlugins:
     def pages(
         self, *, bundle_id: str | None = None, q: str | None = None, limit: int = 100, lang: str | None = None
     ) -> AsyncPages[Plugin]:
-        """Return plugins in pages of `limit`, with `q` best first."""
+        """Return plugins in pages of `limit` items. With `q`, the best matches come first."""
         query = {"bundle_id": bundle_id, "q": q, "limit": limit, "lang": lang}
         return AsyncPages(self._connection, Call("listPlugins", query=query), "bundle_id", "plugin_id")
 

@@ -12,7 +12,7 @@ export function Marked({ text, words }: { text: string; words: readonly string[]
   const escaped = long.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'giu'));
   return parts.map((part, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name than their place.
+    // biome-ignore lint/suspicious/noArrayIndexKey: the position of a part is its only stable key.
     index % 2 === 1 ? <mark key={index}>{part}</mark> : part,
   );
 }

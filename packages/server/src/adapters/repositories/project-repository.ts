@@ -68,7 +68,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
     ...keyChanges(database),
     touchKeys: (uses) =>
       write.transaction().execute(async (transaction) => {
-        // One statement per key, but only for keys used since the last call: a few, once per second, in one commit.
+        // Runs one statement per key in one transaction. This is cheap: it is called once per second, with only the keys used since the last call.
         for (const [keyId, at] of uses) {
           await transaction
             .updateTable('api_key')

@@ -13,7 +13,7 @@ export interface BundleOpenApi {
   readonly publicUrl: string;
 }
 
-/** The most characters of descriptions that clients of the document accept. Source: GPT Actions. */
+/** The maximum length, in characters, of a description that clients accept. Source: GPT Actions. Source: GPT Actions. */
 const maxOperationDescription = 300;
 const maxPropertyDescription = 700;
 

@@ -103,7 +103,7 @@ function send(url: string, ...others: readonly string[]): ReturnType<Broker['sen
 }
 
 function expectRefusal(result: EgressResult, what: string): void {
-  // A name that does not exist leads nowhere, and a `Location` that is not a URL is not a redirect.
+  // Two other outcomes are safe: the host name does not resolve, or the `Location` is not a URL, so there is no redirect to follow.
   const isUnfollowed = result.kind === 'response' && result.status >= 300 && URL.parse(location) === null;
   if (result.kind !== 'refused' && result.kind !== 'unreachable' && !isUnfollowed)
     wrong.push(`${what}: ${result.kind}`);

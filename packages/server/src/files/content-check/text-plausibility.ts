@@ -23,7 +23,7 @@ function isOdd(code: number): boolean {
   return (code < 0x20 && !(code >= 0x08 && code <= 0x0f) && code !== 0x1a && code !== 0x1b) || code === 0x7f;
 }
 
-/** Contains 1 for each odd byte. A table is used because every byte of every upload's sample is looked up. */
+/** Contains 1 for each control byte that text files do not contain. A table is used because every byte of every upload's sample is looked up. */
 const oddBytes = Uint8Array.from({ length: 256 }, (_, byte) => (isOdd(byte) ? 1 : 0));
 
 function isWide(sample: Buffer): boolean {

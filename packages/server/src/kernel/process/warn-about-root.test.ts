@@ -9,7 +9,7 @@ function logged(userId: number): readonly string[] {
   return log;
 }
 
-test('a start as root is one warning with the remedy, and a start as another user is none', () => {
+test('a start as root logs one warning with the remedy, and a start as another user logs none', () => {
   const [line, ...others] = logged(0);
   assert.match(line ?? '', /"level":"warn".*as a user of its own.*"msg":"service started as root"/);
   assert.deepEqual([others, logged(1000)], [[], []]);

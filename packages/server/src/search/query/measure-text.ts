@@ -29,7 +29,7 @@ export async function measureText(text: string, countTokens: CountTokens): Promi
   return { numTokens, words };
 }
 
-/** Cuts at the end of a word: before a blank, otherwise after a mark, otherwise between two characters. */
+/** Cuts before whitespace if possible, otherwise after punctuation, otherwise between two characters. */
 function* slices(text: string): Generator<string> {
   let start = 0;
   while (text.length - start > sliceLength) {

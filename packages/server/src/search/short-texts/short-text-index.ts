@@ -30,7 +30,7 @@ interface Posting {
   readonly count: number;
 }
 
-/** Builds an index in slices. */
+/** Builds an index. Yields to the event loop every 8 ms, so that other requests proceed. */
 export async function createShortTextIndex<Item>(texts: Iterable<ShortText<Item>>): Promise<ShortTextIndex<Item>> {
   const items: Item[] = [];
   const lengths: number[] = [];

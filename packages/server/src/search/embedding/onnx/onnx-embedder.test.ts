@@ -62,7 +62,7 @@ test('the vector of a text is the mean of its tokens, of unit length, whatever t
   assertNear(vectors[0], unit(0, 1, 2, 0));
   assertNear(vectors[1], unit(2, 1, 2, 0));
   assertNear(vectors[2], unit(1, 0.1, 2, 0));
-  // 512 tokens including the frame.
+  // The text is truncated to 512 tokens, which include the special tokens at its start and end.
   assertNear(vectors[3], unit(0, 510, 2, 0));
   assertNear(vectors[4], unit(1, 0, 2, 0));
   assertNear(await embedder.embedQuestion('car', never), unit(1, 0, 2, 0));
