@@ -60,7 +60,7 @@ export const recordsRequirements: Requirements = {
       'a reader that is ended while it starts leaves no process',
       'a process that has read for one project never reads for another',
       'concurrent documents of many projects never have more processes than the limit',
-      'a start as root is one warning with the remedy, and a start as another user is none',
+      'a start as root logs one warning with the remedy, and a start as another user logs none',
     ],
   },
   'records.reader-killed': {
