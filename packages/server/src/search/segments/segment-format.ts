@@ -1,0 +1,56 @@
+/*
+ * A segment is an immutable index of some chunks of one collection. It consists of a header and numbered pages.
+ *
+ * Chunks are numbered from 0 within their segment, in the order of their seqs. A posting says that a term occurs in a
+ * chunk, and how often. A posting is the distance to the previous chunk's number, times two, plus one if a varint with
+ * the number of repeats follows; without it, the term occurs once. The first posting of a list counts from -1.
+ *
+ * A dictionary page lists terms in order. An entry is: the bytes shared with the entry before, the number of further
+ * bytes and these bytes (UTF-8), and the number of chunks with the term. A list of up to `mostInlinePostings` follows in
+ * place, after its size in bytes. A longer list follows in pages of its own, and the entry has the number of the first.
+ *
+ * A long list is divided into blocks of `blockSize` postings. Its first pages are skip pages. They hold, for each block,
+ * the distance to the last chunk of the block, the size of the block in bytes, and the bounds of the block (see
+ * `block-bounds.ts`). Its other pages hold the blocks.
+ *
+ * The header holds the version of the format, the number of chunks, their seqs as distances, their lengths in words, and
+ * for each dictionary page its number and its first term.
+ */
+
+/** The version that is written. A segment of another version is rebuilt. */
+export const formatVersion = 1;
+
+export const blockSize = 128;
+export const blocksPerPage = 32;
+export const blocksPerSkipPage = 256;
+export const mostInlinePostings = 256;
+
+/** Maximum size of a dictionary page in bytes. A row of this size fits into one page of SQLite. */
+export const dictionaryPageSize = 3900;
+
+/** Larger repeats and lengths are stored as these. */
+export const mostRepeats = 255;
+export const mostLength = 65_535;
+
+/** The chunks of a segment, by their numbers. */
+export interface SegmentChunks {
+  readonly seqs: Float64Array;
+  /** Number of words of each chunk, including repeats. */
+  readonly lengths: Uint16Array;
+}
+
+/** A list of postings that has been decoded: `count` chunks in ascending order, and the repeats in each. */
+export interface PostingArrays {
+  readonly chunks: Int32Array;
+  readonly repeats: Uint8Array;
+}
+
+/** Returns the number of skip pages before the blocks of a long list. */
+export function countSkipPages(blocks: number): number {
+  return Math.ceil(blocks / blocksPerSkipPage);
+}
+
+/** A page or header that the format does not allow. Rebuilding the collection's index repairs it. */
+export class DamagedSegment extends Error {
+  override readonly name = 'DamagedSegment';
+}

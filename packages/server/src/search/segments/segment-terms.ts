@@ -1,0 +1,61 @@
+import { decodePostings } from './posting-lists.ts';
+import { DamagedSegment, mostInlinePostings, type PostingArrays } from './segment-format.ts';
+import { type DictionaryEntry, openPostingList, type ReadPage, type SegmentHeader } from './segment-reader.ts';
+import { readVarint } from './varints.ts';
+
+const decoder = new TextDecoder();
+
+/** A term of a segment with all its postings. */
+export interface TermPostings {
+  readonly term: string;
+  readonly count: number;
+  /** The chunks and repeats of the term, in the first `count` places. The next term overwrites them. */
+  readonly postings: PostingArrays;
+}
+
+/** Reads all terms of a segment in order, with their postings. */
+export function* readTerms(header: SegmentHeader, readPage: ReadPage): Generator<TermPostings, void, undefined> {
+  const chunks = header.seqs.length;
+  const postings: PostingArrays = { chunks: new Int32Array(chunks), repeats: new Uint8Array(chunks) };
+  for (const number of header.dictionaryPages) {
+    const cursor = { bytes: readPage(number), at: 0 };
+    let term = new Uint8Array(0);
+    while (cursor.at < cursor.bytes.length) {
+      const shared = readVarint(cursor);
+      const size = readVarint(cursor);
+      if (shared > term.length) throw new DamagedSegment(`a term of page ${number} shares more bytes than there are`);
+      const bytes = new Uint8Array(shared + size);
+      bytes.set(term.subarray(0, shared));
+      bytes.set(cursor.bytes.subarray(cursor.at, cursor.at + size), shared);
+      cursor.at += size;
+      term = bytes;
+      const entry = { count: readVarint(cursor), sizeOrPage: readVarint(cursor), cursor };
+      if (entry.count > chunks)
+        throw new DamagedSegment(`a term of page ${number} has more postings than there are chunks`);
+      readPostings(entry, { header, readPage, postings });
+      yield { term: decoder.decode(bytes), count: entry.count, postings };
+    }
+    if (cursor.at !== cursor.bytes.length) throw new DamagedSegment(`page ${number} does not end where it should`);
+  }
+}
+
+interface PostingSource {
+  readonly header: SegmentHeader;
+  readonly readPage: ReadPage;
+  readonly postings: PostingArrays;
+}
+
+function readPostings(entry: DictionaryEntry, { header, readPage, postings }: PostingSource): void {
+  const { count, cursor, sizeOrPage } = entry;
+  if (count <= mostInlinePostings) {
+    const end = cursor.at + sizeOrPage;
+    decodePostings(cursor, postings, { count, previous: -1 });
+    if (cursor.at !== end) throw new DamagedSegment('a list of postings does not end where it should');
+    return;
+  }
+  const list = openPostingList(entry, header.lengths, readPage);
+  let from = 0;
+  for (let block = 0; block < list.blocks; block++) {
+    from += list.decode(block, { chunks: postings.chunks.subarray(from), repeats: postings.repeats.subarray(from) });
+  }
+}

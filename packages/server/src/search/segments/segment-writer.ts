@@ -1,0 +1,118 @@
+import { encodeLongList, encodePostings } from './posting-lists.ts';
+import {
+  dictionaryPageSize,
+  formatVersion,
+  mostInlinePostings,
+  type PostingArrays,
+  type SegmentChunks,
+} from './segment-format.ts';
+import { type ByteWriter, createByteWriter } from './varints.ts';
+
+/**
+ * Writes the pages of one segment in order. Add every term once, in ascending order (JavaScript's order of strings),
+ * then end.
+ */
+export interface SegmentWriter {
+  /** Adds a term that occurs in the first `count` chunks of the arrays. */
+  add(term: string, postings: PostingArrays, count: number): void;
+  /** Returns the pages that have become complete since the last call. */
+  takePages(): Uint8Array[];
+  /** Completes the last pages and returns the header. */
+  end(): Uint8Array;
+}
+
+interface DictionaryPage {
+  readonly number: number;
+  readonly firstTerm: string;
+}
+
+const encoder = new TextEncoder();
+
+export function createSegmentWriter(chunks: SegmentChunks): SegmentWriter {
+  const { lengths } = chunks;
+  const list = createByteWriter();
+  const entry = createByteWriter();
+  const dictionary = createByteWriter();
+  const dictionaryPages: DictionaryPage[] = [];
+  let firstTerm = '';
+  let previous = new Uint8Array(0);
+  let pages: Uint8Array[] = [];
+  let pageCount = 0;
+
+  function emit(page: Uint8Array): number {
+    pages.push(page);
+    return pageCount++;
+  }
+  function completeDictionaryPage(): void {
+    if (dictionary.length === 0) return;
+    dictionaryPages.push({ number: emit(dictionary.take()), firstTerm });
+    previous = new Uint8Array(0);
+  }
+  function encodeList(postings: PostingArrays, count: number): void {
+    entry.writeVarint(count);
+    if (count <= mostInlinePostings) {
+      encodePostings(list, postings, { from: 0, to: count, previous: -1 });
+      const bytes = list.take();
+      entry.writeVarint(bytes.length);
+      entry.writeBytes(bytes, 0, bytes.length);
+      return;
+    }
+    entry.writeVarint(pageCount);
+    for (const page of encodeLongList(list, postings, { count, lengths })) emit(page);
+  }
+
+  return {
+    add(term, postings, count) {
+      const bytes = encoder.encode(term);
+      encodeList(postings, count);
+      const rest = entry.take();
+      if (dictionary.length + bytes.length + rest.length + 8 > dictionaryPageSize) completeDictionaryPage();
+      if (dictionary.length === 0) firstTerm = term;
+      const shared = countShared(previous, bytes);
+      dictionary.writeVarint(shared);
+      dictionary.writeVarint(bytes.length - shared);
+      dictionary.writeBytes(bytes, shared, bytes.length);
+      dictionary.writeBytes(rest, 0, rest.length);
+      previous = bytes;
+    },
+    takePages() {
+      const complete = pages;
+      pages = [];
+      return complete;
+    },
+    end() {
+      completeDictionaryPage();
+      return encodeHeader(createByteWriter(), chunks, dictionaryPages);
+    },
+  };
+}
+
+function countShared(a: Uint8Array, b: Uint8Array): number {
+  const most = Math.min(a.length, b.length);
+  let shared = 0;
+  while (shared < most && a[shared] === b[shared]) shared++;
+  return shared;
+}
+
+function encodeHeader(
+  writer: ByteWriter,
+  { seqs, lengths }: SegmentChunks,
+  dictionaryPages: readonly DictionaryPage[],
+): Uint8Array {
+  writer.writeVarint(formatVersion);
+  writer.writeVarint(seqs.length);
+  let previous = 0;
+  for (const seq of seqs) {
+    writer.writeVarint(seq - previous);
+    previous = seq;
+  }
+  for (const length of lengths) writer.writeVarint(length);
+  writer.writeVarint(dictionaryPages.length);
+  for (const { number, firstTerm } of dictionaryPages) {
+    const term = encoder.encode(firstTerm);
+    writer.writeVarint(number);
+    writer.writeVarint(term.length);
+    writer.writeBytes(term, 0, term.length);
+  }
+  return writer.take();
+}

@@ -1,0 +1,67 @@
+/** A position in bytes, which advances while numbers are read. */
+export interface ByteCursor {
+  readonly bytes: Uint8Array;
+  at: number;
+}
+
+/**
+ * Reads a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first; the highest bit says that another byte
+ * follows. Beyond the end of the bytes it reads 0 and still advances, so that the caller can compare `at` with their length.
+ */
+export function readVarint(cursor: ByteCursor): number {
+  const { bytes } = cursor;
+  let byte = bytes[cursor.at++] ?? 0;
+  let value = byte & 0x7f;
+  for (let unit = 0x80; byte >= 0x80; unit *= 0x80) {
+    byte = bytes[cursor.at++] ?? 0;
+    value += (byte & 0x7f) * unit;
+  }
+  return value;
+}
+
+/** Bytes that grow as they are written. */
+export interface ByteWriter {
+  readonly length: number;
+  writeVarint(value: number): void;
+  writeBytes(bytes: Uint8Array, from: number, to: number): void;
+  /** Returns a copy of the bytes and begins again with none. */
+  take(): Uint8Array;
+}
+
+/** The most bytes that a number takes. */
+const longestVarint = 8;
+
+export function createByteWriter(): ByteWriter {
+  let bytes = new Uint8Array(4096);
+  let length = 0;
+  function reserve(count: number): void {
+    if (length + count <= bytes.length) return;
+    const larger = new Uint8Array(Math.max(2 * bytes.length, length + count));
+    larger.set(bytes.subarray(0, length));
+    bytes = larger;
+  }
+  return {
+    get length() {
+      return length;
+    },
+    writeVarint(value) {
+      reserve(longestVarint);
+      let rest = value;
+      while (rest >= 0x80) {
+        bytes[length++] = (rest % 0x80) + 0x80;
+        rest = Math.floor(rest / 0x80);
+      }
+      bytes[length++] = rest;
+    },
+    writeBytes(source, from, to) {
+      reserve(to - from);
+      bytes.set(source.subarray(from, to), length);
+      length += to - from;
+    },
+    take() {
+      const taken = bytes.slice(0, length);
+      length = 0;
+      return taken;
+    },
+  };
+}
