@@ -76,7 +76,8 @@ function judge(answer: Sent | undefined, { operation, isForeign, findings }: Jud
     findings.add('unavailable', `${name} was not answered`);
     return;
   }
-  if (isForeign && answer.text.includes(canary)) findings.add('leaked', `${name} shows the first project's data`);
+  const isShown = answer.text.includes(canary) && !answer.asked.includes(canary);
+  if (isForeign && isShown) findings.add('leaked', `${name} shows the first project's data`);
   if (answer.status < 400) return;
   const code = codeOf(answer, operation.path);
   if (code === undefined) findings.add('wrong error', `${name}: ${answer.status} not in the documented form of errors`);

@@ -6,6 +6,8 @@ export interface Sent {
   readonly status: number;
   readonly text: string;
   readonly isJson: boolean;
+  /** The texts of the request. An error may repeat them. */
+  readonly asked: string;
 }
 
 export interface Sending {
@@ -36,6 +38,8 @@ export async function sendOperation(operation: ApiOperation, sending: Sending): 
   }
   if (random.chance(0.1)) headers['Idempotency-Key'] = `key-${random.below(20)}`;
   const body = bodyOf(operation, sending, headers);
+  const texts = [decodeURIComponent(path), ...query.values(), ...Object.values(headers)];
+  const asked = [...texts, typeof body === 'string' ? body : ''].join('\n');
   const abort = AbortSignal.timeout(patience);
   try {
     const answer = await fetch(`${base}${path}?${query}`, {
@@ -47,9 +51,9 @@ export async function sendOperation(operation: ApiOperation, sending: Sending): 
     const type = answer.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream')) {
       await answer.body?.cancel();
-      return { status: answer.status, text: '', isJson: true };
+      return { status: answer.status, text: '', isJson: true, asked };
     }
-    return { status: answer.status, text: await answer.text(), isJson: type.includes('json') };
+    return { status: answer.status, text: await answer.text(), isJson: type.includes('json'), asked };
   } catch {
     return undefined;
   }

@@ -94,6 +94,8 @@ async function runPlugins(opened: OpenedConsole): Promise<void> {
   await openPage(opened, 'Catalogue');
   await page.getByLabel('Search bundles and plugins').fill('QR code');
   await page.getByRole('link', { name: /^Generate QR code/ }).click();
+  await page.getByLabel('text').waitFor();
+  await page.locator('img').nth(1).waitFor();
   // The icon of the bundle and the logo are pictures that the page loads through the proxy.
   const pictures = 'Promise.all([...document.images].map((image) => image.decode().then(() => image.naturalWidth)))';
   const widths = (await page.evaluate(pictures)) as number[];
