@@ -31,7 +31,7 @@ import { idMissing, outcomeProblem } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
-  /** The catalogue in force, for the names of tools. */
+  /** Returns the active catalogue, which resolves the names of tools. */
   readonly catalogue: () => Pick<Catalogue, 'bundles' | 'loading'>;
   readonly executor: Executor;
   /** Authentication of the plugins address. */

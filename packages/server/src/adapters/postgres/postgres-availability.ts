@@ -36,7 +36,7 @@ export interface AvailabilityOptions {
   readonly silenceMs?: number;
   /** Milliseconds between two probes of an unavailable database. */
   readonly pauseMs?: number;
-  /** A probe that fails while the event loop stood still for so many milliseconds says nothing about the database. */
+  /** A failed probe is not counted when the event loop was blocked for at least this many milliseconds. */
   readonly stallMs?: number;
 }
 

@@ -19,7 +19,7 @@ export interface LoadFacts {
   readonly logger: Logger;
 }
 
-/** Logs one line for each load: the catalogue in force, what has changed, and which bundles keep an earlier version. */
+/** Logs one line for each load: the size of the active catalogue, what has changed, and which bundles keep an earlier version. */
 export function reportLoad(catalogue: Catalogue, { previous, durationMs, read, logger }: LoadFacts): void {
   const { bundles, failures, kept, loading } = catalogue;
   const plugins = [...bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);

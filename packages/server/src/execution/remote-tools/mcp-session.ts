@@ -14,7 +14,7 @@ export interface McpSession {
     input: Readonly<Record<string, unknown>>,
     onProgress?: (progress: RunProgress) => void,
   ): Promise<Answered<Readonly<Record<string, unknown>>>>;
-  /** Tells the server that nobody waits for the answer to the last request. Never rejects. */
+  /** Cancels the last request at the server. Never rejects. */
   cancel(): Promise<void>;
   /** Ends the session on servers that keep sessions. */
   close(): Promise<void>;

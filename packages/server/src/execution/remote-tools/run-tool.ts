@@ -77,7 +77,7 @@ interface ToolCall {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Calls the tool. When the caller leaves or the time is over, the server is told, because it goes on otherwise. */
+/** Calls the tool. Cancels the call at the server when the caller disconnects or the time is over, because the server would continue otherwise. */
 async function callOrCancel(session: McpSession, { tool, input }: ToolCall, { signal, onProgress }: ToolContext) {
   try {
     const called = await session.callTool(tool, input, onProgress);

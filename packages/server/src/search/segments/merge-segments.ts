@@ -57,7 +57,7 @@ function lowestTerm(current: ReadonlyArray<TermPostings | undefined>): string | 
   return lowest;
 }
 
-/** Numbers the chunks that are not deleted anew, in the order of their seqs. */
+/** Gives the remaining chunks new numbers, in the order of their seqs. */
 function mergeChunks(parts: readonly OpenSegment[]): { chunks: SegmentChunks; numbers: ChunkNumbers[] } {
   const live: Array<{ part: number; chunk: number; seq: number }> = [];
   for (const [part, { header, deleted }] of parts.entries()) {
