@@ -11,6 +11,7 @@ export interface XmlElement {
 
 const maxDepth = 100;
 const maxElements = 200_000;
+const maxAttributes = 200_000;
 
 interface OpenElement {
   readonly name: string;
@@ -27,16 +28,21 @@ export function parseXml(text: string): { readonly root: XmlElement } | { readon
   const top: OpenElement = { name: '', attributes: {}, texts: [], children: [] };
   const open: OpenElement[] = [top];
   let elements = 0;
+  let attributes = 0;
   let wrong: string | null = null;
   const parser = new Parser(
     {
-      onopentag(name, attributes) {
+      onattribute() {
+        attributes += 1;
+        if (attributes > maxAttributes) throw new XmlTooLarge(`more than ${maxAttributes} attributes`);
+      },
+      onopentag(name, ownAttributes) {
         elements += 1;
         // Stops early, because the parser's work grows with the square of the depth.
         if (open.length > maxDepth) throw new XmlTooLarge(`nested deeper than ${maxDepth}`);
         if (elements > maxElements) throw new XmlTooLarge(`more than ${maxElements} elements`);
         if (wrong === null)
-          open.push({ name, attributes: Object.fromEntries(Object.entries(attributes)), texts: [], children: [] });
+          open.push({ name, attributes: Object.fromEntries(Object.entries(ownAttributes)), texts: [], children: [] });
       },
       ontext(piece) {
         open.at(-1)?.texts.push(piece);
