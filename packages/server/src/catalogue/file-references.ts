@@ -29,10 +29,15 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  * against the schema of the manifest, after references were replaced by base64.
  */
 export function withFileReferences<Schema extends JsonSchema>(schema: Schema): Schema {
-  if (markedIn(schema).length === 0) return schema;
+  if (!describesFileContent(schema)) return schema;
   const copy = structuredClone(schema);
   for (const node of markedIn(copy)) Object.assign(node, acceptReferences(node));
   return copy;
+}
+
+/** Whether a part of the schema describes file content. */
+export function describesFileContent(schema: JsonSchema): boolean {
+  return markedIn(schema).length > 0;
 }
 
 function markedIn(schema: JsonSchema): JsonSchema[] {

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
+import { describesFileContent } from '../catalogue/file-references.ts';
 import type { BundleFolder } from '../catalogue/load/bundle-folders.ts';
 import type { HandlerIsolation } from '../catalogue/load/handler-capabilities.ts';
 import { registerCatalogueMetrics } from '../catalogue/load/metrics.ts';
@@ -80,9 +81,14 @@ export async function openExecution(
     maxRunsOfKey: config.maxRunsOfKey,
   };
   const deps = { catalogue: live.current, broker, sandbox, space: context.space };
+  const takeFiles = new WeakMap<CompiledPlugin, boolean>();
+  /** Other inputs are not searched for references, because a search reads every value of the input. */
   const schemaOf = (bundleId: string, pluginId: string) => {
     const plugin = live.current().findPlugin(bundleId, pluginId);
-    return plugin === undefined ? undefined : () => plugin.manifest.input_schema;
+    if (plugin === undefined) return undefined;
+    const takesFiles = takeFiles.get(plugin) ?? describesFileContent(plugin.manifest.input_schema);
+    takeFiles.set(plugin, takesFiles);
+    return takesFiles ? () => plugin.manifest.input_schema : undefined;
   };
   const executor = createExecutor({
     ...deps,

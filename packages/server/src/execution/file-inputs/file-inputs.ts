@@ -53,7 +53,7 @@ export interface FileSources {
 }
 
 export interface FileInputsDeps {
-  /** The input schema of a plugin; undefined for an unknown plugin. */
+  /** The input schema of a plugin; undefined for an unknown plugin, and for one whose inputs take no file content. */
   readonly schemaOf: (bundleId: string, pluginId: string) => (() => Readonly<Record<string, unknown>>) | undefined;
   /** null where this process cannot read stored bytes. */
   readonly sources: FileSources | null;
