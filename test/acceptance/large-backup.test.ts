@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const main = resolve('packages/cli/src/main.ts');
 const oneGiB = 2 ** 30;
 
-/** Creates a store, backs it up and restores the backup. */
+/** Creates a store, backs it up and restores the backup. The key works in both. */
 async function backUpAndRestore(t: TestContext, large: LargeStore) {
   const service = await startService(t);
   assert.equal(await service.stop(), 0);
@@ -22,15 +22,20 @@ async function backUpAndRestore(t: TestContext, large: LargeStore) {
     const env = { ...commandEnvironment, QUARTERMASTER_DATA: service.folder };
     return await run(process.execPath, [main, ...args], { env, maxBuffer: 2 ** 24 });
   };
-  return { made: await command('backup', backup), back: await command('restore', backup, restored), restored };
+  return {
+    made: await command('backup', backup),
+    back: await command('restore', backup, restored),
+    restored,
+    key: service.key,
+  };
 }
 
 test('[backup] a store with a file of 1 GiB is backed up, restored and started', async (t) => {
-  const { made, back, restored } = await backUpAndRestore(t, { smallFiles: 1, largeBytes: oneGiB });
+  const { made, back, restored, key } = await backUpAndRestore(t, { smallFiles: 1, largeBytes: oneGiB });
   assert.deepEqual(JSON.parse(made.stdout).faults, []);
   assert.match(made.stderr, /2 of 2 files, 1\.0 of 1\.0 GiB/);
   assert.deepEqual(JSON.parse(back.stdout).faults, []);
-  const service = await startService(t, { folder: restored, key: '', settings: { MAX_FILE_BYTES: String(oneGiB) } });
+  const service = await startService(t, { folder: restored, key, settings: { MAX_FILE_BYTES: String(oneGiB) } });
   assert.equal(await service.stop(), 0);
 });
 
