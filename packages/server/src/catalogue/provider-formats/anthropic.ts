@@ -1,6 +1,7 @@
 import { flattenRoot } from './flatten-root.ts';
 import { createLosses, type FunctionFormat, type JsonSchema, type Losses } from './function-format.ts';
 import { inlineReferences } from './inline-references.ts';
+import { portable } from './portable-schema.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
@@ -17,7 +18,7 @@ export const anthropic: FunctionFormat = ({ plugin }) => {
   };
 };
 
-/** Removes references, extensions and combinators at the root. The rest of the schema stays unchanged. */
+/** Removes references, extensions, lists of types and combinators at the root. The rest of the schema stays unchanged. */
 export function plainRoot(schema: JsonSchema, at: readonly string[], losses: Losses): JsonSchema {
   const flat = flattenRoot(inlineReferences(schema), at, losses);
   return rewriteSchema(flat, at, { rules: plainRules, losses }) ?? flat;
@@ -25,6 +26,5 @@ export function plainRoot(schema: JsonSchema, at: readonly string[], losses: Los
 
 const plainRules: Rules = {
   keeps: (keyword) => keyword !== '$schema' && keyword !== '$comment' && !keyword.startsWith('x-'),
-  // Some clients that pass tools on expect every schema to be an object.
-  shape: (schema) => (typeof schema === 'boolean' ? (schema ? {} : { not: {} }) : schema),
+  shape: portable,
 };

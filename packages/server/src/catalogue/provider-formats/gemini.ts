@@ -11,6 +11,7 @@ import {
 import { inlineReferences } from './inline-references.ts';
 import { joinParts } from './join-parts.ts';
 import { looseParameters } from './openai.ts';
+import { withSingleTypes } from './portable-schema.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
@@ -94,25 +95,8 @@ function withConstants(schema: JsonSchema): JsonSchema {
 function oneType(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {
   const nullFree = withoutNull(asAnyOf(schema, path, losses));
   const types = typesOf(nullFree) ?? [];
-  const [only] = types;
-  if (types.length < 2) return only === undefined ? nullFree : { ...nullFree, type: only };
-  const { type: _type, description, nullable, ...rest } = nullFree;
-  losses.add('rewritten', [...path, 'type'], 'A list of types was replaced by "anyOf".');
-  const beside = { ...(description === undefined ? {} : { description }), ...(nullable === true ? { nullable } : {}) };
-  return { ...beside, anyOf: types.map((type) => ({ ...ofType(rest, type), type })) };
-}
-
-const ofOneType: Readonly<Record<string, string>> = {
-  ...{ items: 'array', prefixItems: 'array', minItems: 'array', maxItems: 'array', uniqueItems: 'array' },
-  ...{ properties: 'object', required: 'object', additionalProperties: 'object', pattern: 'string' },
-  ...{ minLength: 'string', maxLength: 'string', format: 'string' },
-  ...{ minimum: 'number', maximum: 'number', exclusiveMinimum: 'number', exclusiveMaximum: 'number' },
-  multipleOf: 'number',
-};
-
-function ofType(schema: JsonSchema, type: string): JsonSchema {
-  const family = type === 'integer' ? 'number' : type;
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => (ofOneType[keyword] ?? family) === family));
+  if (types.length > 1) losses.add('rewritten', [...path, 'type'], 'A list of types was replaced by "anyOf".');
+  return withSingleTypes(nullFree);
 }
 
 function asAnyOf(schema: JsonSchema, path: readonly string[], losses: Losses): JsonSchema {

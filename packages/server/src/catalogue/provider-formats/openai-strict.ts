@@ -8,11 +8,11 @@ import {
   type Losses,
   membersOf,
   textsIn,
-  typesOf,
 } from './function-format.ts';
 import { inlineReferences } from './inline-references.ts';
 import { joinParts } from './join-parts.ts';
 import { looseParameters, openaiHead } from './openai.ts';
+import { withSingleTypes } from './portable-schema.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { findExcess } from './strict-limits.ts';
 
@@ -60,12 +60,12 @@ const strictRules: Rules = {
 
   shape: (declared, path, losses) => {
     if (typeof declared === 'boolean') return undefined;
-    const schema = asAnyOf(joinParts(declared), path, losses);
+    const chosen = asAnyOf(joinParts(declared), path, losses);
+    const schema = chosen === undefined ? undefined : withSingleTypes(chosen);
     if (schema === undefined || schema.allOf !== undefined) return undefined;
     if (!saysWhatItIs(schema)) return undefined;
-    const types = typesOf(schema) ?? [];
-    if (types.includes('array') && (schema.prefixItems !== undefined || !isJsonObject(schema.items))) return undefined;
-    return types.includes('object') || schema.properties !== undefined ? closed(schema, path, losses) : schema;
+    if (schema.type === 'array' && (schema.prefixItems !== undefined || !isJsonObject(schema.items))) return undefined;
+    return schema.type === 'object' || schema.properties !== undefined ? closed(schema, path, losses) : schema;
   },
 
   finish: (schema, path, losses) => (schema.properties === undefined ? schema : allRequired(schema, path, losses)),
@@ -118,18 +118,13 @@ function allRequired(schema: JsonSchema, path: readonly string[], losses: Losses
 function orNull(schema: JsonSchema): JsonSchema {
   if (takesNull(schema)) return schema;
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] };
-  const types = typesOf(schema);
-  if (types === undefined || schema.const !== undefined) {
-    const { description, ...rest } = schema;
-    const described = description === undefined ? {} : { description };
-    return { ...described, anyOf: [rest, { type: 'null' }] };
-  }
-  const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
-  return { ...schema, type: [...types, 'null'], ...values };
+  const { description, title, ...rest } = schema;
+  const words = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
+  return { ...words, anyOf: [rest, { type: 'null' }] };
 }
 
 function takesNull(schema: JsonSchema): boolean {
   if (Array.isArray(schema.anyOf)) return schema.anyOf.some((branch) => isJsonObject(branch) && branch.type === 'null');
   if (Array.isArray(schema.enum)) return schema.enum.includes(null);
-  return typesOf(schema)?.includes('null') === true;
+  return schema.type === 'null';
 }

@@ -6,9 +6,9 @@ import {
   type FunctionFormat,
   type JsonSchema,
   type Losses,
-  typesOf,
 } from './function-format.ts';
 import { inlineReferences } from './inline-references.ts';
+import { portable } from './portable-schema.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
@@ -51,9 +51,8 @@ const looseRules: Rules = {
     if (keyword === '$schema' || keyword === '$comment' || keyword.startsWith('x-')) return false;
     return path.length > 1 || !refusedAtRoot.has(keyword);
   },
-  shape: (schema) => {
-    if (typeof schema === 'boolean') return schema ? {} : { not: {} };
-    const isList = typesOf(schema)?.includes('array') === true;
-    return isList && (schema.items === undefined || schema.items === true) ? { ...schema, items: {} } : schema;
+  shape: (declared) => {
+    const schema = portable(declared);
+    return schema.type === 'array' && schema.items === undefined ? { ...schema, items: {} } : schema;
   },
 };

@@ -83,11 +83,16 @@ function rewriteKeyword({ keyword, value, schema }: Keyword, at: readonly string
   if (keyword === 'properties') return rewriteProperties(schema, at, context);
   if (Array.isArray(value)) return rewriteList(value, [...at, keyword], context);
   const isMap = ['$defs', 'definitions', 'patternProperties', 'dependentSchemas'].includes(keyword);
-  if (!isMap) return typeof value === 'boolean' ? value : rewriteSchema(value, [...at, keyword], context);
+  if (!isMap) return mayBeBoolean(keyword, value) ? value : rewriteSchema(value, [...at, keyword], context);
   const entries = membersOf(value).map(
     ([name, child]) => [name, rewriteSchema(child, [...at, keyword, name], context)] as const,
   );
   return entries.some(([, child]) => child === undefined) ? undefined : Object.fromEntries(entries);
+}
+
+/** Whether a client understands `true` and `false` as the schema of this keyword. */
+function mayBeBoolean(keyword: string, value: unknown): boolean {
+  return typeof value === 'boolean' && (keyword === 'additionalProperties' || keyword.startsWith('unevaluated'));
 }
 
 function rewriteProperties(schema: JsonSchema, at: readonly string[], context: Context): unknown {

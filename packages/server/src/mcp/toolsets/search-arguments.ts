@@ -34,7 +34,10 @@ export type ToolSearchArguments = Static<typeof ToolSearchArguments>;
 export const CallArguments = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 128, description: 'The `name` of a tool that search_tools found.' }),
   arguments: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'The input of the tool, by its `inputSchema`.' }),
+    // A plain object, because several clients reject `patternProperties`.
+    Type.Unsafe<Record<string, unknown>>({
+      ...{ type: 'object', additionalProperties: true, description: 'The input of the tool, by its `inputSchema`.' },
+    }),
   ),
 });
 export type CallArguments = Static<typeof CallArguments>;

@@ -20,17 +20,26 @@ const without = (...keywords: string[]) => ({
   properties: Object.fromEntries(keywords.map((keyword) => [keyword, false])),
 });
 
-/** Any JSON Schema without extensions and dialects. Arrays must declare their items. */
+/** Any JSON Schema without a dialect. Several clients and models reject lists of types. */
+const plainSchema = {
+  type: 'object',
+  properties: {
+    ...{ ...schemas('properties'), ...schemas('$defs'), ...lists('anyOf'), ...lists('allOf'), ...lists('oneOf') },
+    ...{ type: { type: 'string' }, items: one, not: one, $schema: false },
+  },
+};
+
+/** Any JSON Schema without extensions and dialects. Each has one type, and arrays must declare their items. */
 const loose = {
   type: 'object',
   properties: {
     ...{ ...schemas('properties'), ...schemas('$defs'), ...lists('anyOf'), ...lists('allOf'), ...lists('oneOf') },
-    ...{ items: one, not: one, $schema: false },
+    ...{ type: { type: 'string' }, items: one, not: one, $schema: false },
     additionalProperties: { anyOf: [{ type: 'boolean' }, one] },
   },
   patternProperties: { '^x-': false },
   if: {
-    properties: { type: { anyOf: [{ const: 'array' }, { type: 'array', contains: { const: 'array' } }] } },
+    properties: { type: { const: 'array' } },
     required: ['type'],
   },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -42,8 +51,8 @@ const strict = {
   additionalProperties: false,
   properties: {
     ...{ ...schemas('properties'), ...schemas('$defs'), ...lists('anyOf') },
-    type: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
     ...{
+      type: { type: 'string' },
       description: true,
       title: true,
       enum: true,
@@ -74,7 +83,7 @@ const strict = {
   allOf: [
     {
       if: {
-        properties: { type: { anyOf: [{ const: 'object' }, { type: 'array', contains: { const: 'object' } }] } },
+        properties: { type: { const: 'object' } },
         required: ['type'],
       },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -82,7 +91,7 @@ const strict = {
     },
     {
       if: {
-        properties: { type: { anyOf: [{ const: 'array' }, { type: 'array', contains: { const: 'array' } }] } },
+        properties: { type: { const: 'array' } },
         required: ['type'],
       },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -172,7 +181,7 @@ const rules: Readonly<Record<string, Json>> = {
     { schema: strict },
   ),
   anthropic: closedObject({ name, description, input_schema: plainRoot }, [], {
-    schema: { type: 'object', properties: { $schema: false } },
+    schema: plainSchema,
   }),
   gemini: closedObject({ name, description, parameters: root }, ['parameters'], { schema: gemini }),
   mcp: closedObject(
@@ -184,7 +193,7 @@ const rules: Readonly<Record<string, Json>> = {
       }),
     },
     [],
-    { schema: { type: 'object', properties: { $schema: false } } },
+    { schema: plainSchema },
   ),
   taskingai: closedObject({
     ...{ object: { const: 'Plugin' }, bundle_id: { type: 'string' }, plugin_id: { type: 'string' } },
