@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { type CliRequest, type CliResult, runCli } from '../../packages/cli/src/testing/run-cli.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -37,7 +38,7 @@ test('[commands] a login checks the address and the key, stores both, and later 
   const { run, loginFile } = await openHome(t);
   const before = await run(['run', 'calculator/evaluate', '--url', `${service.filesUrl}/plugins`]);
   assert.equal(before.code, 77, before.errors);
-  assert.match(before.errors, /APIKEY_VALIDATION_FAILED: .*Run "npm run quartermaster -- login"/);
+  assert.match(before.errors, /APIKEY_VALIDATION_FAILED: .*Run "npm run quartermaster -- login" with another key\.$/m);
 
   const { code, output, errors } = await run(['login', `${service.filesUrl}/`], { input: `${service.key}\n` });
   assert.deepEqual([code, errors], [0, '']);
@@ -92,7 +93,7 @@ test('[commands] a login at a wrong address or with a wrong key stores nothing a
   await once(foreign, 'listening');
   const { port } = foreign.address() as AddressInfo; // it listens on TCP
   const wrong = [
-    [[`http://127.0.0.1:${port}`], service.key, 65, /^quartermaster: UNREADABLE_ANSWER: .*sign in/],
+    [[`http://127.0.0.1:${port}`], service.key, 69, /^quartermaster: UNREADABLE_ANSWER: .*sign in/],
     [['http://127.0.0.1:1'], service.key, 69, /^quartermaster: No Quartermaster service answers\./],
     [[service.filesUrl], 'qmk_wrong', 77, /^quartermaster: APIKEY_VALIDATION_FAILED: /],
     [[service.filesUrl], '', 64, /^quartermaster: The API key must be one line without spaces\. Copy [^\n]+\.$/m],
@@ -150,7 +151,11 @@ test('[commands] a plugin runs with inputs from an option, a file and standard i
   assert.deepEqual([watched.code, /"value": 42/.test(watched.output)], [0, true]);
 
   const refused = [
-    [['--input', '{'], 65, /^quartermaster: --input must be JSON\.$/m],
+    [
+      ['--input', '{'],
+      65,
+      /^quartermaster: --input must be JSON\. Use --input-file to read a file or standard input\.$/m,
+    ],
     [['--input', '[]'], 65, /^quartermaster: --input must be a JSON object\.$/m],
     [['--input', '{"expression":5}'], 65, /^quartermaster: REQUEST_VALIDATION_ERROR: .*expression must be a string/],
     [['--input', '{}', '--input-file', path], 64, /--input or --input-file, not both/],
@@ -163,7 +168,8 @@ test('[commands] a plugin runs with inputs from an option, a file and standard i
     assert.match(result.errors, message);
   }
   const unknown = await run(['run', 'calculator/nothing', '--json']);
-  assert.deepEqual([unknown.code, JSON.parse(unknown.errors).error.code], [66, 'OBJECT_NOT_FOUND']);
+  const { error } = JSON.parse(unknown.errors);
+  assert.deepEqual([unknown.code, error.code, error.message.includes(error.code)], [66, 'OBJECT_NOT_FOUND', false]);
   assert.equal((await run(['run', 'lst'])).code, 64);
 });
 
@@ -177,10 +183,12 @@ test('[commands] files are uploaded, listed, downloaded and deleted', async (t) 
   assert.deepEqual([uploaded.code, uploaded.errors], [0, ''], 'progress is shown on a terminal only');
   const file = JSON.parse(uploaded.output);
   assert.equal(file.file_name, 'library.md');
+  const folder = await run(['files', 'upload', '.'], inHome);
+  assert.deepEqual([folder.code, folder.errors], [66, 'quartermaster: . is a folder. Name a file.\n']);
   const several = await run(['files', 'upload', 'library.md', 'missing.md', 'wrong.xyz', 'empty.md'], inHome);
   assert.equal(several.code, 66, several.errors);
   assert.match(several.output, /^\S+ {2}library\.md\n\S+ {2}empty\.md\n$/);
-  assert.match(several.errors, /^quartermaster: missing\.md: .*missing\.md does not exist/);
+  assert.match(several.errors, /^quartermaster: missing\.md does not exist\. Check the path\.$/m);
 
   const listed = await run(['files', 'list', '--name', 'library.md', '--limit', '1']);
   assert.match(listed.output, /^FILE +NAME +PURPOSE +BYTES +CREATED\n\S+ +library\.md +record_file +\d+ +\d{4}-/);
@@ -247,6 +255,46 @@ test('[commands] a collection is created, filled, searched and deleted', async (
   );
   assert.equal((await run(['records', 'add', id, join(home, 'library.md')])).code, 66);
   assert.equal((await run(['records', 'add', id])).code, 64);
+});
+
+test('[commands] a file that the collection does not take is not uploaded', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  await writeFile(join(home, 'mismatch.csv'), 'question,answer\nWhen?,Now\n');
+  await writeFile(join(home, 'mismatch.md'), 'text');
+  for (const [type, needed, name] of [
+    ['text', 'qa', 'mismatch.csv'],
+    ['qa', 'text', 'mismatch.md'],
+  ] as const) {
+    const id = (await run(['collections', 'create', type, '--type', type])).output.trim();
+    const { code, errors } = await run(['records', 'add', id, name], { folder: home });
+    const reason = `needs a collection of type "${needed}"; this one has type "${type}". Nothing was uploaded. Name another collection.`;
+    assert.deepEqual([code, errors], [65, `quartermaster: ${name} ${reason}\n`]);
+    assert.equal((await run(['files', 'list', '--name', name, '--json'])).output, '');
+  }
+});
+
+test('[commands] paths are relative to the folder of the user when npm runs the command in the folder of the clone', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  await writeFile(join(home, 'notes.md'), 'Notes.');
+  const viaNpm = (...args: readonly string[]) =>
+    promisify(execFile)('npm', ['--prefix', process.cwd(), 'run', '-s', 'quartermaster', '--', ...args], {
+      cwd: home,
+      env: { PATH: process.env.PATH ?? '', HOME: home },
+    });
+  const file = (await viaNpm('files', 'upload', 'notes.md')).stdout.trim();
+  assert.equal((await viaNpm('files', 'download', file, '--out', 'copy.md')).stdout, 'copy.md\n');
+  assert.equal(await readFile(join(home, 'copy.md'), 'utf8'), 'Notes.');
+  // Settings are relative to the folder of the clone, like those of `npm start`.
+  const { code, errors } = await run(['backup', 'copy'], {
+    folder: process.cwd(),
+    environment: { INIT_CWD: home, npm_lifecycle_event: 'quartermaster', QUARTERMASTER_DATA: 'no-such-folder' },
+  });
+  assert.equal(code, 1, errors);
+  assert.ok(errors.includes(join(process.cwd(), 'no-such-folder')), errors);
+  await viaNpm('bundle', 'keygen', 'publisher.key');
+  assert.match(await readFile(join(home, 'publisher.key'), 'utf8'), /PRIVATE KEY/);
 });
 
 test('[commands] plugins are listed by words and shown with their schemas', async (t) => {

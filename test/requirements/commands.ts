@@ -23,6 +23,7 @@ export const commandsRequirements: Requirements = {
     source: 'ADR 0099',
     tests: [
       '[commands] files are uploaded, listed, downloaded and deleted',
+      '[commands] paths are relative to the folder of the user when npm runs the command in the folder of the clone',
       'a name of the service that leads elsewhere is not used for a file',
       'content that differs from its size or hash fails, and content without end is cut',
     ],
@@ -30,7 +31,10 @@ export const commandsRequirements: Requirements = {
   'commands.collections': {
     promise: 'Collections are created, filled with records, searched and deleted.',
     source: 'ADR 0099',
-    tests: ['[commands] a collection is created, filled, searched and deleted'],
+    tests: [
+      '[commands] a collection is created, filled, searched and deleted',
+      '[commands] a file that the collection does not take is not uploaded',
+    ],
   },
   'commands.plugins': {
     promise: 'Plugins are listed and shown.',

@@ -4,7 +4,10 @@ import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** The failure of a command as its user sees it. */
 export interface Failure {
+  /** Begins with the code of the error of the service, if there is one. */
   readonly message: string;
+  /** The message without this code. */
+  readonly reason?: string;
   readonly exitCode: ExitCode;
   /** The code of the error of the service. */
   readonly code?: string;
@@ -27,10 +30,14 @@ export function describeFailure(error: unknown): Failure {
 }
 
 function describeApiError({ code, message, status, requestId, retryAfterMs }: ApiError): Failure {
-  const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ` Run "${commandName} login" to store another key.` : '';
+  const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ` Run "${commandName} login" with another key.` : '';
+  const reason = withOptionNames(message) + remedy;
+  // A server that is not Quartermaster answers with success.
+  const isForeign = code === 'UNREADABLE_ANSWER' && status < 400;
   return {
-    message: `${code}: ${withOptionNames(message)}${remedy}`,
-    exitCode: exitCodeOf(status, retryAfterMs !== null),
+    message: `${code}: ${reason}`,
+    reason,
+    exitCode: isForeign ? exitCodes.unavailable : exitCodeOf(status, retryAfterMs !== null),
     code,
     ...(requestId === null ? {} : { requestId }),
   };

@@ -12,7 +12,7 @@ export async function eachItem(items: readonly string[], work: (item: string) =>
     } catch (error) {
       const { describeFailure } = await import('./describe-failure.ts');
       const { message, exitCode } = describeFailure(error);
-      complain(`quartermaster: ${item}: ${message}`);
+      complain(`quartermaster: ${message.startsWith(item) ? '' : `${item}: `}${message}`);
       process.exitCode ??= exitCode;
     }
   }

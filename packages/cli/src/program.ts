@@ -17,6 +17,7 @@ import { runCommands } from './runs/run-commands.ts';
 import { searchCommand } from './search/search-command.ts';
 import { storeCommands } from './store-commands.ts';
 import { describeUsageErrors } from './usage-errors.ts';
+import { usePathsOfUser } from './user-folder.ts';
 import { verificationCommands } from './verification-commands.ts';
 import { verifyCommand } from './verify-command.ts';
 import { version } from './version.ts';
@@ -53,5 +54,6 @@ export function createProgram(): Command {
   program.addCommand(mcpCommand());
   program.addCommand(completionCommand(program));
   describeUsageErrors(program);
+  usePathsOfUser(program);
   return program;
 }

@@ -8,8 +8,9 @@ try {
   await createProgram().parseAsync(process.argv);
 } catch (error) {
   const { describeFailure } = await import('./describe-failure.ts');
-  const { message, exitCode, code, requestId } = describeFailure(error);
-  if (process.argv.includes('--json')) printErrorJson({ error: { code, message, request_id: requestId } });
+  const { message, reason, exitCode, code, requestId } = describeFailure(error);
+  if (process.argv.includes('--json'))
+    printErrorJson({ error: { code, message: reason ?? message, request_id: requestId } });
   else complain(`quartermaster: ${message}`);
   process.exitCode = exitCode;
 }

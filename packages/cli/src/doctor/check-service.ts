@@ -25,7 +25,8 @@ export async function* checkService(options: ConnectionOptions): AsyncGenerator<
     return;
   }
   const isReached = yield* checkAddress(filesUrl);
-  yield await checkEncryption(filesUrl);
+  // A failed handshake may be the reason why no service answers.
+  if (isReached || filesUrl.startsWith('https:')) yield await checkEncryption(filesUrl);
   if (!isReached) return;
   yield* checkKey(connection, filesUrl);
   if (pluginsUrl !== undefined) yield await checkPlugins(filesUrl, pluginsUrl);

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
 import { commandName } from '@quartermaster/contract/command-name';
@@ -34,6 +35,7 @@ type FilesQuery = Parameters<Quartermaster['files']['list']>[0];
 
 /** Uploads a file with its progress. The service checks the purpose. */
 export async function uploadFile(qm: Quartermaster, path: string, { purpose, name }: Omit<UploadOptions, 'json'>) {
+  if ((await stat(path)).isDirectory()) throw new CommandError(exitCodes.notFound, `${path} is a folder. Name a file.`);
   const line = createProgressLine();
   const fileName = name ?? basename(path);
   try {

@@ -21,12 +21,18 @@ export interface AddOptions extends Output {
 
 type RecordBody = Parameters<Quartermaster['records']['create']>[1];
 
+/** The collection that receives the records. */
+interface Target {
+  readonly qm: Quartermaster;
+  readonly type: 'text' | 'qa';
+}
+
 /** Creates one record from each source. A source that fails does not stop the others. */
 export async function addRecords(collectionId: string, paths: readonly string[], options: AddOptions): Promise<void> {
   const { file = [], text, web, title } = options;
-  const sources = new Map<string, (qm: Quartermaster) => Promise<RecordBody>>([
-    ...paths.map((path) => [path, async (qm: Quartermaster) => await upload(qm, path)] as const),
-    ...file.map((id) => [id, async (qm: Quartermaster) => await describeFile(qm, id)] as const),
+  const sources = new Map<string, (target: Target) => Promise<RecordBody>>([
+    ...paths.map((path) => [path, async (target: Target) => await upload(target, path)] as const),
+    ...file.map((id) => [id, async ({ qm }: Target) => await describeFile(qm, id)] as const),
     ...(text === undefined ? [] : [['--text', async () => ({ type: 'text', content: text }) as const] as const]),
     ...(web === undefined ? [] : [['--web', async () => ({ type: 'web', url: web }) as const] as const]),
   ]);
@@ -36,10 +42,9 @@ export async function addRecords(collectionId: string, paths: readonly string[],
     throw new CommandError(exitCodes.usage, '--title is allowed for one record only.');
   const common = readCommon(options);
   const qm = await connect(options, 'files');
-  // A collection that does not exist must not be noticed after an upload.
-  await qm.collections.get(collectionId);
+  const { type } = await qm.collections.get(collectionId);
   await eachItem([...sources.keys()], async (source) => {
-    const body = { ...(await sources.get(source)?.(qm)), ...common } as RecordBody; // the service checks the metadata
+    const body = { ...(await sources.get(source)?.({ qm, type })), ...common } as RecordBody; // the service checks the metadata
     const record = await qm.records.create(collectionId, body);
     if (options.wait === true) {
       const { timeout, json } = options;
@@ -57,7 +62,14 @@ function readCommon({ title, metadata, onDuplicate }: AddOptions) {
   };
 }
 
-async function upload(qm: Quartermaster, path: string): Promise<RecordBody> {
+/** Uploads a file whose record the collection accepts. The upload of another one would leave a file without a record. */
+async function upload({ qm, type }: Target, path: string): Promise<RecordBody> {
+  const needed = /\.(?:csv|xlsx)$/i.test(path) ? 'qa' : 'text';
+  if (type !== needed)
+    throw new CommandError(
+      exitCodes.invalidData,
+      `${path} needs a collection of type "${needed}"; this one has type "${type}". Nothing was uploaded. Name another collection.`,
+    );
   return toBody(await uploadFile(qm, path, {}));
 }
 

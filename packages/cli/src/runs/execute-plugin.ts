@@ -62,7 +62,8 @@ export function readObject(text: string, option: string): Record<string, unknown
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CommandError(exitCodes.invalidData, `${option} must be JSON.`);
+    const remedy = option === '--input' ? ' Use --input-file to read a file or standard input.' : '';
+    throw new CommandError(exitCodes.invalidData, `${option} must be JSON.${remedy}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new CommandError(exitCodes.invalidData, `${option} must be a JSON object.`);
