@@ -138,6 +138,19 @@ test('[dialects] the threshold that Dify proposes keeps the right chunk of a sma
   assert.ok(others.every((score) => score <= (best ?? 0)));
 });
 
+test('[dialects] a title in a response to Dify has no control characters and no overrides of the text direction', async () => {
+  const { client } = limited.service;
+  const { collection_id: knowledge_id } = await client.collections.create({ name: 'titles' });
+  const title = 'invoice\u202efdp.txt\u001b[2J';
+  const { record_id } = await client.records.create(knowledge_id, { type: 'text', title, content: 'Three books.' });
+  await settledRecord(client, knowledge_id, record_id);
+  const { body } = await retrieve({ knowledge_id, query: 'books' });
+  assert.deepEqual(
+    body.records.map((record) => record.title),
+    ['invoice\ufffdfdp.txt\ufffd[2J'],
+  );
+});
+
 const all = ['Horaires', 'Hours', 'Zeiten'];
 const conditions: ReadonlyArray<readonly [operator: string, name: string | string[], value: unknown, found: string[]]> =
   [
@@ -164,6 +177,8 @@ const conditions: ReadonlyArray<readonly [operator: string, name: string | strin
     ['not empty', 'day', null, ['Horaires']],
     ['after', 'day', '2026-01-01', ['Horaires']],
     ['before', 'day', '2026-01-01', []],
+    ['after', 'day', '2026-05-01T00:00:00Z', []],
+    ['after', 'year', '2025', ['Horaires']],
   ];
 
 for (const [comparison_operator, name, value, found] of conditions) {
@@ -196,6 +211,8 @@ test('[dialects] a request of Dify that cannot be answered is refused in its for
     [condition({ name: 'a', comparison_operator: 'is' }), /conditions\/0\/value/],
     [condition({ name: 'a', comparison_operator: '>', value: ['1'] }), /conditions\/0\/value/],
     [condition({ name: 'a', comparison_operator: 'in', value: ' , ' }), /conditions\/0\/value/],
+    [condition({ name: 'a', comparison_operator: 'before', value: 'x' }), /conditions\/0\/value.*an ISO 8601 date/],
+    [condition({ name: 'a', comparison_operator: 'after', value: '2026-13-01' }), /conditions\/0\/value/],
     [
       {
         knowledge_id,

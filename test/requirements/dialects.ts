@@ -7,6 +7,7 @@ export const dialectsRequirements: Requirements = {
     source: 'docs/contract.md "Dialects"',
     tests: [
       '[dialects] Dify finds the chunks of a collection, each with a score, a title and an object of metadata',
+      '[dialects] a title in a response to Dify has no control characters and no overrides of the text direction',
       '[dialects] the threshold that Dify proposes keeps the right chunk of a small collection',
       '[dialects] the condition of Dify ${name} ${comparison_operator} ${value} selects the same chunks as a filter',
       '[dialects] conditions of Dify are combined by and, by or, and absent ones select everything',

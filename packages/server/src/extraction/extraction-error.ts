@@ -49,7 +49,7 @@ export function headerMissing(
   });
   return new ExtractionError(
     'header_missing',
-    `No columns are named question and answer, nor are there just two columns. Found: ${named.join('; ')}.`,
+    `No row names both a column of questions and a column of answers. Found: ${named.join('; ')}. Name these columns, for example, question and answer.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ChunkQuery, DifyRecords, DifyRetrieval, ScoredChunk } from '@quartermaster/contract';
 import type { NamedRecord } from '../../collections/records/record-repository.ts';
+import { plainName } from '../../kernel/plain-name.ts';
 import { toFilter } from './to-filter.ts';
 
 /** The ports that the dialect translates to. */
@@ -54,7 +55,7 @@ function toDifyRecord(chunk: ScoredChunk, record: NamedRecord | undefined): Dify
   return {
     content: chunk.content,
     score: chunk.score,
-    title: record?.title || path || '',
+    title: plainName(record?.title || path || ''),
     metadata: {
       ...chunk.metadata,
       ...(chunk.record_id === null ? {} : { document_id: chunk.record_id }),

@@ -51,6 +51,9 @@ function readComparison(
   }
   const operand = textual.has(operator) ? value : readNumber(value);
   if (isIn(equality, operator)) return { type: equality[operator], value: operand };
+  if ((operator === 'after' || operator === 'before') && typeof operand === 'string' && !isDate(operand)) {
+    throw fieldInvalid(path, 'a text that is no date', `an ISO 8601 date or a number for the operator "${operator}"`);
+  }
   return { type: order[operator], value: operand };
 }
 
@@ -61,6 +64,11 @@ function isIn<Name extends string>(table: Readonly<Record<Name, unknown>>, name:
 /** Returns the number that a text contains, otherwise the text. Dify may send numbers and times as texts. */
 function readNumber(value: string | number): string | number {
   return typeof value === 'string' && /^-?\d{1,20}(?:\.\d{1,20})?$/.test(value) ? Number(value) : value;
+}
+
+/** Whether a text starts like an ISO 8601 date and is a date, such as 2026-05 or 2026-05-01T10:00:00Z. */
+function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 /** Dify may send a list as one text with commas. */

@@ -122,6 +122,11 @@ test('two columns need no header, and the report mentions this', () => {
 test('a sheet with only one of the two columns, or with more columns and no header, is refused with the columns found', () => {
   assert.throws(() => fromCsv('question,name\na,b\n'), { code: 'header_missing', message: /"question", "name"/ });
   assert.throws(() => fromCsv('size,colour,price\na,b,c\n'), { message: /"size", "colour", "price"/ });
+  // "a" is a name of a column of answers.
+  assert.throws(() => fromCsv('a,b\n1,2\n'), {
+    message:
+      'No row names both a column of questions and a column of answers. Found: "a", "b". Name these columns, for example, question and answer.',
+  });
 });
 
 test('every row with a value is accepted or reported with its position', () => {

@@ -1,4 +1,5 @@
 import type { Chunk } from '@quartermaster/contract';
+import { plainName } from '../../kernel/plain-name.ts';
 import type { NamedRecord } from './knowledge-store.ts';
 
 const longestName = 120;
@@ -11,7 +12,7 @@ function cut(text: string): string {
 export function titleOf(record: NamedRecord | undefined, content: string): string {
   const start = content.trim().split('\n', 1)[0] ?? '';
   const names = [record?.title, record?.fileName, record?.url, start, 'Untitled'];
-  return cut(names.find((name) => typeof name === 'string' && name.trim() !== '') ?? '');
+  return plainName(cut(names.find((name) => typeof name === 'string' && name.trim() !== '') ?? ''));
 }
 
 /** The members of a citation that users chose. */

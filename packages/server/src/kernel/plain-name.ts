@@ -1,0 +1,7 @@
+/**
+ * Returns a name that a user chose as one line in one reading order: with a space for each line break or tab, and U+FFFD for each
+ * other control character and each character that overrides the direction of the text. Names in Arabic and Hebrew keep their marks.
+ */
+export function plainName(text: string): string {
+  return text.replace(/[\t-\r\u0085\u2028\u2029]/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+}
