@@ -71,6 +71,18 @@ export const executionRequirements: Requirements = {
       'a signature is valid for its artifact, project and time only, and under an earlier key of the store',
     ],
   },
+  'execute.unused-answers': {
+    promise: 'An answer of a third party that a run cannot use is an artifact of the run, and the error names it.',
+    source: 'docs/contract.md "Artifacts"; ADR 0107',
+    tests: [
+      '[unused-answers] an answer whose form the plugin cannot use is stored, and the error names it',
+      '[unused-answers] the last answer to a handler is stored when its output is refused or its process ends',
+      '[unused-answers] an answer with a failure status is not stored',
+      '[unused-answers] asynchronous runs, repetitions and run records name the stored answer',
+      '[unused-answers] over MCP, the error links to the stored answer',
+      '[unused-answers] an error says so when the answer cannot be stored',
+    ],
+  },
   'execute.file-inputs': {
     promise:
       'An input that is file content names a stored file of the project, within bounds and with the scope files.',

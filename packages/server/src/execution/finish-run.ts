@@ -3,11 +3,12 @@ import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { RedactionRefused } from '../egress/redact/redaction-budget.ts';
 import type { Redactor } from '../egress/redact/redactor.ts';
 import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from './json-bounds.ts';
-import type { Outcome } from './outcome.ts';
+import type { KeptAnswer, Outcome } from './outcome.ts';
 import { findMedia } from './output-parts/find-parts.ts';
 import { type SplitOutput, splitOutput } from './output-parts/split-output.ts';
 import { storeParts } from './output-parts/store-parts.ts';
 import type { RawOutcome, Run } from './run-plugin.ts';
+import { keepAnswer } from './unused-answers/keep-answer.ts';
 
 /** Turns the raw outcome of a plugin into the outcome that is answered. It rejects only for defects. */
 export type Finish = (raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined) => Promise<Outcome>;
@@ -19,7 +20,13 @@ export type Finish = (raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefi
 export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined): Finish {
   async function finish(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Promise<Outcome> {
     const { redactor } = run.policy.egress;
-    if (raw.kind !== 'returned') return redactMessages(raw, redactor);
+    if (raw.kind !== 'returned') {
+      const { unused, isUnusable: _, ...failure } = raw;
+      const outcome = redactMessages(failure, redactor);
+      // An answer to the verification of credentials is no result.
+      if (unused === undefined || plugin === undefined) return outcome;
+      return withAnswer(outcome, await keepAnswer(artifacts, unused, run));
+    }
     const contents = raw.contents === undefined ? {} : { contents: redactor.deep(raw.contents) };
     const large = largeOutputOf(raw);
     if (large === undefined) {
@@ -53,6 +60,19 @@ export const redactionFailed = {
   kind: 'failed',
   message: 'The result was withheld: it could not be searched for the credentials within the limits of the service.',
 } as const;
+
+function withAnswer(outcome: Exclude<Outcome, { kind: 'succeeded' }>, answer: KeptAnswer): Outcome {
+  switch (outcome.kind) {
+    case 'upstream_failed':
+    case 'failed':
+    case 'timed_out':
+    case 'crashed':
+    case 'out_of_memory':
+      return { ...outcome, answer };
+    default:
+      return outcome;
+  }
+}
 
 /** Undefined for an output that can be answered as it is. */
 function largeOutputOf({ output, parts }: { output: unknown } & Partial<SplitOutput>): SplitOutput | undefined {

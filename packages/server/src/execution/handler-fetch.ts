@@ -1,15 +1,18 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { Broker, EgressRequest, EgressResult } from '../egress/broker.ts';
 import { decodeText, isText } from './declarative/body.ts';
-import { type CallFailure, outcomeWithoutAnswer } from './declarative/declarative.ts';
-import { excerptOf } from './declarative/interpret-answer.ts';
+import { outcomeWithoutAnswer } from './declarative/declarative.ts';
+import { type CallFailure, excerptOf } from './declarative/interpret-answer.ts';
 import type { RunPolicy } from './run-policy.ts';
+import { type UnusedAnswer, unusedAnswerOf } from './unused-answers/unused-answer.ts';
 
 /** The `context.fetch` of one run of a handler. */
 export interface HandlerFetch {
   fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>;
   /** The failure of the last call, if it failed. It is the most likely cause when the handler throws afterwards. */
   blame(): CallFailure | null;
+  /** The last successful answer, if there is one. */
+  lastAnswer(): UnusedAnswer | undefined;
 }
 
 type RefusesCredentials = (answer: Extract<EgressResult, { kind: 'response' }>) => boolean;
@@ -23,6 +26,7 @@ export function createHandlerFetch(
 ): HandlerFetch {
   let requests = 0;
   let last: EgressResult | null = null;
+  let lastAnswer: UnusedAnswer | undefined;
 
   async function fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
     if (requests >= policy.maxRequests) {
@@ -31,6 +35,7 @@ export function createHandlerFetch(
     requests += 1;
     const result = await broker.send(toEgress(request), policy.egress, signal);
     last = result;
+    lastAnswer = unusedAnswerOf(result) ?? lastAnswer;
     if (result.kind === 'timed_out') throw failure('timed_out', `The API did not respond within ${result.limitMs} ms.`);
     if (result.kind === 'credentials_rejected') throw failure(result.kind, 'The API rejected the credentials.');
     if (result.kind !== 'response') throw failure(result.kind, result.message);
@@ -40,7 +45,11 @@ export function createHandlerFetch(
     return { status, headers, text: '', base64: body.toString('base64') };
   }
 
-  return { fetch, blame: () => (last === null ? null : outcomeOf(last, refusesCredentials)) };
+  return {
+    fetch,
+    blame: () => (last === null ? null : outcomeOf(last, refusesCredentials)),
+    lastAnswer: () => lastAnswer,
+  };
 }
 
 function outcomeOf(result: EgressResult, refusesCredentials: RefusesCredentials): CallFailure | null {

@@ -1,4 +1,15 @@
-import type { ErrorCode, ErrorDetail, OutputArtifact } from '@quartermaster/contract';
+import type { Artifact, ErrorCode, ErrorDetail, OutputArtifact } from '@quartermaster/contract';
+
+/** What became of a third party's successful answer that the run could not use. */
+export interface KeptAnswer {
+  /** Null when the answer could not be stored. */
+  readonly artifact: Artifact | null;
+}
+
+interface WithAnswer {
+  /** Absent unless the third party had answered with success. */
+  readonly answer?: KeptAnswer;
+}
 
 /** How a run ended. A failure of a plugin is an outcome, not an exception. {@link outcomeCodes} covers every kind. */
 export type Outcome =
@@ -14,21 +25,21 @@ export type Outcome =
   /** The plugin rejected the input: 422. */
   | { readonly kind: 'input_rejected'; readonly message: string }
   /** The upstream answered with an error or could not be reached: 502. */
-  | {
+  | ({
       readonly kind: 'upstream_failed';
       readonly message: string;
       readonly upstreamStatus: number | null;
       readonly excerpt: string | null;
-    }
+    } & WithAnswer)
   /** The upstream rejected the credentials: 401. */
   | { readonly kind: 'credentials_rejected'; readonly upstreamStatus: number; readonly excerpt: string | null }
   /** The egress policy forbids the address: 502. */
   | { readonly kind: 'egress_refused'; readonly message: string }
   /** `of` names the limit: processor time, or by default elapsed time. */
-  | { readonly kind: 'timed_out'; readonly limitMs: number; readonly of?: 'processor' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'crashed'; readonly message: string }
-  | { readonly kind: 'out_of_memory'; readonly limitMb: number }
+  | ({ readonly kind: 'timed_out'; readonly limitMs: number; readonly of?: 'processor' } & WithAnswer)
+  | ({ readonly kind: 'failed'; readonly message: string } & WithAnswer)
+  | ({ readonly kind: 'crashed'; readonly message: string } & WithAnswer)
+  | ({ readonly kind: 'out_of_memory'; readonly limitMb: number } & WithAnswer)
   | { readonly kind: 'queue_full'; readonly retryAfterSeconds: number }
   /** The caller disconnected, so the outcome is not sent. */
   | { readonly kind: 'cancelled' };

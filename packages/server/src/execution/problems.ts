@@ -1,6 +1,6 @@
 import { Problem } from '../kernel/problem.ts';
 import { anyValue, missing, validationFailed } from '../kernel/validation/validation-error.ts';
-import type { Outcome } from './outcome.ts';
+import type { KeptAnswer, Outcome } from './outcome.ts';
 
 /** This machine cannot isolate the bundle's code as the operator requires. */
 export function handlersRefused(bundleId: string, reason: string): Problem {
@@ -51,7 +51,32 @@ export function noRoomForRun(): Problem {
 }
 
 /** The error for a failed run. Source: docs/contract.md "Bundles and plugins". */
-export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>, runId: string): Problem {
+export function outcomeProblem(outcome: FailedOutcome, runId: string): Problem {
+  const problem = problemOf(outcome, runId);
+  const answer = answerOf(outcome);
+  if (answer === undefined) return problem;
+  const [detail = {}] = problem.details ?? [];
+  const artifact = answer.artifact === null ? {} : { artifact: answer.artifact };
+  const message = `${problem.message.replace(/\.$/, '')}. ${describeAnswer(answer)}`;
+  return new Problem(problem.code, message, { details: [{ ...detail, ...artifact }] });
+}
+
+type FailedOutcome = Exclude<Outcome, { kind: 'succeeded' }>;
+
+function answerOf(outcome: FailedOutcome): KeptAnswer | undefined {
+  return 'answer' in outcome ? outcome.answer : undefined;
+}
+
+/** Tells what became of an answer that the run could not use. Source: ADR 0107. */
+function describeAnswer({ artifact }: KeptAnswer): string {
+  if (artifact === null) {
+    return 'The third party had answered, but its answer could not be stored: the service stores no artifacts, a limit on the files or artifacts of the project is reached, or the disk could not be written. A further run asks the third party again.';
+  }
+  const { artifact_id: id, media_type: type, bytes } = artifact;
+  return `The third party had answered. Its answer is stored as artifact ${id} (${type}, ${bytes} bytes). Do not run the plugin again.`;
+}
+
+function problemOf(outcome: FailedOutcome, runId: string): Problem {
   const run = { run_id: runId };
   switch (outcome.kind) {
     case 'input_rejected':
@@ -59,7 +84,7 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
         details: [{ ...run, path: 'body/input_params', message: outcome.message }],
       });
     case 'upstream_failed':
-      return new Problem('PROVIDER_ERROR', `The third party failed: ${outcome.message}`, {
+      return new Problem('PROVIDER_ERROR', describeUpstream(outcome), {
         details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
       });
     case 'credentials_rejected':
@@ -88,6 +113,11 @@ export function outcomeProblem(outcome: Exclude<Outcome, { kind: 'succeeded' }>,
     case 'cancelled':
       return new Problem('RUN_CANCELLED', 'The run was cancelled.', { details: [run] });
   }
+}
+
+function describeUpstream({ message, answer }: Extract<Outcome, { kind: 'upstream_failed' }>): string {
+  if (answer === undefined) return `The third party failed: ${message}`;
+  return `The plugin cannot use the answer of the third party: ${message.replace(/\.$/, '')}.`;
 }
 
 function describeTimeLimit({ limitMs, of }: Extract<Outcome, { kind: 'timed_out' }>): string {

@@ -16,6 +16,7 @@ import { createToolRunner } from './remote-tools/run-tool.ts';
 import type { ObservedRun, RunObserver, RunProgress } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import { type Unusable, withUnusedAnswer } from './unused-answers/unused-answer.ts';
 
 /** One run, from its first check to its end. */
 export interface Run extends ObservedRun {
@@ -32,7 +33,7 @@ export type RawOutcome =
       /** The contents of a tool of an MCP server beside its structured output. */
       readonly contents?: readonly unknown[];
     } & Partial<Pick<SplitOutput, 'parts'>>)
-  | Exclude<Outcome, { kind: 'succeeded' }>;
+  | (Exclude<Outcome, { kind: 'succeeded' }> & Unusable);
 
 /** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */
 export interface PluginRunner {
@@ -127,9 +128,11 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       if (outcome.kind === 'returned_large') {
         const { maxOutputBytes } = limits;
         const owner = { projectId: run.caller.projectId, keyId: run.caller.keyId ?? null };
-        return await reader.readOutput(outcome.json, { owner, maxOutputBytes, signal });
+        const read = await reader.readOutput(outcome.json, { owner, maxOutputBytes, signal });
+        return withUnusedAnswer(read, handlerFetch.lastAnswer());
       }
-      return outcome.kind === 'failed' ? (handlerFetch.blame() ?? outcome) : outcome;
+      if (outcome.kind !== 'failed') return withUnusedAnswer<RawOutcome>(outcome, handlerFetch.lastAnswer());
+      return handlerFetch.blame() ?? withUnusedAnswer<RawOutcome>(outcome, handlerFetch.lastAnswer());
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import type { ExecuteResult } from '@quartermaster/contract';
+import type { Artifact, ExecuteResult } from '@quartermaster/contract';
 import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
-import { type ReadMedia, readContents } from './result-contents.ts';
+import { linkTo, type ReadMedia, readContents } from './result-contents.ts';
 
 const maxFindings = 10;
 
@@ -44,11 +44,17 @@ export function resultOfProblem({ code, message, details }: Problem, hint: strin
   const findings = (details ?? []).slice(0, maxFindings).flatMap(describeDetail);
   const lines = [message, ...findings.filter((line) => line !== message), ...(hint === null ? [] : [hint])];
   const error = { code, message, ...(details === undefined ? {} : { details }) };
+  const links = (details ?? []).flatMap(({ artifact }) => (isArtifact(artifact) ? [linkTo(artifact)] : []));
   return {
     isError: true,
-    content: [{ type: 'text', text: lines.map(forModel).join('\n') }],
+    content: [{ type: 'text', text: lines.map(forModel).join('\n') }, ...links],
     _meta: { [metaKeys.error]: error },
   };
+}
+
+/** Only the answer of a failed run is an artifact in the details of a problem. */
+function isArtifact(value: unknown): value is Artifact {
+  return isJsonObject(value) && value.object === 'Artifact';
 }
 
 function describeDetail(detail: Readonly<Record<string, unknown>>): string[] {

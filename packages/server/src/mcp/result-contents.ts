@@ -1,5 +1,5 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
-import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
+import type { Artifact, ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { findMedia, replaceAt } from '../execution/output-parts/find-parts.ts';
 import { placeholderOf } from '../execution/output-parts/output-part.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
@@ -158,7 +158,7 @@ function distinct(artifacts: readonly OutputArtifact[]): OutputArtifact[] {
   return [...new Map(artifacts.map((artifact) => [artifact.artifact_id, artifact])).values()];
 }
 
-function linkTo(artifact: OutputArtifact): ContentBlock {
+export function linkTo(artifact: Artifact): ContentBlock {
   const { file_url: uri, file_name: name, media_type: mimeType, bytes: size } = artifact;
   return { type: 'resource_link', uri, name, mimeType, size };
 }

@@ -45,7 +45,12 @@ function describeError(
   runId: string,
   includesMessage: boolean,
 ): RunEnd['error'] {
-  if (!includesMessage) return { code: outcomeCodes[outcome.kind], message: null };
+  if (!includesMessage) {
+    // The artifact has no text of the third party in its description.
+    const { artifact = null } = ('answer' in outcome && outcome.answer) || {};
+    const known = artifact === null ? {} : { details: [{ run_id: runId, artifact }] };
+    return { code: outcomeCodes[outcome.kind], message: null, ...known };
+  }
   const { code, message, details } = outcomeProblem(outcome, runId);
   return { code, message, ...(details === undefined ? {} : { details: [...details] }) };
 }

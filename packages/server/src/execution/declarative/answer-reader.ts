@@ -79,7 +79,11 @@ export function createAnswerReader(): AnswerReader {
     } catch (error) {
       rest();
       if (signal.aborted) return { kind: 'cancelled' };
-      return { kind: 'failed', message: `The response of the third party could not be read: ${reasonOf(error)}.` };
+      return {
+        kind: 'failed',
+        message: `The response of the third party could not be read: ${reasonOf(error)}.`,
+        isUnusable: true,
+      };
     } finally {
       idle = setTimeout(rest, idleMs).unref();
     }
@@ -109,6 +113,7 @@ export function createAnswerReader(): AnswerReader {
       return {
         kind: 'failed',
         message: `The output cannot be used: ${'message' in outcome ? outcome.message : outcome.kind}`,
+        isUnusable: true,
       };
     },
   };

@@ -1,8 +1,9 @@
 import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
 import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
 import type { AnswerReader, PreparedResponse } from './answer-reader.ts';
-import { type CallOutcome, compileAnswerRules } from './interpret-answer.ts';
+import { type CallFailure, type CallOutcome, compileAnswerRules } from './interpret-answer.ts';
 import { compileRequest, type RenderRequest } from './request.ts';
 import { placeholdersOf } from './template.ts';
 
@@ -11,9 +12,6 @@ export interface PreparedCall {
   readonly render: RenderRequest;
   readonly response: PreparedResponse;
 }
-
-/** The ways in which an outbound call makes a run fail. */
-export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
 
 /** What a call needs besides its input. */
 export interface CallContext {
@@ -57,7 +55,8 @@ export async function runCall(
   if ('rejected' in rendered) return { kind: 'input_rejected', message: rendered.rejected };
   const result = await context.broker.send(rendered.request, context.policy, context.signal);
   if (result.kind !== 'response') return outcomeWithoutAnswer(result);
-  return await context.reader.read(call.response, result, { input, ...context });
+  const outcome = await context.reader.read(call.response, result, { input, ...context });
+  return withUnusedAnswer(outcome, unusedAnswerOf(result));
 }
 
 type Answer = Extract<EgressResult, { kind: 'response' }>;

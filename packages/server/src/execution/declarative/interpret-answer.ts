@@ -4,6 +4,7 @@ import { hasFewParts, maxOutputParts } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
 import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
+import type { Unusable } from '../unused-answers/unused-answer.ts';
 import { type BodyFormat, decodeText, readBody } from './body.ts';
 import { ExpressionTooExpensive } from './expression-budget.ts';
 import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
@@ -13,7 +14,10 @@ export type CallOutcome =
   | ({ readonly kind: 'returned'; readonly output: unknown; readonly contents?: readonly unknown[] } & Partial<
       Pick<SplitOutput, 'parts'>
     >)
-  | Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }>;
+  | (Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }> & Unusable);
+
+/** The ways in which a call makes a run fail. */
+export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
 
 /** The compiled `response` of a call. */
 export interface AnswerRules {
@@ -67,10 +71,10 @@ export function interpretAnswer(call: AnswerRules, result: Answer, context: Answ
   try {
     const failure = judgeAnswer(call, scope, { result, takesCredentials });
     if (failure !== null) return failure;
-    if ('wrong' in read) return upstreamFailed(result, read.wrong);
+    if ('wrong' in read) return { ...upstreamFailed(result, read.wrong), isUnusable };
     return mapOutput(call.mapping.output, scope, context);
   } catch (error) {
-    if (error instanceof ExpressionTooExpensive) return { kind: 'failed', message: error.message };
+    if (error instanceof ExpressionTooExpensive) return { kind: 'failed', message: error.message, isUnusable };
     throw error;
   }
 }
@@ -122,20 +126,25 @@ function evaluate(expression: Evaluate | null, scope: MappingScope): false | unk
 
 function mapOutput(expression: Evaluate | null, scope: MappingScope, context: AnswerContext): CallOutcome {
   const evaluated = expression === null ? { value: scope.body } : expression(scope);
-  if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong };
+  if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong, isUnusable };
   const { maxOutputBytes, splits = false } = context;
   const output = evaluated.value ?? null;
   const most = splits ? maxOutputBytes : Math.min(maxOutputBytes, outputPartLimits.inlineBytes);
   // An expression may return the same array many times, so its JSON may be much larger than the value in memory.
   const bytes = jsonSize(output, most);
   if (bytes > most && most < maxOutputBytes) return largeOutput;
-  if (bytes > most) return { kind: 'failed', message: `The output must be at most ${most} bytes; received more.` };
+  if (bytes > most) {
+    return { kind: 'failed', message: `The output must be at most ${most} bytes; received more.`, isUnusable };
+  }
   // Checked before the value leaves the thread: copying it to the event loop visits every part.
   if (bytes <= outputPartLimits.inlineBytes && hasFewParts(output, maxOutputParts)) return { kind: 'returned', output };
   return splits ? { kind: 'returned', ...splitOutput(output) } : largeOutput;
 }
 
-function upstreamFailed(result: Answer, message: string): CallOutcome {
+/** The answer came, and its size or form is the reason of the failure. */
+const isUnusable = true;
+
+function upstreamFailed(result: Answer, message: string): CallFailure {
   return { kind: 'upstream_failed', message, upstreamStatus: result.status, excerpt: excerptOf(result) };
 }
 

@@ -49,6 +49,15 @@ function typeWithoutSignature(named: string): string {
   return hasSignature(type) ? safeMediaType('') : type;
 }
 
+/** The type of an answer: that of its bytes when their format is known, otherwise the one that the third party names. */
+export function mediaTypeOfAnswer(bytes: Buffer, contentType: string | undefined): string {
+  const [named = ''] = (contentType ?? '').toLowerCase().split(';');
+  const type = named.trim();
+  if (type.endsWith('+json')) return mediaTypeOf(bytes) ?? 'application/json';
+  // A browser interprets HTML and scripts, but no plain text.
+  return mediaTypeOf(bytes) ?? (type.startsWith('text/') ? 'text/plain' : typeWithoutSignature(type));
+}
+
 /** Whether all bytes of this type begin with a known signature. */
 export function hasSignature(mediaType: string): boolean {
   return signatures.some(([known]) => known === mediaType && mediaType !== 'audio/mpeg');

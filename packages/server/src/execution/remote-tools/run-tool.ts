@@ -1,11 +1,13 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
+import type { EgressResult } from '../../egress/broker.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarative.ts';
-import type { CallOutcome } from '../declarative/interpret-answer.ts';
+import type { CallFailure, CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
 import type { RunProgress } from '../run-observer.ts';
+import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
 
@@ -56,7 +58,14 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
 
   return {
     async run(tool, input, context) {
-      const sends = { send: sendWithin(context, clock), sendLast: sendAfterwards(context) };
+      let last: EgressResult | undefined;
+      const sendInTime = sendWithin(context, clock);
+      const send: SendRequest = async (request) => {
+        last = undefined;
+        last = await sendInTime(request);
+        return last;
+      };
+      const sends = { send, sendLast: sendAfterwards(context) };
       const opened = await openMcpSession(tool.url, { ...sends, version });
       if ('failure' in opened) return outcomeOf(opened.failure, context);
       const session = opened.value;
@@ -64,7 +73,10 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
         const refused = await confirm(tool, session, context);
         if (refused !== null) return refused;
         const called = await callOrCancel(session, { tool: tool.tool, input }, context);
-        return 'failure' in called ? outcomeOf(called.failure, context) : await readResult(called.value, context);
+        const answer = last && unusedAnswerOf(last);
+        const outcome =
+          'failure' in called ? outcomeOf(called.failure, context) : await readResult(called.value, context);
+        return withUnusedAnswer(outcome, answer);
       } finally {
         await session.close();
       }
@@ -123,14 +135,14 @@ function outcomeOf(failure: McpFailure, { takesCredentials }: CallContext): Call
     case 'error':
       return failed(failure.message.slice(0, 500) || `The MCP server answered with error ${failure.code}.`);
     case 'protocol':
-      return failed(`The MCP server gave an invalid response: ${failure.message}`);
+      return { ...failed(`The MCP server gave an invalid response: ${failure.message}`), isUnusable: true };
   }
 }
 
 function failed(
   message: string,
   { status = 200, excerpt = null }: { status?: number; excerpt?: string | null } = {},
-): CallOutcome {
+): CallFailure {
   return { kind: 'upstream_failed', message, upstreamStatus: status, excerpt };
 }
 
@@ -150,7 +162,8 @@ async function readResult(
   const contents = isStructured && others.length > 0 ? { contents: boundContents(others) } : {};
   const size = jsonBytes(output);
   if (size === null || size > maxOutputBytes) {
-    return { kind: 'failed', message: `The output must be at most ${maxOutputBytes} bytes; received more.` };
+    const message = `The output must be at most ${maxOutputBytes} bytes; received more.`;
+    return { kind: 'failed', message, isUnusable: true };
   }
   if (size <= outputPartLimits.inlineBytes) return { kind: 'returned', output, ...contents };
   const read = await reader.readOutput(Buffer.from(JSON.stringify(output)), { owner, maxOutputBytes, signal });

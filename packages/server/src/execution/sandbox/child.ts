@@ -50,16 +50,19 @@ async function execute(message: RunMessage): Promise<void> {
   isBusy = true;
   let answer: string;
   let began = now();
+  let hasReturned = false;
   try {
     if (cancelled.delete(message.run)) throw new Error('The run was cancelled before it started.');
     const handler = handlers.get(message.handler) ?? (await load(message.handler));
     const { run: id, plugin, maxRequests } = message;
     current = createRun({ id, plugin, maxRequests, write, isCurrent });
     began = now();
-    answer = describeOutput(message, await handler(message.input, current.context), now() - began);
+    const output = await handler(message.input, current.context);
+    hasReturned = true;
+    answer = describeOutput(message, output, now() - began);
   } catch (cause) {
     const type = cause instanceof Rejection ? 'rejected' : 'failed';
-    answer = stringify({ type, run: message.run, ms: now() - began, message: messageOf(cause) });
+    answer = stringify({ type, run: message.run, ms: now() - began, message: messageOf(cause), hasReturned });
   }
   current = undefined;
   for (const clear of timers.splice(0)) clear();

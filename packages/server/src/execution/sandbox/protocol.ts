@@ -36,7 +36,14 @@ export type FromChild =
 /** The answer to a run. `ms` is the duration of the handler by the child's clock. */
 export type RunEnd =
   | { readonly type: 'returned'; readonly run: string; readonly ms: number; readonly output: unknown }
-  | { readonly type: 'failed' | 'rejected'; readonly run: string; readonly ms: number; readonly message: string };
+  | {
+      readonly type: 'failed' | 'rejected';
+      readonly run: string;
+      readonly ms: number;
+      readonly message: string;
+      /** The handler returned, and its output cannot be sent. */
+      readonly hasReturned?: boolean;
+    };
 
 export interface CallError {
   readonly code: string;

@@ -35,7 +35,9 @@ function isFromChild(value: Record<string, unknown>): boolean {
       return isDuration(value.ms) && 'output' in value;
     case 'failed':
     case 'rejected':
-      return isDuration(value.ms) && typeof value.message === 'string';
+      return (
+        isDuration(value.ms) && typeof value.message === 'string' && typeof (value.hasReturned ?? true) === 'boolean'
+      );
     case 'fetch':
       return Number.isSafeInteger(value.call) && isRequest(value.request);
     case 'log':

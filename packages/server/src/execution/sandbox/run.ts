@@ -118,7 +118,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
       case 'returned_large':
         return settle({ kind: 'returned_large', json: message.json }, message.ms);
       case 'failed':
-        return settle({ kind: 'failed', message: cleanMessage(message.message, hiddenFolders) }, message.ms);
+        return settle(failed(message, hiddenFolders), message.ms);
       case 'rejected':
         return settle({ kind: 'input_rejected', message: cleanMessage(message.message, hiddenFolders) }, message.ms);
       case 'fetch':
@@ -147,11 +147,19 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
   };
 }
 
+function failed(
+  { message, hasReturned }: Extract<RunMessage, { type: 'failed' | 'rejected' }>,
+  hidden: readonly string[],
+) {
+  const outcome = { kind: 'failed', message: cleanMessage(message, hidden) } as const;
+  return hasReturned === true ? ({ ...outcome, isUnusable: true } as const) : outcome;
+}
+
 function checkOutput(output: unknown): SandboxOutcome {
   const fault = faultOf(output);
   return fault === undefined
     ? { kind: 'returned', output }
-    : { kind: 'failed', message: `The output is not allowed: ${fault}.` };
+    : { kind: 'failed', message: `The output is not allowed: ${fault}.`, isUnusable: true };
 }
 
 function callError(code: string, message: string): Error {

@@ -19,10 +19,13 @@ export type SandboxOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }
   /** The JSON text of an output that is too long to be parsed on the event loop. Nothing of it is checked. */
   | { readonly kind: 'returned_large'; readonly json: Buffer }
-  | Extract<
+  | (Extract<
       Outcome,
       { kind: 'input_rejected' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' }
-    >;
+    > & {
+      /** The handler returned, and its output was refused because of its size or form. */
+      readonly isUnusable?: true;
+    });
 
 export interface SandboxTask {
   readonly bundleId: string;
