@@ -153,6 +153,19 @@ test('no files import each other in a cycle, type imports included', () => {
   for (const file of files) visit(file, []);
 });
 
+test('the start of the service loads neither the SDK of MCP nor its schemas', () => {
+  const loaded = new Set([`${server}/service/run.ts`]);
+  // The iteration over a set includes items that are added during it.
+  for (const file of loaded) {
+    for (const { from, to, typeOnly } of imports) if (from === file && !typeOnly) loaded.add(to);
+  }
+  assert.ok(loaded.has(`${server}/mcp/routes.ts`) && loaded.has('fastify'));
+  assert.deepEqual(
+    [...loaded].filter((name) => /^(@modelcontextprotocol\/|zod)/.test(name)),
+    [],
+  );
+});
+
 test('no folder holds more than 30 production files', () => {
   const folders = Map.groupBy(files, (file) => dirname(file));
   const large = [...folders]

@@ -7,10 +7,11 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { createToolboxes, type Toolboxes } from '../toolbox.ts';
 import { readChoice } from './choice.ts';
 import { type ChosenTools, chooseTools } from './chosen-tools.ts';
+import { maxListedTools } from './page.ts';
 import { createPluginSearch } from './plugin-search.ts';
 import { toolSearchLimits } from './search-arguments.ts';
 import { createSearchTools } from './search-tools.ts';
-import { createToolOffer, maxListedTools } from './tool-offer.ts';
+import { createToolOffer } from './tool-offer.ts';
 
 const own = resolve(import.meta.dirname, '../../../../../bundles');
 const toolsets = new Map([['office', ['gmail', 'slack__post_message', 'not_installed']]]);

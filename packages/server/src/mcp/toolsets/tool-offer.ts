@@ -5,12 +5,10 @@ import type { Prepared } from '../../kernel/concurrency/prepared-lists.ts';
 import { emptyToolbox, type Toolbox } from '../toolbox.ts';
 import { type AvailabilityRequest, type FindProfiles, openAvailability } from './availability.ts';
 import type { ChosenTools } from './chosen-tools.ts';
-import { cutPage } from './page.ts';
+import { cutPage, maxListedTools } from './page.ts';
 import type { SearchToolCall, SearchTools } from './search-tools.ts';
 import { isSearchTool, searchToolDefinitions } from './tool-definitions.ts';
 
-/** The most tools of a chosen bundle or toolset that are listed. Models choose badly among more. */
-export const maxListedTools = 100;
 /** The bytes of JSON that count as one token. */
 const bytesPerToken = 4;
 
