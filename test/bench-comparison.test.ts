@@ -14,7 +14,7 @@ test('a comparison of two commits fails a figure that is more than a tenth worse
   assert.equal(compareMetric(memory, [100, 100, 100], [105, 109, 300]).isWorse, false);
 });
 
-test('a comparison of two commits uses pairs of one round, so that a slow machine is in both of a pair', () => {
+test('a comparison of two commits pairs the figures of one round, so that a slow machine affects both', () => {
   const row = compareMetric(rate, [100, 50, 10, 80, 100], [100, 50, 10, 80, 100]);
   assert.deepEqual([row.ratio, row.isWorse], [1, false]);
   assert.deepEqual(row.before, { median: 80, min: 10, max: 100 });
@@ -24,7 +24,7 @@ test('a comparison of two commits whose figure is missing in a round counts as w
   assert.equal(compareMetric(rate, [100], []).isWorse, true);
 });
 
-test('a comparison of two commits needs a commit and takes rounds and a part of the figures', () => {
+test('a comparison of two commits requires a commit and accepts a number of rounds and a subset of the figures', () => {
   assert.deepEqual(parseCompareOptions(['--compare', 'f3b76cb', '--rounds', '3', '--only', 'uploads,lists']), {
     commit: 'f3b76cb',
     rounds: 3,

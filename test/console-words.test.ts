@@ -12,7 +12,7 @@ import { extractionFailureCodes, rowCodes } from '../packages/server/src/extract
 
 const chinese: Readonly<Record<string, string>> = { ...shell, ...stores, ...tools };
 
-test('every code of the service, and no other, has its sentence in the Chinese console', () => {
+test('the Chinese console has a sentence for every error code of the service and for no other', () => {
   const all = [errorCodes, rowCodes, extractionFailureCodes, recordFailureCodes].flatMap((table) => Object.keys(table));
   assert.deepEqual(Object.keys(codes).sort(), all.sort());
   for (const [code, sentence] of Object.entries(codes)) assert.match(sentence, /[。]|\{message\}$/, code);

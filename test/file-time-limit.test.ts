@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 const limit = resolve(import.meta.dirname, 'support/file-time-limit.ts');
 
-test('a test file that never ends is ended at its time limit, named and counted as failed', (t) => {
+test('a test file that never ends is stopped at its time limit, named and counted as failed', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-limit-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const run = (body: string, seconds: string) => {

@@ -10,7 +10,7 @@ import { readGlossary } from '../scripts/glossary/read-glossary.ts';
 const terms = readGlossary('docs/glossary.md');
 const find = (path: string, text: string) => findAvoidedWords(path, text, terms);
 
-test('an exported name, a file name and a table that the glossary avoids are reported', () => {
+test('an exported name, a file name and a table with a word to avoid are reported', () => {
   assert.equal(find('packages/a.ts', 'export function createBell() {}').length, 1);
   assert.equal(find('packages/light-stem.ts', '').length, 1);
   assert.equal(find('packages/a.ts', "schema.createTable('light_stem')").length, 1);

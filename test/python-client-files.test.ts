@@ -36,7 +36,7 @@ test('each kind of schema becomes its Python type', () => {
   assert.throws(() => typeOf({ type: 'object', properties: { 'a-b': text } }), /cannot name: a-b/);
 });
 
-test('members that may be absent are in a class of their own, and a union of classes is an alias', () => {
+test('optional members are in a separate class, and a union of classes is an alias', () => {
   const generated = describePythonTypes({
     Thing: { type: 'object', properties: { a: text, b: { type: 'integer' } }, required: ['a'], description: 'Of "us"' },
     Choice: { anyOf: [{ $ref: '#/components/schemas/Thing' }, { $ref: '#/components/schemas/Thing2' }] },
@@ -47,7 +47,7 @@ test('members that may be absent are in a class of their own, and a union of cla
   assert.match(generated, /^ErrorCode = Literal\[\n {4}"INVALID_REQUEST",$/m);
 });
 
-test('only operations for an API key are in the table, with what a request needs', () => {
+test('the table contains only operations for an API key, with what a request needs', () => {
   const operation = (operationId: string, more: object = {}) => ({ operationId, security: [{ apiKey: [] }], ...more });
   const schema = { $ref: '#/components/schemas/Thing' };
   const document = {
@@ -79,7 +79,7 @@ test('only operations for an API key are in the table, with what a request needs
   );
 });
 
-test('the client without async is the other one without async and await', () => {
+test('the synchronous client equals the asynchronous one without async and await', () => {
   const source = `"""Reads."""
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

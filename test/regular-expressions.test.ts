@@ -50,7 +50,7 @@ test('a pattern that takes exponential time is refused, also with a bound', () =
   );
 });
 
-test('a pattern that takes quadratic time is refused without a bound that is low enough', () => {
+test('a pattern that takes quadratic time is refused unless its bound is low enough', () => {
   const trim = String.raw`text.replace(/^[ \t]+|[ \t]+$/g, '')`;
   assert.match(flawsOf(trim).join(), /polynomial time; write it so that/);
   assert.deepEqual(flawsOf(`// bounded: at most 2,000 characters (a header)\n${trim}`), []);
@@ -90,7 +90,7 @@ test('a pattern that the checker cannot judge is refused without a bound', () =>
   assert.equal(checkPattern(bounded, unknown), undefined);
 });
 
-test('a verdict is kept until the checker changes', () => {
+test('a verdict is cached until the checker changes', () => {
   const file = join(tmpdir(), `verdicts-${process.pid}.json`);
   let judged = 0;
   const count = (): Verdict => {

@@ -15,14 +15,14 @@ test('there are tests and requirements to compare', () => {
   assert.ok(requirements.length > 60, `only ${requirements.length} requirements found`);
 });
 
-test('every file of requirements is read, and no id stands twice', () => {
+test('every file of requirements is read, and no id occurs twice', () => {
   const families = globSync('test/requirements/*.ts').map((file) => readFileSync(file, 'utf8'));
   const written = families.flatMap((source) => [...source.matchAll(/^ {2}'([a-z]+\.[a-z-]+)': \{$/gm)]);
   assert.deepEqual(requirements.map(([id]) => id).sort(), written.map(([, id]) => id).sort());
   assert.equal(new Set(requirements.map(([id]) => id)).size, requirements.length);
 });
 
-test('every requirement is held by tests that exist', () => {
+test('every requirement cites tests that exist', () => {
   const missing = requirements.flatMap(([id, { tests }]) =>
     tests.length === 0
       ? [`${id} has no test`]
@@ -31,7 +31,7 @@ test('every requirement is held by tests that exist', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every test from outside is cited by a requirement', () => {
+test('every acceptance test is cited by a requirement', () => {
   const cited = new Set(requirements.flatMap(([, { tests }]) => tests));
   const outside = [...titles].filter((title) => /^\[[a-z]+\] /.test(title));
   assert.deepEqual(

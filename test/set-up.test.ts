@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { cacheModule, createClone, createInstallation, setUpScript as script } from './support/installation.ts';
 import { temporaryFolder } from './support/service.ts';
 
-test('the set-up writes the caches of a start once, and again after a change of a bundle or of the version', async (t) => {
+test('the set-up writes the start-up caches once, and again after a change of a bundle or of the version', async (t) => {
   const { write, setUp } = await createInstallation(await temporaryFolder(t));
   assert.deepEqual([setUp(), setUp()], [1, 1], 'an update of the code may leave the lockfile as it is');
   write('bundles/sums/bundle.yaml', 'id: sun5');
@@ -37,7 +37,7 @@ test('the set-up refuses a pinned Node whose SHA-256 is not the recorded one', a
   assert.throws(setUp, new RegExp(`has the SHA-256 [0-9a-f]{64}; scripts/node-checksums.json records ${sha256}`));
 });
 
-test('the set-up uses the Node of the host when asked, refuses an old one, and goes back', async (t) => {
+test('the set-up uses the Node.js of the host on request, refuses an old one, and switches back', async (t) => {
   const folder = await temporaryFolder(t);
   const { write } = await createInstallation(folder);
   const platform = `${process.platform}-${process.arch}`;
@@ -80,7 +80,7 @@ test('the set-up installs what the service needs, and later adds what developmen
   assert.deepEqual(setUp('run').calls, ['ci'], 'another lockfile: the packages of the tests stay');
 });
 
-test('an interrupted installation ends with one sentence and starts again', async (t) => {
+test('an interrupted installation ends with one sentence, and the next one starts again', async (t) => {
   const { write, setUp } = await createClone(await temporaryFolder(t));
   write('npm-exit', '7');
   const interrupted = setUp('run');

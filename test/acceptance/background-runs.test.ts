@@ -146,7 +146,7 @@ async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
 }
 
 describe('asynchronous runs', { concurrency: true }, () => {
-  test('[runs] a run asked for asynchronously is acknowledged before it is made, and its result is kept', async (t) => {
+  test('[runs] an asynchronous run is acknowledged before it starts, and its result is stored', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe);
     probe.hold('/read?q=one');
@@ -176,12 +176,12 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal((await execute(service, { plugin: 'read', q: 'x'.repeat(101) })).status, 422);
   });
 
-  test('[runs] kill −9: a reading run is made again; a writing one and one with credentials end interrupted and say why', (t) =>
+  test('[runs] after kill −9 a read-only run is repeated; a writing run and one with credentials end as interrupted with the reason', (t) =>
     killedRuns(t, false));
-  test('[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice', (t) =>
+  test('[runs] after kill −9 with an encryption key, a read-only run continues with its credentials, and a writing run never executes twice', (t) =>
     killedRuns(t, true));
 
-  test('[runs] an orderly stop leaves what can be made again to the next start and ends the rest', async (t) => {
+  test('[runs] an orderly stop leaves repeatable runs to the next start and ends the others', async (t) => {
     const probe = await openProbe(t);
     const settings = { STOP_SECONDS: '0' };
     const first = await start(t, probe, { settings });
@@ -224,7 +224,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.deepEqual([probe.count('/read?q=left'), probe.count('/read?q=taken')], [2, 2]);
   });
 
-  test('[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks', async (t) => {
+  test('[runs] a key has a limited number of concurrent runs, and one more gets 429 with Retry-After over every API', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe, { settings: { MAX_RUNS_OF_KEY: '1' } });
     probe.hold('/read?q=first');
@@ -251,7 +251,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal((await first).status, 200);
   });
 
-  test('[runs] a run is cancelled while it waits for a third party, whichever way it was asked for', async (t) => {
+  test('[runs] a run can be cancelled while it waits for a third party, whichever API started it', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe);
     for (const path of ['/read?q=sync', '/read?q=async']) probe.hold(path);
@@ -275,7 +275,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal(keyless.status, 404);
   });
 
-  test('[runs] the events of a run tell its states and its progress, end with it, and are not told twice', async (t) => {
+  test('[runs] the event stream of a run reports each state and progress once, and ends with the run', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe, { settings: { ISOLATION: 'process' } });
     const headers = { Authorization: `Bearer ${service.key}` };
@@ -320,7 +320,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.equal(await stopped, 0, 'a stream does not hold up the stop');
   });
 
-  test('[runs] a handler that computes without end is ended by a cancellation', async (t) => {
+  test('[runs] a cancellation ends a handler with an endless computation', async (t) => {
     const probe = await openProbe(t);
     const service = await start(t, probe, { settings: { ISOLATION: 'process' } });
     const id = await accept(service, { plugin: 'think', q: 'forever' });
@@ -377,7 +377,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     assert.match(late.said, /^succeeded\n\{\n {2}"status": 200/);
   });
 
-  test('[runs] the same idempotency key gives the same asynchronous run, also after a crash', async (t) => {
+  test('[runs] the same idempotency key returns the same asynchronous run, even after a crash', async (t) => {
     const probe = await openProbe(t);
     const first = await start(t, probe);
     const runRequest: RunRequest = { plugin: 'write', q: 'once', headers: { 'Idempotency-Key': 'k-1' } };

@@ -20,7 +20,7 @@ const callsBefore = 40;
 /** Calls during a backup. More calls would only enlarge the stores that the test checks afterwards. */
 const callsMeanwhile = 80;
 
-test('[backup] made while the stores are used: each starts with all that was acknowledged before it and not changed since', async (t) => {
+test('[backup] a backup that is created during use contains everything that was acknowledged before it and not changed since', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);
   const finished = await backUpWhileUsed(service, (name) => backUp({ DATA: service.folder }, join(into, name)));
@@ -28,7 +28,7 @@ test('[backup] made while the stores are used: each starts with all that was ack
   for (const backup of finished) await checkCopy(t, service.key, backup);
 });
 
-test('[backup] over PostgreSQL a dump and the bytes belong together; the password is in no argument', async (t) => {
+test('[backup] with PostgreSQL, the dump matches the copied files, and no command argument contains the password', async (t) => {
   const [database, restored] = [await createTestDatabase(), await createTestDatabase()];
   t.after(() => Promise.all([database.drop(), restored.drop()]));
   const url = new URL(database.url);
@@ -55,7 +55,7 @@ test('[backup] over PostgreSQL a dump and the bytes belong together; the passwor
   assert.doesNotMatch(seen, /pass-word-5c1/);
 });
 
-test('[backup] a folder that exists, no store, no database server: nothing is made, and the message says why', async (t) => {
+test('[backup] a backup into an existing folder, of no store or of a stopped database server creates nothing and names the reason', async (t) => {
   const service = await startService(t);
   const folder = await temporaryFolder(t);
   const settings = { DATA: service.folder };
@@ -92,7 +92,7 @@ test('[backup] a folder inside the data folder, or one whose unfinished form has
   assert.deepEqual(await treeOf(parent), held);
 });
 
-test('[backup] a link or a folder of others in the place of an unfinished backup is refused and stays as it is', async (t) => {
+test('[backup] a backup refuses to replace a link or a folder of another user, and leaves it unchanged', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);
   await mkdir(join(into, 'theirs'));
@@ -118,7 +118,7 @@ test('[backup] an interrupted backup is replaced by the next one', async (t) => 
   assert.equal((await readdir(join(into, 'one/blobs'))).includes('half'), false);
 });
 
-test('[backup] one whose last sync fails leaves no folder in the way of the next', async (t) => {
+test('[backup] a backup whose last sync fails leaves no folder that blocks the next backup', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);
   const failing = await createFailingSync(t, into);
@@ -130,7 +130,7 @@ test('[backup] one whose last sync fails leaves no folder in the way of the next
   assert.deepEqual(await readdir(into), ['one']);
 });
 
-test('[restore] a backup that was changed is refused, and nothing is restored; the rest of a damaged one is restored when the operator asks', async (t) => {
+test('[restore] a changed backup is refused and nothing is restored, unless the operator asks for the undamaged rest', async (t) => {
   const service = await startService(t);
   const into = await temporaryFolder(t);
   for (const text of ['tea', 'coffee']) {

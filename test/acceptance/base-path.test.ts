@@ -100,7 +100,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       }
     });
 
-    test('[base path] every URL and path that an answer names lies below the path', async () => {
+    test('[base path] every URL and path in a response is below the base path', async () => {
       const { service, origin } = started;
       const { filesUrl, pluginsUrl, key } = service;
       const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
@@ -142,7 +142,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       assert.ok(icons.length > 0 && icons.every((url) => url.startsWith(`${pluginsUrl}/v1/bundles/`)));
     });
 
-    test('[base path] a request that still has the path gets 404 with the remedy, also in a browser', async () => {
+    test('[base path] a request from which the proxy did not remove the base path gets 404 with the remedy, also in a browser', async () => {
       const { direct } = started;
       for (const [url, path, setting] of [
         [direct.filesUrl, '/quartermaster', 'QUARTERMASTER_PUBLIC_FILES_URL'],
@@ -158,7 +158,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       assert.doesNotMatch(await other.text(), /base path/);
     });
 
-    test('[base path] the cookies of the console are sent below its path only, and a sign-out clears no data of other applications', async () => {
+    test('[base path] browsers send the cookies of the console only below its path, and a sign-out clears no data of other applications', async () => {
       const { service } = started;
       const admin = await setUp(service);
       assert.equal((await admin.ask('GET', '/v1/files')).status, 200);

@@ -8,7 +8,7 @@ import { createSecretFinder } from '../support/find-secret.ts';
  * Searches responses with their headers, metrics, runs and the log at level trace after each case. At the end and after
  * crashes it also searches the folders that the service writes to, with its database.
  */
-test('[canary] credentials are looked for in everything that is said and kept, however a run fails', async (t) => {
+test('[canary] no response, log or stored data contains a credential, however a run fails', async (t) => {
   const canary = await startCanaryService(t);
   assert.ok(ways.length >= 40, `${ways.length} ways`);
   for (const { name, go } of ways) {
@@ -22,7 +22,7 @@ test('[canary] credentials are looked for in everything that is said and kept, h
     assert.deepEqual(await canary.look(), []);
     assert.deepEqual(await canary.lookInFolders(), []);
   });
-  await t.test('[canary] what is no secret is found in answers, log and folders by the same look', async () => {
+  await t.test('[canary] the same search finds harmless values in responses, the log and the folders', async () => {
     const [{ go }] = ways.filter(({ name }) => name.startsWith('handler logs')) as [(typeof ways)[number]];
     await go(canary);
     for (const { run_id } of await allRuns(canary)) await canary.call('GET', `/v1/runs/${run_id}`);
@@ -59,7 +59,7 @@ const forms: Readonly<Record<string, string | Buffer>> = {
   'in UTF-16BE': Buffer.from(secret, 'utf16le').swap16(),
 };
 
-test('[canary] a credential is found in every notation, and nothing where there is none', () => {
+test('[canary] the search finds a credential in every encoding, and finds nothing where there is none', () => {
   const finder = createSecretFinder([secret]);
   for (const [name, form] of Object.entries(forms)) {
     const bytes = Buffer.concat([Buffer.from('before '), Buffer.from(form), Buffer.from(' after')]);

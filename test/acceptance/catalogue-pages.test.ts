@@ -8,7 +8,7 @@ const shared = limitedService();
 /** Reads a path of the plugins address. */
 const read = (path: string) => shared.send(`${shared.service.pluginsUrl}${path}`);
 
-test('[catalogue] a question finds plugins and their bundles, the best first, and its words stand in no log', async () => {
+test('[catalogue] a question finds plugins and their bundles, best match first, and the log does not contain its words', async () => {
   const plugins = await read('/v1/plugins?q=otter%20weather%20forecast%20for%20each%20day&limit=3');
   const { data, ...envelope } = plugins.body;
   assert.deepEqual(envelope, { status: 'success', fetched_count: 3, has_more: true });

@@ -51,7 +51,7 @@ async function idOf(answer: Response): Promise<string> {
   return body.data.file_id;
 }
 
-test('[doubt] an upload whose COMMIT lands after the connection was cut is one file with its bytes, and a retry finds it', async (t) => {
+test('[doubt] an upload that commits after the connection was cut is stored once, and a retry returns it', async (t) => {
   const { proxy, service, holder } = await startCut(t);
   await holder.query(waitingCommit);
   await holder.query('select pg_advisory_lock(22)');
@@ -78,7 +78,7 @@ test('[doubt] an upload whose COMMIT lands after the connection was cut is one f
   assert.equal(await service.stop(), 0);
 });
 
-test('[doubt] an upload whose COMMIT never arrives is no file, and a retry with its key is stored once', async (t) => {
+test('[doubt] an upload whose COMMIT never arrives is not stored, and a retry with its key stores it once', async (t) => {
   const { proxy, service, holder } = await startCut(t);
   // Refuses the COMMIT, as if the server had stopped before it.
   await holder.query(`
@@ -98,7 +98,7 @@ test('[doubt] an upload whose COMMIT never arrives is no file, and a retry with 
   assert.equal(await service.stop(), 0);
 });
 
-test('[doubt] after a failed sync of the log of SQLite the process ends with 70 and one line, and the next start recovers', async (t) => {
+test('[doubt] after a failed sync of the SQLite log the process exits with 70 and one log line, and the next start recovers', async (t) => {
   const folder = await temporaryFolder(t);
   const disk = await createFailingSync(t, 'quartermaster.db-wal');
   const service = await startService(t, { folder, launcher: disk.launcher });

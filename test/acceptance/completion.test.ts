@@ -19,7 +19,7 @@ async function writeScript(t: TestContext, shell: string): Promise<string> {
   return join(home, 'script');
 }
 
-test('[commands] bash completes commands, options and choices, and leaves paths to itself', async (t) => {
+test('[commands] bash completes commands, options and choices with the script, and paths by itself', async (t) => {
   const complete = `ask() { COMP_WORDS=(quartermaster "$@"); COMP_CWORD=$#; _quartermaster; echo "\${COMPREPLY[@]}"; }`;
   const asks = `ask fi; ask files d; ask collections create --type ''; ask files upload lib; complete -p quartermaster`;
   const program = `quartermaster() { ${command} "$@"; }; source ${await writeScript(t, 'bash')}; ${complete}; ${asks}`;

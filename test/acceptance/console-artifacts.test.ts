@@ -57,7 +57,7 @@ function pngOf(width: number, height: number): Buffer {
 
 const gif = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
 
-test('[console] pictures and files of results are shown in a browser, and hostile ones harm nothing', async (t) => {
+test('[console] a browser shows the pictures and files of results, and hostile ones cause no harm', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'echo'));
   for (const [name, content] of Object.entries(echo)) await writeFile(join(folder, 'echo', name), content);
@@ -65,8 +65,9 @@ test('[console] pictures and files of results are shown in a browser, and hostil
   await t.test('[console] a chart is shown on the page of its plugin, with its title, and can be downloaded', () =>
     drawChart(opened),
   );
-  await t.test('[console] every format of a picture is shown on the page of its run, other files are downloads', () =>
-    showFormats(opened),
+  await t.test(
+    '[console] the page of a run shows pictures of every supported format, and offers other files as downloads',
+    () => showFormats(opened),
   );
   await t.test(
     '[console] a hostile picture is not shown, runs nothing, loads nothing and does not block the page',

@@ -19,25 +19,27 @@ interface Subject {
 }
 
 /** All pages share one service and one browser, because starting them takes longer than checking a page. */
-test('[pages] of the console, with something on each of them', async (t) => {
+test('[pages] of the console are accessible, with content on each of them', async (t) => {
   const opened = await openConsole(t);
   const subject = { opened, seeded: await seed(opened.service) };
   await t.test(
-    '[pages] axe finds nothing serious on any page in light or dark, nothing breaks the policy or leaves the origin',
+    '[pages] axe finds nothing serious on any page in light or dark mode, and no page violates its policy or leaves its origin',
     () => lookAtPages(subject),
   );
   await t.test('[pages] the first load of any page is at most 250 KiB compressed', (t) => weighPages(t, subject));
-  await t.test('[pages] have no script or style in them, and are made of files that last', () => readPages(subject));
+  await t.test('[pages] contain no inline script or style, and load only files that browsers may cache forever', () =>
+    readPages(subject),
+  );
   await t.test(
-    '[pages] a page of another origin, though of the same site, changes nothing by form, fetch, beacon or picture',
+    '[pages] a page of another origin on the same site changes nothing with a form, fetch, beacon or picture',
     (t) => attackPages(t, subject),
   );
   await t.test(
-    '[pages] a file of 200 MB cancelled half way leaves nothing behind, and another goes through afterwards',
+    '[pages] an upload of 200 MB that is cancelled half way leaves nothing behind, and the next one succeeds',
     (t) => cancelUpload(t, subject),
   );
   await t.test(
-    '[pages] sign-in, set-up without its link and the reference of the plugins address have nothing serious either',
+    '[pages] axe finds nothing serious on the sign-in, on the set-up without its link and in the reference of the plugins address',
     () => lookSignedOut(subject),
   );
 });

@@ -78,7 +78,7 @@ test('[session] a page that polls stops when its session ends, and continues aft
   assert.deepEqual(opened.complaints, []);
 });
 
-test('[session] a page on another port of this host gets the cookies of the console, and neither its token nor an answer of the API', async (t) => {
+test('[session] a page on another port of this host gets the cookies of the console, but neither its token nor a response of the API', async (t) => {
   const opened = await openConsole(t);
   const { page, context, service } = opened;
   await openPage(opened, 'Collections');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createKeyInConsole, dropFiles, openConsole, openPage } from '../support/console.ts';
 import { writeHandbook } from '../support/sample-handbook.ts';
 
-test('[console] set-up, key, three documents dropped, records ready, a question, a plugin, its run, the key revoked: 401', async (t) => {
+test('[console] an administrator sets up, creates a key, adds three documents, asks, runs a plugin and revokes the key, which then gets 401', async (t) => {
   const opened = await openConsole(t);
   const { page, service, complaints, origins } = opened;
   const { paths, remove } = await writeHandbook();

@@ -14,7 +14,7 @@ const token = 'a-token-that-nobody-types';
 const sheet = 'question,answer\nWhen does it open?,At nine.\nWhen does it close?,\n';
 
 /** All steps share one service and one browser, because starting them takes longer than the checks. */
-test('[console] what a catalogue and a collection offer beyond the first steps', async (t) => {
+test('[console] the pages of the catalogue and of a collection offer their further functions', async (t) => {
   const probe = await openProbe(t);
   const settings = { ...probe.settings, SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') };
   const { url } = await startEmbeddingService(t, { embed: () => [1, 0] });
@@ -25,12 +25,12 @@ test('[console] what a catalogue and a collection offer beyond the first steps',
     '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
     () => keepProfile(opened),
   );
-  await t.test('[console] a run in the background is followed, and gives its result', () => followRun(opened, probe));
-  await t.test('[console] a run in the background is stopped: its plugin, and its calls', () =>
+  await t.test('[console] an asynchronous run shows its progress and its result', () => followRun(opened, probe));
+  await t.test('[console] cancelling an asynchronous run stops its plugin and its outbound calls', () =>
     stopRuns(opened, probe),
   );
-  await t.test('[console] a collection is embedded anew', () => embedAnew(opened));
-  await t.test('[console] what the service says of errors and rows is said in Chinese', () => readChinese(opened));
+  await t.test('[console] a collection can be embedded again', () => embedAnew(opened));
+  await t.test('[console] errors and row reports of the service are shown in Chinese', () => readChinese(opened));
   // The third party failed on request.
   assert.deepEqual(opened.complaints, [`502 ${opened.service.filesUrl}/plugins/v1/execute`]);
   assert.deepEqual([...opened.origins], [opened.service.filesUrl]);

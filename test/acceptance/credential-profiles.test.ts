@@ -88,7 +88,7 @@ async function filesHold(folder: string, text: string): Promise<string[]> {
   return contents.filter(([, content]) => content.includes(text)).map(([name]) => name);
 }
 
-test('[profiles] credentials are kept sealed under a name, and used by it in execute, verify, the direct call and MCP', async (t) => {
+test('[profiles] credentials are stored encrypted under a name and used by this name in execute, verify, the direct call and MCP', async (t) => {
   const place = await preparePlace(t);
   const sealingKey = await command(place, ['profile', 'new-key']);
   const service = await startService(t, {
@@ -153,7 +153,7 @@ test('[profiles] credentials are kept sealed under a name, and used by it in exe
   assert.ok(!service.log().includes(canary));
 });
 
-test('[profiles] a profile is for keys of its project and for its bundle; only a key of scope admin changes it', async (t) => {
+test('[profiles] only keys of its project can use a profile, only for its bundle, and only keys with scope admin can change it', async (t) => {
   const place = await preparePlace(t);
   const SEALING_KEY = await command(place, ['profile', 'new-key']);
   const service = await startService(t, { folder: place.data, settings: { ...place.settings, SEALING_KEY } });
@@ -225,7 +225,7 @@ test('[profiles] a profile is for keys of its project and for its bundle; only a
   }
 });
 
-test('[profiles] with PostgreSQL and without a key there are none, and the answer names the setting', async (t) => {
+test('[profiles] with PostgreSQL and no encryption key there are no profiles, and the error names the setting', async (t) => {
   const place = await preparePlace(t);
   const { url, drop } = await createTestDatabase();
   t.after(drop);
@@ -242,7 +242,7 @@ test('[profiles] with PostgreSQL and without a key there are none, and the answe
   assert.deepEqual((await call('GET', '/v1/credential_profiles')).data, []);
 });
 
-test('[profiles] keys are rotated beside a running service; without a key it needs, the service does not start and says which', async (t) => {
+test('[profiles] encryption keys can be rotated while the service runs; without a key that it needs, the service names it and does not start', async (t) => {
   const place = await preparePlace(t);
   const [older, newer] = [await command(place, ['profile', 'new-key']), await command(place, ['profile', 'new-key'])];
   const start = (settings: Record<string, string>) =>

@@ -40,7 +40,7 @@ async function metricOf({ filesUrl, key }: StartedService, name: string): Promis
 const upload = (service: StartedService, text: string) =>
   service.client.files.upload(new Blob([text]), { purpose: 'record_file', name: 'tea.txt' });
 
-test('[damage] an older database put back: no byte is erased, the operator is asked, and gets every file back', async (t) => {
+test('[damage] after an older database was restored nothing is erased, the log asks the operator, and every file can be recovered', async (t) => {
   const service = await startService(t);
   const { folder, key } = service;
   const contents = Array.from({ length: 6 }, (_, index) => `tea ${index}`);
@@ -79,7 +79,7 @@ test('[damage] an older database put back: no byte is erased, the operator is as
   assert.equal(await again.stop(), 0);
 });
 
-test('[damage] a blob that is gone shows in readiness and metrics, fsck names its file, and uploading it again repairs it', async (t) => {
+test('[damage] readiness and metrics report a missing blob, fsck names its file, and a new upload repairs it', async (t) => {
   const service = await startService(t);
   const { file_id: id } = await upload(service, 'green tea');
   assert.deepEqual(await conditionsOf(service), []);
@@ -100,7 +100,7 @@ test('[damage] a blob that is gone shows in readiness and metrics, fsck names it
   assert.equal(await service.stop(), 0);
 });
 
-test('[damage] content that the disk cannot read: fsck and backup go on, name its file and end with 1; uploading it again repairs it', async (t) => {
+test('[damage] fsck and backup name a file that the disk cannot read, continue and exit with 1, and a new upload repairs it', async (t) => {
   const service = await startService(t);
   const { file_id: id } = await upload(service, 'green tea');
   const [path = ''] = await pathsOf(service.folder);

@@ -41,7 +41,7 @@ async function createKey(admin: SignedIn, projectId: string, scopes: readonly st
 const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
 const accepted: Outcome = [200, undefined, undefined];
 
-test('[dialects] each dialect answers a key of its scope in its project, and refuses every other caller', async (t) => {
+test('[dialects] each dialect serves keys with its scope in their own project, and refuses every other caller', async (t) => {
   const service = await startService(t);
   const admin = await setUp(service);
   const { collection_id: id } = await service.client.collections.create({ name: 'library' });

@@ -36,7 +36,7 @@ function mutate(value: unknown, random: Random): unknown {
 
 const operators = ['contains', 'not contains', 'start with', 'end with', 'is', 'in', 'empty', '≠', '>', 'before'];
 
-test('[dialects] 400 damaged questions of Dify are answered in its form, and none with a failure of the service', async (t) => {
+test('[dialects] 400 malformed questions from Dify get responses in its format, and none is an internal error', async (t) => {
   const service = await startService(t, { settings: { LOG_LEVEL: 'warn' } });
   const { collection_id: knowledge_id } = await service.client.collections.create({ name: 'library' });
   const metadata = { lang: 'en', year: '2024' };
@@ -97,7 +97,7 @@ function damage(content: Buffer, random: Random): Buffer<ArrayBuffer> {
 
 const names = ['../../etc/passwd', 'a\0b', 'C:\\x', '.', '..', 'ü 🏛️', '\u202egpj', 'x'.repeat(300), '%00', '"; rm', ''];
 
-test('[dialects] 150 damaged documents of Open WebUI are read or refused in its form, and the service reads on', async (t) => {
+test('[dialects] 150 damaged documents from Open WebUI are read or refused in its error format, and the service continues', async (t) => {
   const service = await startService(t, { settings: { LOG_LEVEL: 'warn' } });
   const put = (name: string, body: Buffer<ArrayBuffer>) =>
     fetch(`${service.filesUrl}/openwebui/process`, {

@@ -187,14 +187,14 @@ for (const [comparison_operator, name, value, found] of conditions) {
   });
 }
 
-test('[dialects] conditions of Dify are combined by and, by or, and absent ones select everything', async () => {
+test('[dialects] conditions of Dify are combined with and or or, and a request without conditions selects everything', async () => {
   const two = ['en', 'de'].map((value) => ({ name: 'lang', comparison_operator: 'is', value }));
   assert.deepEqual(titles(await ask(two)), []);
   assert.deepEqual(titles(await ask(two, { logical_operator: 'or' })), ['Hours', 'Zeiten']);
   for (const none of [[], null, undefined]) assert.deepEqual(titles(await ask(none, { logical_operator: null })), all);
 });
 
-test('[dialects] a request of Dify that cannot be answered is refused in its form, with the field and a request id', async () => {
+test('[dialects] an invalid request from Dify is refused in its error format, with the field and a request id', async () => {
   const knowledge_id = await openLibrary();
   const condition = (one: object) => ({ knowledge_id, query: 'a', metadata_condition: { conditions: [one] } });
   const refused: ReadonlyArray<readonly [body: object, field: RegExp]> = [
@@ -244,7 +244,7 @@ test('[dialects] a request of Dify that cannot be answered is refused in its for
   assert.deepEqual([broken.status, broken.body.error_code], [400, 400]);
 });
 
-test('[dialects] the test request of Dify without a body passes with a good key and is 403 with any other', async () => {
+test('[dialects] the test request of Dify without a body succeeds with a valid key and gets 403 with any other', async () => {
   const probe = (key: string | null) => send<DifyError>('/dify/retrieval', { method: 'POST' }, key);
   assert.ok(![403, 404, 502].includes((await probe(limited.service.key)).status));
   for (const key of [null, 'nonsense', `${limited.service.key.slice(0, -4)}0000`]) {
@@ -334,7 +334,7 @@ test('[dialects] the format of a document follows from its name, and otherwise f
   }
 });
 
-test('[dialects] a document that cannot be read says why, and one without text in the words that Open WebUI knows', async () => {
+test('[dialects] the error for an unreadable document names the reason, and that for one without text uses the words that Open WebUI recognises', async () => {
   const empty = await load('a.txt', new Uint8Array(0));
   const scan = await load('scan.pdf', new Uint8Array(textPdf([[]])));
   for (const [{ status, body, headers }, reason] of [
@@ -388,7 +388,7 @@ function documentSender({ filesUrl, key }: StartedService) {
     });
 }
 
-test('[dialects] documents of Open WebUI count as uploads of their project, and beside others each gets its own text', async (t) => {
+test('[dialects] documents from Open WebUI count as uploads of their project, and concurrent requests each get their own text', async (t) => {
   const service = await startService(t, { settings: { MAX_UPLOADS_IN_FLIGHT: '2' } });
   const put = documentSender(service);
   const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => put(`text ${at}`)));
@@ -403,7 +403,7 @@ test('[dialects] documents of Open WebUI count as uploads of their project, and 
   assert.match(await metrics.text(), /quartermaster_documents_loaded_total\{outcome="extracted"\} \d/);
 });
 
-test('[dialects] documents of Open WebUI leave nothing behind but lines of the log without their name and text', async (t) => {
+test('[dialects] documents from Open WebUI leave nothing behind except log lines without their names and texts', async (t) => {
   const service = await startService(t, { settings: { MAX_UPLOADS_IN_FLIGHT: '1', MAX_FILE_BYTES: '1000000' } });
   const put = documentSender(service);
   const text = 'A sentence about otters. '.repeat(20_000);

@@ -16,7 +16,7 @@ const meanings = [/tea|coffee|drink|beverage/i, /car|train|vehicle/i];
 
 const embed = (text: string) => [...meanings.map((meaning) => (meaning.test(text) ? 1 : -0.2)), 0.1];
 
-test('[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down', async (t) => {
+test('[embeddings] a question finds synonyms, the key appears nowhere, and searches use words only while the embedding service is down', async (t) => {
   const folder = await temporaryFolder(t);
   const embedding = await startEmbeddingService(t, { embed, key });
   const keyFile = join(folder, 'embedding-key');
@@ -53,7 +53,7 @@ test('[embeddings] a question finds what means the same, the key is seen nowhere
   assert.ok(!again.log().includes(key));
 });
 
-test('[embeddings] a model in a local folder finds what means the same, without a network, also when its process is killed, and ends with the service', async (t) => {
+test('[embeddings] a model in a local folder finds synonyms without a network, survives a kill of its process, and ends with the service', async (t) => {
   await installOnnxRuntime();
   const folder = await temporaryFolder(t);
   const model = join(folder, 'model');
@@ -113,7 +113,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('[embeddings] a model that cannot be used stops the start with what is wrong', async (t) => {
+test('[embeddings] an unusable model stops the start with an error that names the reason', async (t) => {
   const folder = await temporaryFolder(t);
   await installOnnxRuntime();
   const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_FOLDER: join(folder, 'nothing') };

@@ -40,7 +40,7 @@ async function profile({ pluginsUrl, key }: StartedService, method: string, name
   return answer.status;
 }
 
-test('[profiles] a store in SQLite creates its encryption key once, for its owner only; a backup has it when the operator asks', async (t) => {
+test('[profiles] a SQLite store creates its encryption key once, readable by its owner only; a backup contains it if the operator asks', async (t) => {
   const settings = await bundleSettings(t);
   const first = await startService(t, { settings });
   const { folder, key } = first;
@@ -85,7 +85,7 @@ test('[profiles] a store in SQLite creates its encryption key once, for its owne
   assert.equal(await replaced.stop(), 0);
 });
 
-test('[profiles] with PostgreSQL a process with another key does not start and says what to do; rotation and a lost key go on from there', async (t) => {
+test('[profiles] with PostgreSQL a process with another encryption key does not start and names the remedy, rotation or forgetting the lost key', async (t) => {
   const { url, drop } = await createTestDatabase();
   t.after(drop);
   const [older, newer] = [await command({}, 'profile', 'new-key'), await command({}, 'profile', 'new-key')];
@@ -122,7 +122,7 @@ test('[profiles] with PostgreSQL a process with another key does not start and s
   assert.equal(await started.stop(), 0);
 });
 
-test('[profiles] a process that runs without the new key answers 503 and says what to do; rotation warns of it', async (t) => {
+test('[profiles] a process without the new encryption key responds with 503 and the remedy, and the rotation warns of it', async (t) => {
   const { url, drop } = await createTestDatabase();
   t.after(drop);
   const [older, newer] = [await command({}, 'profile', 'new-key'), await command({}, 'profile', 'new-key')];

@@ -37,7 +37,7 @@ const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { ex
 const publicUrl = 'https://plugins.example.com';
 const forwarded = { host: 'plugins.example.com' };
 
-test('[exposure] behind a proxy with a public URL, the plugins address requires a key on every path but the probes', async (t) => {
+test('[exposure] behind a proxy with a public URL, the plugins address requires a key on every path except the probes', async (t) => {
   const { pluginsUrl, key } = await startService(t, { settings: { PUBLIC_PLUGINS_URL: publicUrl } });
   for (const path of ['/v1/bundles', '/v1/plugins', '/v1/runs', '/metrics']) {
     assert.equal((await ask(pluginsUrl + path, { headers: forwarded })).status, 401, path);
@@ -63,7 +63,7 @@ test('[exposure] a loopback public URL and an explicit PLUGINS_KEY=off leave the
   assert.equal(foreign.status, 403);
 });
 
-test('[exposure] without a key, every operation refuses a foreign Host and a foreign Origin; the probes answer', async (t) => {
+test('[exposure] without a key, every operation except the probes refuses a foreign Host and a foreign Origin', async (t) => {
   const { pluginsUrl, filesUrl } = await startService(t);
   const document = JSON.parse((await ask(`${pluginsUrl}/openapi.json`)).text) as { paths: Record<string, object> };
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -123,7 +123,7 @@ test('[exposure] pages of the origins in CORS_ORIGINS call both addresses with a
   assert.equal((await ask(`${service.pluginsUrl}/v1/bundles`, { headers: { origin } })).status, 403, 'without a key');
 });
 
-test('[exposure] the client address counts from trusted proxies only: it throttles sign-ins and stands in the log', async (t) => {
+test('[exposure] the service takes the client address from trusted proxies only, and uses it to throttle sign-ins and in the log', async (t) => {
   const trusting = await startService(t, { settings: { TRUSTED_PROXIES: '127.0.0.0/8', LOG_LEVEL: 'info' } });
   const plain = await startService(t, { settings: { LOG_LEVEL: 'info' } });
   for (const service of [trusting, plain]) await setUp(service);

@@ -168,7 +168,7 @@ test('[file-inputs] an input names a file or an artifact by REST, directly, asyn
   assert.deepEqual([files, artifacts], [[file.slice(5), file.slice(5)], [picture.artifact_id]]);
 });
 
-test('[file-inputs] only a key of the project with the scope files names files; other ids answer like unknown ones', async (t) => {
+test('[file-inputs] only a key of the project with the scope files can name files; ids of other projects are treated as unknown', async (t) => {
   const service = await openService(t);
   const file_id = await upload(service, service.key, pdf);
   const { artifact_id } = await createArtifact(service);
@@ -213,7 +213,7 @@ test('[file-inputs] only a key of the project with the scope files names files; 
   }
 });
 
-test('[file-inputs] the limit input_files and the limit input_file_bytes hold before a file is read, and the type is checked', async (t) => {
+test('[file-inputs] the limit input_files and the limit input_file_bytes are checked before a file is read, and then its type is checked', async (t) => {
   const service = await openService(t);
   const { key } = service;
   const file = `file:${await upload(service, key, pdf)}`;
@@ -240,7 +240,7 @@ test('[file-inputs] the limit input_files and the limit input_file_bytes hold be
   assert.deepEqual([damaged.status, damaged.code], [503, 'SERVICE_UNAVAILABLE']);
 });
 
-test('[file-inputs] an expired artifact says so, and a file that is deleted meanwhile is passed whole or not found', async (t) => {
+test('[file-inputs] an expired artifact has its own error, and a file that is deleted at the same time is passed completely or not found', async (t) => {
   const service = await openService(t);
   const { key, filesUrl } = service;
   const { artifact_id } = await createArtifact(service);

@@ -69,7 +69,7 @@ test('[start] a first start prints the key and the set-up link on a terminal', a
   assert.ok(printed.includes(link), printed);
 });
 
-test('[start] without a terminal, as in a container or a unit of systemd, a first start names the files only', async (t) => {
+test('[start] without a terminal, such as in a container or a systemd unit, a first start prints only the names of the files', async (t) => {
   const { folder, printed, log, key, link } = await firstStart(t, (command) => ['sh', '-c', command]);
   assert.ok(printed.includes(`first API key    in ${join(folder, 'first-key')}\n`), printed);
   assert.ok(printed.includes(`set up console   link in ${join(folder, 'setup-link')}\n`), printed);

@@ -78,7 +78,7 @@ async function writeHostileBundle(folder: string): Promise<void> {
   }
 }
 
-test('[hostile] a hostile plugin fails its own run with the right code, others go on, and no credential is found anywhere', async (t) => {
+test('[hostile] a hostile plugin fails only its own run, with the right error code, and no credential is found anywhere', async (t) => {
   const bundles = await temporaryFolder(t);
   const folder = await temporaryFolder(t);
   await writeHostileBundle(bundles);

@@ -117,7 +117,7 @@ test('only hosts that the operator allows are reached, whatever input and redire
   assert.ok(received.every(({ host }) => host !== 'evil.example.com'));
 });
 
-test('credentials go to the host they are for, and nowhere else', async (t) => {
+test('credentials are sent only to the host to which they belong', async (t) => {
   const { execute, asked: received } = await openWorld(t, allowed);
   const sent = () => received.map(({ host, headers }) => [host, headers.authorization ?? headers['x-key'] ?? null]);
   await execute('http_get', { url: 'https://api.example.com/' }, credentials);

@@ -73,7 +73,7 @@ test('[install] a signed bundle is installed, replaced and removed without a net
   t.diagnostic(`${result.statuses[200]} executions, 0 failed`);
 });
 
-test('[install] clients of MCP that listen are told of changed tools', async (t) => {
+test('[install] MCP clients that subscribe are notified of changed tools', async (t) => {
   const { archives, publisher } = await packBoth(t);
   const service = await startService(t);
   await quartermaster(['trust', publisher, '--name', 'Somebody'], service.folder);
@@ -91,14 +91,14 @@ test('[install] clients of MCP that listen are told of changed tools', async (t)
   assert.equal(await service.stop(), 0, 'a client that listens does not keep the service from stopping');
 });
 
-test('[install] what is not signed by somebody trusted is refused, until the operator says so', async (t) => {
+test('[install] a bundle without a signature of a trusted publisher is refused unless the operator allows it', async (t) => {
   const { archives } = await packBoth(t);
   const data = await temporaryFolder(t);
   await assert.rejects(quartermaster(['install', archives[0] ?? ''], data), /which you do not trust yet/);
   assert.match(await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data), /^installed held@1\.0\.0/);
 });
 
-test('[install] a bundle that was changed after its installation is not offered: the log, the metric and bundle list name the file', async (t) => {
+test('[install] a bundle that was changed after its installation is not offered, and the log, the metric and the bundle list report it', async (t) => {
   const { archives } = await packBoth(t);
   const data = await temporaryFolder(t);
   await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data);

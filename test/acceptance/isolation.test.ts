@@ -59,7 +59,7 @@ function execute(service: StartedService, bundleId: string): Promise<Response> {
   });
 }
 
-test('[isolation] code from elsewhere runs in a sandbox, ours in a process; both work and the lists say so', async (t) => {
+test('[isolation] third-party code runs in a sandbox and code of the product in a process, and the lists show the isolation', async (t) => {
   const service = await startService(t, { settings: { BUNDLES: await foreignBundles(t) } });
   assert.equal(await isolationOf(service, 'arithmetic'), 'process');
   assert.equal(await isolationOf(service, 'sums'), 'sandbox');
@@ -69,7 +69,7 @@ test('[isolation] code from elsewhere runs in a sandbox, ours in a process; both
   assert.match(health, /"sandbox":\{"available":true\}/);
 });
 
-test('[isolation] documents are read in a sandbox; the log says so once, and warns once of a start as root', async (t) => {
+test('[isolation] documents are read in a sandbox, which the log reports once, with one warning for a start as root', async (t) => {
   const service = await startService(t);
   assert.equal(await readDocument(service), 'ready');
   assert.equal(await service.stop(), 0);
@@ -79,7 +79,7 @@ test('[isolation] documents are read in a sandbox; the log says so once, and war
   assert.equal(linesOf(service, 'service started as root').length, process.getuid?.() === 0 ? 1 : 0);
 });
 
-test('[isolation] the operator decides otherwise by one setting', async (t) => {
+test('[isolation] the operator can change the isolation with one setting', async (t) => {
   const bundles = await foreignBundles(t);
   const trusting = await startService(t, { settings: { BUNDLES: bundles, ISOLATION: 'process' } });
   assert.equal(await isolationOf(trusting, 'sums'), 'process');

@@ -51,7 +51,7 @@ function countByStatus(answers: ReadonlyArray<{ readonly status: number }>): Rec
   return counts;
 }
 
-test('[kept-answers] nobody gets the answer of another caller by trying credentials: ten are compared, whatever comes at the same time', async (t) => {
+test('[kept-answers] no caller obtains the response of another by guessing credentials, because at most ten guesses are compared, even concurrent ones', async (t) => {
   const { overrides, calls } = await startThirdParty(t);
   const service = await startService(t, { settings: { EGRESS_OVERRIDES: overrides } });
   const first = await execute(service, 'of-the-caller', service.key);
@@ -65,7 +65,7 @@ test('[kept-answers] nobody gets the answer of another caller by trying credenti
   assert.equal(calls(), 1);
 });
 
-test('[kept-answers] on PostgreSQL without an encryption key the next process gives the same answer, and ten wrong requests close it; a backup leaves the secret out', async (t) => {
+test('[kept-answers] on PostgreSQL without an encryption key, another process replays the response, ten wrong requests close the key, and a backup omits the secret', async (t) => {
   const { overrides, calls } = await startThirdParty(t);
   const database = await createTestDatabase();
   t.after(() => database.drop());

@@ -26,7 +26,7 @@ const sum = { expression: '6*7' };
 const allowed = ['calculator', 'time/convert_time'];
 const names = ['calculator__evaluate', 'time__convert_time'];
 
-test('[key-tools] a key runs the plugins that it names and no other, over every way to run one', async () => {
+test('[key-tools] a key runs only the plugins that it names, over every API that runs plugins', async () => {
   const created = await createKey(allowed);
   assert.deepEqual(created.body.data.tools, allowed);
   const { key } = created.body.data;
@@ -55,7 +55,7 @@ test('[key-tools] a key runs the plugins that it names and no other, over every 
   }
 });
 
-test('[key-tools] the lists, searches and calls of MCP have only the plugins of the key, at both addresses', async () => {
+test('[key-tools] lists, searches and calls over MCP offer only the plugins of the key, at both addresses', async () => {
   const { key } = (await createKey(allowed)).body.data;
   for (const base of [shared.service.pluginsUrl, shared.service.filesUrl]) {
     const url = (query = '') => `${base}/mcp${query}`;
@@ -88,7 +88,7 @@ test('the limit tools_of_key accepts exactly as many names and refuses one more,
   }
 });
 
-test('[key-tools] no key creates or rotates a key that may run more than itself, and the log names the tools', async () => {
+test('[key-tools] a key cannot create or rotate a key with more tools than its own, and the log names the tools', async () => {
   const { key, key_id } = (await createKey(allowed)).body.data;
   assert.deepEqual((await createKey(null, key)).body.data.tools, allowed);
   assert.deepEqual((await createKey(undefined, key)).body.data.tools, allowed);

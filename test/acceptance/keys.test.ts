@@ -23,7 +23,7 @@ async function createKey(service: StartedService, body: object): Promise<NewApiK
   return ((await answer.json()) as { data: NewApiKey }).data;
 }
 
-test('[keys] a key of scope metrics reads the metrics of both addresses and nothing else', async (t) => {
+test('[keys] a key with scope metrics can read the metrics of both addresses and nothing else', async (t) => {
   const service = await startService(t, { settings });
   const { filesUrl, pluginsUrl } = service;
   const { key, scopes } = await createKey(service, { name: 'prometheus', scopes: ['metrics'] });
@@ -62,7 +62,7 @@ test('[keys] a new key has the scopes files, collections and plugins unless othe
   }
 });
 
-test('[keys] a key of scope admin that was created before the scope metrics reads the metrics', async (t) => {
+test('[keys] a key with scope admin from a version without the scope metrics can read the metrics', async (t) => {
   const service = await startService(t, { settings });
   const admin = await setUp(service);
   const path = `/v1/projects/${admin.projectId}/keys`;
@@ -77,7 +77,7 @@ test('[keys] a key of scope admin that was created before the scope metrics read
   assert.equal((await fetch(service.filesUrl + path, { method: 'POST', headers, body })).status, 200);
 });
 
-test('[keys] a key names its maker, and the API and the command revoke it with its descendants', async (t) => {
+test('[keys] a key names the key that created it, and the API and the command line revoke a key with its descendants', async (t) => {
   const service = await startService(t, { settings });
   const admin = await setUp(service);
   const keys = `/v1/projects/${admin.projectId}/keys`;

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { commandEnvironment } from '../support/command-environment.ts';
 import { startService } from '../support/service.ts';
 
-test('[operations] both addresses tell health, readiness, version and describe themselves', async (t) => {
+test('[operations] both addresses report health, readiness and version, and serve their OpenAPI documents', async (t) => {
   const { filesUrl, pluginsUrl, key } = await startService(t);
   for (const url of [filesUrl, pluginsUrl]) {
     for (const path of ['/v1/health_check', '/v1/ready', '/v1/version', '/openapi.json']) {
@@ -23,7 +23,7 @@ test('[operations] both addresses tell health, readiness, version and describe t
   assert.match(await metrics.text(), /quartermaster_http_requests_total/);
 });
 
-test('[separate] neither address answers the paths of the other', async (t) => {
+test('[separate] neither address serves the paths of the other', async (t) => {
   const { filesUrl, pluginsUrl, key } = await startService(t);
   const headers = { Authorization: `Bearer ${key}` };
   for (const path of ['/v1/bundles', '/v1/plugins']) {
@@ -36,7 +36,7 @@ test('[separate] neither address answers the paths of the other', async (t) => {
   }
 });
 
-test('[keys] the files address always asks for a key; the plugins address does not on loopback, but checks one that is sent', async (t) => {
+test('[keys] the files address always requires a key; the plugins address on loopback does not, but checks a key that is sent', async (t) => {
   const { filesUrl, pluginsUrl } = await startService(t);
   for (const path of ['/v1/files', '/v1/collections', '/v1/limits']) {
     assert.equal((await fetch(filesUrl + path)).status, 401, path);
@@ -46,7 +46,7 @@ test('[keys] the files address always asks for a key; the plugins address does n
   assert.equal(wrong.status, 401);
 });
 
-test('[keys] bound to another address than loopback, the plugins address asks for a key', async (t) => {
+test('[keys] the plugins address requires a key when it is bound to an address other than loopback', async (t) => {
   const { pluginsUrl, key } = await startService(t, { settings: { HOST: '0.0.0.0' } });
   const url = pluginsUrl.replace('0.0.0.0', '127.0.0.1');
   assert.equal((await fetch(`${url}/v1/bundles`)).status, 401);
@@ -58,7 +58,7 @@ test('[keys] bound to another address than loopback, the plugins address asks fo
   assert.equal((await fetch(icon, { headers: { Authorization: `Bearer ${key}` } })).status, 200, icon);
 });
 
-test('[keys] the first key is printed once and kept in a file for its owner only; keys are managed by command', async (t) => {
+test('[keys] the first key is printed once and stored in a file that only its owner can read, and commands manage keys', async (t) => {
   const service = await startService(t);
   assert.equal((await stat(join(service.folder, 'first-key'))).mode & 0o777, 0o600);
   assert.equal((await stat(service.folder)).mode & 0o077, 0);
@@ -114,7 +114,7 @@ test('[keys] the first key is printed once and kept in a file for its owner only
   assert.equal((await run('fsck')).code, 0);
 });
 
-test('[isolated] one project sees nothing of another', async (t) => {
+test('[isolated] no project can see data of another one', async (t) => {
   const service = await startService(t);
   const file = await service.client.files.upload(new Blob(['alpha']), { purpose: 'record_file', name: 'a.txt' });
   const collection = await service.client.collections.create({ name: 'mine' });
@@ -150,7 +150,7 @@ test('[isolated] one project sees nothing of another', async (t) => {
   }
 });
 
-test('[operations] a service whose folder of blobs is gone says that it is not ready for the blobs, without a path', async (t) => {
+test('[operations] readiness reports a missing blob folder as blobs, without its path', async (t) => {
   const { filesUrl, pluginsUrl, folder } = await startService(t, { settings: { LOG_LEVEL: 'fatal' } });
   await rename(join(folder, 'blobs'), join(folder, 'gone'));
   const answer = await fetch(`${filesUrl}/v1/ready`);
@@ -164,7 +164,7 @@ test('[operations] a service whose folder of blobs is gone says that it is not r
   assert.equal((await fetch(`${filesUrl}/v1/ready`)).status, 200);
 });
 
-test('[operations] told to stop, it finishes what is in flight and exits with 0', async (t) => {
+test('[operations] a stop signal lets requests in progress finish, and the service exits with 0', async (t) => {
   const service = await startService(t);
   const { port } = new URL(service.filesUrl);
   const boundary = 'xyz';
@@ -193,7 +193,7 @@ test('[operations] told to stop, it finishes what is in flight and exits with 0'
   assert.equal((await again.client.files.list()).fetched_count, 1);
 });
 
-test('[settings] a setting that is wrong or does not exist stops the start, and all are named at once', async (t) => {
+test('[settings] wrong and unknown settings stop the start, and one error names all of them', async (t) => {
   await assert.rejects(
     startService(t, { settings: { FILES_PORT: 'x', NONSENSE: '1' } }),
     (error: unknown) =>
@@ -223,7 +223,7 @@ test('[storage] a data folder or a folder of bundles that all users can write to
   await startService(t, { folder: service.folder });
 });
 
-test('[storage] two services on one data folder: the second refuses to start', async (t) => {
+test('[storage] a second service on the same data folder refuses to start', async (t) => {
   const service = await startService(t);
   await assert.rejects(startService(t, { folder: service.folder }), /in use by another process/);
 });

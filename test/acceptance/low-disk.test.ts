@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const moreThanAnyDisk = String(1_000_000_000);
 const mebibyte = 2 ** 20;
 
-test('[disk] while little is free on the disk, uploads and runs are refused with 507 and records wait; with room again all go on', async (t) => {
+test('[disk] while little disk space is free, uploads and runs are refused with 507 and records wait, and all continue once there is space', async (t) => {
   const folder = await temporaryFolder(t);
   const settings = { MIN_FREE_DISK_MB: moreThanAnyDisk };
   const crowded = await startService(t, { folder, settings });
@@ -50,7 +50,7 @@ function calculate(service: StartedService, prefer: string): Promise<Response> {
   return fetch(`${service.pluginsUrl}/v1/execute`, { method: 'POST', headers, body });
 }
 
-test('[disk] while the quota of the data folder is used up, changes are refused with 507; with room again they succeed', async (t) => {
+test('[disk] while the disk quota of the data folder is used up, changes are refused with 507, and they succeed once there is space', async (t) => {
   const [work, folder] = [await temporaryFolder(t), await temporaryFolder(t)];
   const { control, launcher } = createShim(work, folder, [{ name: 'all', glob: '*' }]);
   t.after(control.close);
@@ -70,7 +70,7 @@ test('[disk] while the quota of the data folder is used up, changes are refused 
   assert.equal(await service.stop(), 0);
 });
 
-test('[disk] records in work leave a reserve; on a full disk deletes and a start work, and with room again every record is ready', async (t) => {
+test('[disk] records in progress leave a reserve, deletes and a start work on a full disk, and every record completes once there is space', async (t) => {
   const folder = await mountDisk(t, 140);
   const settings = { MIN_FREE_DISK_MB: '20' };
   const service = await startService(t, { folder, settings });

@@ -71,7 +71,7 @@ async function connect(t: TestContext, url: string, options: { revision: string;
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-test('[mcp] credentials come by header or _meta, reach the third party, and stand in no result, error or log', async (t) => {
+test('[mcp] credentials in a header or in _meta reach the third party, and appear in no result, error or log', async (t) => {
   const { service, upstream } = await startBoth(t);
   const ways: Array<{ headers?: Record<string, string>; meta?: Record<string, unknown> }> = [
     { headers: { 'X-Credential-WATCHED_KEY': canary } },
@@ -102,7 +102,7 @@ test('[mcp] credentials come by header or _meta, reach the third party, and stan
   for (const form of encodings) assert.ok(!service.log().includes(form));
 });
 
-test('[mcp] credentials are never arguments, and what is wrong with them is said without repeating them', async (t) => {
+test('[mcp] credentials are never arguments, and errors about them do not repeat them', async (t) => {
   const { service, upstream } = await startBoth(t);
   const url = `${service.pluginsUrl}/mcp/watched`;
   const refusals: Array<[Record<string, string>, Record<string, unknown>, RegExp]> = [
@@ -131,7 +131,7 @@ test('[mcp] credentials are never arguments, and what is wrong with them is said
   assert.ok(!service.log().includes(canary));
 });
 
-test('[mcp] a result says the same to programs and to the model; a failure has its code; an unknown tool is an error', async (t) => {
+test('[mcp] the text and the structured content of a result agree, a failure has its code, and an unknown tool is an error', async (t) => {
   const { service } = await startBoth(t);
   const headers = { 'X-Credential-WATCHED_KEY': canary };
   for (const revision of revisions) {
@@ -163,7 +163,7 @@ test('[mcp] a result says the same to programs and to the model; a failure has i
   assert.match(String(Reflect.get(picture.structuredContent ?? {}, 'url')), /^data:image\/png;base64,artifact:arti/);
 });
 
-test('[mcp] a client that goes away stops its run; one that asks for progress gets it', async (t) => {
+test('[mcp] a disconnect of the client stops its run, and a client that asks for progress receives it', async (t) => {
   for (const revision of revisions) {
     const { service, upstream } = await startBoth(t);
     const headers = { 'X-Credential-WATCHED_KEY': canary };

@@ -16,7 +16,7 @@ function blocks(language: string): string[] {
   return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
 }
 
-test('[mcp] the lines of the guide that need no application work as they stand', async (t) => {
+test('[mcp] the commands of the guide that need no other application work as printed', async (t) => {
   const { pluginsUrl } = await startService(t);
   const line = blocks('sh').find((text) => text.startsWith('curl'));
   assert.ok(line);
@@ -26,7 +26,7 @@ test('[mcp] the lines of the guide that need no application work as they stand',
   assert.deepEqual(JSON.parse(stdout).result.structuredContent, { result: 3 });
 });
 
-test('[mcp] the program of the guide starts, here with the address of a test', async (t) => {
+test('[mcp] the program of the guide starts with the address of the test', async (t) => {
   const service = await startService(t);
   const configured = blocks('json')
     .map((text) => JSON.parse(text).mcpServers.quartermaster)
@@ -46,7 +46,7 @@ test('[mcp] the program of the guide starts, here with the address of a test', a
   assert.ok((await client.listTools()).tools.some(({ name }) => name === 'get_current_weather'));
 });
 
-test('[mcp] the programs of the guide run as they are printed', async (t) => {
+test('[mcp] the programs of the guide run as printed', async (t) => {
   const { pluginsUrl } = await startService(t);
   const programs = blocks('js');
   assert.equal(programs.length, 3);

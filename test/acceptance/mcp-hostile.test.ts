@@ -27,7 +27,7 @@ async function raw(url: string, head: readonly string[], body = ''): Promise<num
   return Number(answer.slice(9, 12));
 }
 
-test('[mcp] malformed messages are refused in the words of JSON-RPC, and the service answers on', async (t) => {
+test('[mcp] malformed messages get JSON-RPC errors, and the service continues', async (t) => {
   const { pluginsUrl, log } = await startService(t);
   const rpc = (message: unknown) => JSON.stringify(message);
   const call = (params: unknown) => rpc({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
@@ -69,7 +69,7 @@ test('[mcp] malformed messages are refused in the words of JSON-RPC, and the ser
   assert.doesNotMatch(log(), /"level":"(error|fatal)"/);
 });
 
-test('[mcp] what contradicts itself in the newest revision is refused', async (t) => {
+test('[mcp] contradictory requests of the newest revision are refused', async (t) => {
   const { pluginsUrl } = await startService(t);
   const url = `${pluginsUrl}/mcp`;
   const call = (meta: object) =>
@@ -82,7 +82,7 @@ test('[mcp] what contradicts itself in the newest revision is refused', async (t
   assert.equal((await post(url, call(unknown), { ...good, 'MCP-Protocol-Version': '2031-01-01' })).status, 400);
 });
 
-test('[mcp] bodies that are too large or too deep are refused before they cost anything', async (t) => {
+test('[mcp] bodies that are too large or too deeply nested are refused before they are processed', async (t) => {
   const { pluginsUrl } = await startService(t);
   const url = `${pluginsUrl}/mcp`;
   const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`;
@@ -95,7 +95,7 @@ test('[mcp] bodies that are too large or too deep are refused before they cost a
   assert.equal((await post(url, ping)).status, 200);
 });
 
-test('[mcp] a foreign Host or Origin is refused, with a key too; names that were set are answered', async (t) => {
+test('[mcp] a foreign Host or Origin is refused even with a key, and configured names are accepted', async (t) => {
   const { pluginsUrl, key } = await startService(t, { settings: { MCP_HOSTS: 'tools.example.com' } });
   const { host } = new URL(pluginsUrl);
   const rest = [...Object.entries(json).map(([name, value]) => `${name}: ${value}`), `Authorization: Bearer ${key}`];
@@ -115,7 +115,7 @@ test('[mcp] a foreign Host or Origin is refused, with a key too; names that were
   }
 });
 
-test('[mcp] there is nothing to GET or DELETE without sessions, and no endpoint for an unknown bundle', async (t) => {
+test('[mcp] GET and DELETE are not allowed because there are no sessions, and an unknown bundle has no endpoint', async (t) => {
   const { pluginsUrl } = await startService(t);
   for (const path of ['/mcp', '/mcp/arithmetic']) {
     for (const method of ['GET', 'DELETE']) {
@@ -129,7 +129,7 @@ test('[mcp] there is nothing to GET or DELETE without sessions, and no endpoint 
   }
 });
 
-test('[mcp] a subscription is acknowledged, stays open until its client leaves, and ends with the service', async (t) => {
+test('[mcp] a subscription is acknowledged and stays open until its client disconnects or the service stops', async (t) => {
   const { pluginsUrl, stop } = await startService(t);
   const body = JSON.stringify({
     jsonrpc: '2.0',

@@ -80,7 +80,7 @@ test('[mcp-imported] text, picture, sound, link, resources and structure of an i
   ]);
 });
 
-test('[mcp-imported] progress of an imported server reaches the client that asks for it, bounded, and a cancelled call is cancelled there', async (t) => {
+test('[mcp-imported] limited progress of an imported server reaches clients that ask for it, and a cancellation reaches the imported server', async (t) => {
   const { client, next } = await openWorld(t);
   const run = async (steps: number, total: boolean) => {
     const reports: Progress[] = [];

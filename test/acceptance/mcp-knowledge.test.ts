@@ -53,7 +53,7 @@ for (const [name, openClient] of Object.entries(mcpClients)) {
   });
 }
 
-test('[mcp] search and fetch answer in one text and the same structured content, with a link to the passage', async (t) => {
+test('[mcp] search and fetch return one text and the same structured content, with a link to the passage', async (t) => {
   const service = await startService(t, { settings: { PUBLIC_FILES_URL: 'https://books.example' } });
   const { collectionId, recordId } = await addDocument(service, document);
   const url = `${service.filesUrl}/mcp`;
@@ -87,7 +87,7 @@ test('[mcp] search and fetch answer in one text and the same structured content,
   });
 });
 
-test('[mcp] only a key of scope collections has knowledge tools, and only a key of scope plugins has plugins', async () => {
+test('[mcp] only a key with scope collections has knowledge tools, and only a key with scope plugins has plugins', async () => {
   const { service } = shared;
   const { collectionId } = await openLibrary();
   const scoped = async (scopes: string) => await createKey(service, 'default', scopes);
@@ -190,7 +190,7 @@ test('[mcp] a document of another project is not found, by id, endpoint, cursor 
   assert.deepEqual(confined.structuredContent.results, []);
 });
 
-test('[mcp] what documents and collections say never changes the definitions or the instructions', async () => {
+test('[mcp] contents of documents and collections never change the tool definitions or the instructions', async () => {
   const { service } = shared;
   const url = `${service.pluginsUrl}/mcp`;
   const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
@@ -244,7 +244,7 @@ test('[mcp] a call of a knowledge tool has a log line and is counted', async (t)
   assert.equal(service.log().includes('otters'), false, 'the question is not logged');
 });
 
-test('[mcp] one budget holds for several collections, and cursors give every passage once', async () => {
+test('[mcp] one budget applies to several collections together, and cursors return every passage once', async () => {
   const { service } = shared;
   const url = `${service.filesUrl}/mcp`;
   const collections: string[] = [];
@@ -299,7 +299,7 @@ test('[mcp] one budget holds for several collections, and cursors give every pas
   );
 });
 
-test('[mcp] fetch gives a long document in parts that join to the whole', async () => {
+test('[mcp] fetch returns a long document in parts that together are the whole text', async () => {
   const { service } = shared;
   const url = `${service.filesUrl}/mcp`;
   const content = Array.from({ length: 900 }, (_, line) => `Line ${line} of the log 🦫 says "all is well".`).join('\n');

@@ -113,7 +113,7 @@ const entities = [...'bcdefghij']
   .map((name, at) => `<!ENTITY ${name} "${`&${'abcdefghi'[at]};`.repeat(10)}">`)
   .join('');
 
-test('[pictures] a hostile SVG is a link only, and other calls are answered meanwhile', async (t) => {
+test('[pictures] a hostile SVG is only a link, and other calls get responses meanwhile', async (t) => {
   const service = await startDrawing(t);
   const call = await connect(t, service, 'drawing');
   const hostile = [

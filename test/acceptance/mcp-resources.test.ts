@@ -37,7 +37,7 @@ const clients: Readonly<Record<string, Open>> = {
   },
 };
 
-test('[mcp] clients list, build and read documents as resources, at both addresses and in one collection', async (t) => {
+test('[mcp] clients list documents as resources, build their URIs and read them, at both addresses and in one collection', async (t) => {
   const service = await startService(t);
   const { collectionId, recordId } = await addDocument(service, document);
   const uri = `quartermaster://collections/${collectionId}/records/${recordId}`;
@@ -67,7 +67,7 @@ test('[mcp] clients list, build and read documents as resources, at both address
   }
 });
 
-test('[mcp] a resource of another project or without a key of scope collections is not shown', async (t) => {
+test('[mcp] resources of other projects are not shown, nor any without a key with scope collections', async (t) => {
   const service = await startService(t);
   const { collectionId, recordId } = await addDocument(service, document);
   const chunk = await firstResult(service, '');
@@ -104,7 +104,7 @@ test('[mcp] a resource of another project or without a key of scope collections 
   }
 });
 
-test('[mcp] a long resource names the URI of its next part, and the parts join to the whole', async (t) => {
+test('[mcp] a long resource names the URI of its next part, and the parts together are the whole text', async (t) => {
   const service = await startService(t);
   // Digits have many tokens for each character.
   const content = Array.from({ length: 10_000 }, (_, nth) => 10_000 + ((nth * 7919) % 90_000)).join(' ');
@@ -124,7 +124,7 @@ test('[mcp] a long resource names the URI of its next part, and the parts join t
   assert.equal(whole.replaceAll(/\s+/g, ' '), content.replaceAll(/\s+/g, ' '));
 });
 
-test('[mcp] ?links=1 adds one link for each document, and ?profile=chatgpt leaves the arguments query and id', async (t) => {
+test('[mcp] ?links=1 adds one link for each document, and ?profile=chatgpt keeps only the arguments query and id', async (t) => {
   const service = await startService(t);
   const { collectionId, recordId } = await addDocument(service, document);
   const chunk = await addChunk(service, collectionId, { content: 'Otters also swim.' });

@@ -72,7 +72,7 @@ test('[mcp] quartermaster mcp serves one bundle, with the key of a file and a cr
   assert.match(JSON.stringify(refused.content), /arguments/);
 });
 
-test('[mcp] quartermaster mcp says what the service refuses, and that there is none', async (t) => {
+test('[mcp] quartermaster mcp reports refusals of the service, and a service that does not answer', async (t) => {
   const { pluginsUrl, stop } = await startService(t, { settings: { PLUGINS_KEY: 'required' } });
   await assert.rejects(connect(t, { args: ['--url', pluginsUrl], mode: 'legacy' }), /APIKEY_VALIDATION_FAILED/);
   await stop();

@@ -36,7 +36,7 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
   });
 }
 
-test('[mcp] the default list has at most 6,000 tokens, with the knowledge tools too', async () => {
+test('[mcp] the default list has at most 6,000 tokens, including the knowledge tools', async () => {
   for (const key of [null, shared.service.key]) {
     const { body } = await askMcp(url(), key, 'tools/list');
     assert.equal(body.result.tools.length, key === null ? 3 : 6);
@@ -44,7 +44,7 @@ test('[mcp] the default list has at most 6,000 tokens, with the knowledge tools 
   }
 });
 
-test('[mcp] a call through another tool answers like the direct call, with the same errors', async () => {
+test('[mcp] a call through another tool returns the same result and errors as the direct call', async () => {
   const { service } = shared;
   const inputs = [{ number_1: 1, number_2: 2 }, { number_1: 'one' }, { number_1: 1, number_2: 2, other: 3 }, {}];
   for (const input of inputs) {
@@ -57,7 +57,7 @@ test('[mcp] a call through another tool answers like the direct call, with the s
   }
 });
 
-test('[mcp] a plugin that writes is not called as one that reads, and a wrong call of a search tool says what is wrong', async () => {
+test('[mcp] call_read_tool refuses plugins that write, and the error for a wrong call of a search tool names the reason', async () => {
   const { service } = shared;
   const calls: Array<[string, object, RegExp]> = [
     [
@@ -79,7 +79,7 @@ test('[mcp] a plugin that writes is not called as one that reads, and a wrong ca
   }
 });
 
-test('[mcp] a URL that names bundles, tools or a toolset has exactly these, and an unknown name is an error', async () => {
+test('[mcp] a URL that names bundles, tools or a toolset offers exactly these, and an unknown name is an error', async () => {
   const time = ['time__convert_time', 'time__get_time_by_timezone', 'time__list_timezones'];
   assert.deepEqual(await listNames('?bundles=time'), time);
   assert.deepEqual(await listNames('?tools=arithmetic__add&tools=time__convert_time'), ['arithmetic__add', time[0]]);
@@ -131,7 +131,7 @@ test('[mcp] a tool that lacks credentials is found with the reason, and is avail
   assert.equal((await find({ 'X-Plugin-Profile': 'mine' })).available, true);
 });
 
-test('[mcp] a search is counted by its outcome, and its question stands in no log', async () => {
+test('[mcp] a search is counted by its outcome, and its question appears in no log', async () => {
   const { service } = shared;
   const question = 'a question about otters';
   for (const query of [question, 'xylophone', 'x'.repeat(501)])
@@ -160,7 +160,7 @@ test('the limit tool_search_results accepts exactly as many tools of an answer a
   assert.equal(await failsWith({ query: 'news', limit: results + 1 }), true);
 });
 
-test('[mcp] the setting MCP_LIST_TOKENS lists the plugins that can work, and those of a bundle always', async (t) => {
+test('[mcp] with the setting MCP_LIST_TOKENS the list contains the plugins that can work, and always all of a bundle endpoint', async (t) => {
   const { pluginsUrl } = await startService(t, { settings: { MCP_LIST_TOKENS: '1000000' } });
   const list = async (path: string) => {
     const { body } = await askMcp(pluginsUrl + path, null, 'tools/list');

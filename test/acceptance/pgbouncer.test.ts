@@ -66,7 +66,7 @@ for (const mode of ['transaction', 'session'] as const) {
   });
 }
 
-test('[postgres] behind a pooler every transaction has its own isolation and timeouts, whatever the role has', async (t) => {
+test('[postgres] behind a pooler every transaction has its own isolation level and timeouts, whatever the defaults of the role', async (t) => {
   for (const settings of [[], ['ignore_startup_parameters = options']]) {
     const { database, pooler } = await openPooled(t, 'transaction', settings);
     const admin = new pg.Client({ connectionString: database.url });
@@ -89,7 +89,7 @@ test('[postgres] PgBouncer in statement mode is refused at the start', async (t)
   await assert.rejects(startService(t, { settings: { DATABASE_URL: pooler.url } }), /pool_mode/);
 });
 
-test('[postgres] options in the URL that a pooler refuses are named at the start', async (t) => {
+test('[postgres] a start names the options in the URL that a pooler refuses', async (t) => {
   const { pooler } = await openPooled(t, 'session');
   const settings = { DATABASE_URL: `${pooler.url}?options=-c%20search_path%3Dqm` };
   await assert.rejects(startService(t, { settings }), /pooler refuses the `options` of the database URL/);

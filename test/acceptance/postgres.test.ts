@@ -6,7 +6,7 @@ import { openLine } from '../support/line.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
-test('[postgres] the service works on PostgreSQL as on SQLite, and finds everything again after a restart', async (t) => {
+test('[postgres] the service works on PostgreSQL as on SQLite, and has all its data after a restart', async (t) => {
   const folder = await temporaryFolder(t);
   const database = await createTestDatabase();
   const settings = { DATABASE_URL: database.url };
@@ -29,7 +29,7 @@ test('[postgres] the service works on PostgreSQL as on SQLite, and finds everyth
   assert.equal(await again.stop(), 0);
 });
 
-test('[postgres] while its database is away the service says so, and goes on by itself', async (t) => {
+test('[postgres] readiness reports an unavailable database, and the service recovers by itself', async (t) => {
   const database = await createTestDatabase();
   const line = await openLine(database.url);
   t.after(async () => {

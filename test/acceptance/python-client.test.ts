@@ -128,7 +128,7 @@ test('[client] every sample of the Python guide runs as printed: upload, record,
   ]);
 });
 
-test('[client] the Python client withstands the list of attacks, as installed', async () => {
+test('[client] the installed Python client withstands the list of attacks', async () => {
   const { stderr } = await runPython(['-m', 'unittest', 'discover', '-s', `${source}/tests`, '-t', `${source}/tests`], {
     modules: installation.folder,
   });
@@ -161,7 +161,7 @@ test('[client] mypy --strict accepts the Python package and every sample of its 
   assert.match((await check(wrong)).stdout, /"upload".*incompatible type/);
 });
 
-test('[client] a request of the Python client whose answer was lost has one effect', async (t) => {
+test('[client] a request of the Python client whose response was lost has only one effect', async (t) => {
   const service = await startService(t);
   const collection = await service.client.collections.create({ name: 'tea', type: 'text' });
   const proxyUrl = await startLosingProxy(t, service.filesUrl);

@@ -5,7 +5,7 @@ import { restartUnderLoad } from '../../bench/restart-bench.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** `npm run bench -- restarts` restarts 50 times. */
-test('[operations] no request fails in restarts under load for clients that honour Connection: close and retry once, and every acknowledged upload is there', async (t) => {
+test('[operations] during restarts under load, no request fails for clients that honour Connection: close and retry once, and no acknowledged upload is lost', async (t) => {
   const folder = join(await temporaryFolder(t), 'data');
   const result = await restartUnderLoad({ folder, restarts: 3, maxSeconds: 300, drainSeconds: [0, 1] });
   const failed = result.failed.slice(0, 10);

@@ -112,7 +112,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       assert.equal((await admin.ask('GET', '/v1/files')).status, 200);
     });
 
-    test('[proxy] the log names the client of the proxy, not the address that the client claims', async () => {
+    test('[proxy] the log names the address that the proxy sees, not one that the client claims', async () => {
       const { service, filesUrl, headers } = started;
       const request = get(`${filesUrl}/v1/limits`, {
         localAddress: '127.0.0.2',

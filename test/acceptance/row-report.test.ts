@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settledRecord } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 
-test('[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent', async (t) => {
+test('[rows] the corrected report of refused rows completes the import, however often it is uploaded', async (t) => {
   const { client, filesUrl, key } = await startService(t);
   const { collection_id: collectionId } = await client.collections.create({ name: 'faq', type: 'qa' });
 

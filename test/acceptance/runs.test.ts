@@ -43,7 +43,7 @@ async function call(
 /** Shaped like the response in https://www.exchangerate-api.com/docs/pair-conversion-requests. */
 const rate = JSON.stringify({ result: 'success', base_code: 'USD', target_code: 'CNY', conversion_rate: 7.1 });
 
-test('[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs', async (t) => {
+test('[runs] the record of a run has its outcome, phases and outbound calls, but neither credentials nor inputs', async (t) => {
   const service = await startWithUpstream(t, (request, response) => {
     if (request.url?.includes('/EUR') === true) response.writeHead(500).end(`failed for ${canary}`);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(rate);
@@ -84,7 +84,7 @@ test('[runs] every run is told: outcome, phases, outbound calls, and neither cre
   for (const body of [list.text, text, detail.text]) assert.ok(!body.includes(canary) && !body.includes('CNY'), body);
 });
 
-test('[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only', async (t) => {
+test('[runs] runs survive a restart and can be filtered and paged, and a project sees only its own', async (t) => {
   const first = await startService(t);
   const add = (service: StartedService, key?: string) =>
     call(service, '/v1/execute', {

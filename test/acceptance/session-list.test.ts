@@ -60,7 +60,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   });
 }
 
-test('[session] keys, pages of other origins and the cookie alone neither list sessions nor end one', async (t) => {
+test('[session] API keys, pages of other origins and the cookie alone can neither list sessions nor end one', async (t) => {
   const { service, admin, signIn, list, codeOf } = await start(t);
   const { data } = await signIn('a phone');
   const { cookie, consoleToken, projectId } = admin;
@@ -82,7 +82,7 @@ test('[session] keys, pages of other origins and the cookie alone neither list s
   assert.equal((await list()).fetched_count, 2);
 });
 
-test('[session] the log names each session that begins and ends, and the metrics count those above the limit', async (t) => {
+test('[session] the log names each session that begins or ends, and the metrics count sessions that ended because of the limit', async (t) => {
   const { service, admin, signIn, list } = await start(t);
   const [first, replaced] = [(await list()).data[0], await signIn('a laptop')];
   const again = await fetch(`${service.filesUrl}/v1/session`, {

@@ -29,7 +29,7 @@ const codeOf = async (answer: Response) => {
 };
 const dataOf = async <T>(answer: Response) => ((await answer.json()) as { data: T }).data; // the contract of the path
 
-test('[session] a fresh service has no account, only a link; once used, its path is gone and nothing of it stays', async (t) => {
+test('[session] a new service has no account but a set-up link, and nothing of the link remains after its use', async (t) => {
   const service = await startService(t, { settings });
   const url = `${service.filesUrl}/v1/session`;
   for (const password of ['', 'admin', 'password', service.key]) {
@@ -54,7 +54,7 @@ test('[session] a fresh service has no account, only a link; once used, its path
   assert.ok(!service.log().includes(token) && !service.log().includes(administrator.password));
 });
 
-test('[session] its cookie is HttpOnly and SameSite, Secure with __Host- over HTTPS, and no answer lacks a protective header', async (t) => {
+test('[session] its cookie is HttpOnly and SameSite, and Secure with the prefix __Host- over HTTPS, and every response has the protective headers', async (t) => {
   for (const [publicUrl, prefix, path, secure] of [
     ['', '', '/', false],
     ['https://console.example', '__Host-', '/', true],
@@ -92,7 +92,7 @@ test('[session] its cookie is HttpOnly and SameSite, Secure with __Host- over HT
   }
 });
 
-test('[session] signing in takes a new cookie each time, ends the one before, and signing out ends it', async (t) => {
+test('[session] each sign-in sets a new cookie and ends the earlier session, and a sign-out ends the session', async (t) => {
   const { service, admin } = await start(t);
   const signIn = (headers: Record<string, string> = {}) =>
     fetch(`${service.filesUrl}/v1/session`, {
@@ -123,7 +123,7 @@ test('[session] signing in takes a new cookie each time, ends the one before, an
   assert.deepEqual([await isAlive(third), await isAlive(mine)], [false, false]);
 });
 
-test('[session] no operation that changes something can be called from another origin, nor without the header', async (t) => {
+test('[session] operations that change something cannot be called from another origin or without the header', async (t) => {
   const { service, admin } = await start(t);
   const document = (await (await fetch(`${service.filesUrl}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
@@ -174,7 +174,7 @@ test('[session] the cookie without the token of the console opens no operation o
   assert.ok((await admin.ask('GET', '/v1/session')).ok, 'the session was not ended by any of them');
 });
 
-test('[session] a session does what a key does in the project it names, and reads may name it in the query', async (t) => {
+test('[session] a session has the permissions of a key in the project that it names, and reads may name the project in the query', async (t) => {
   const { service, admin } = await start(t);
   await service.client.files.upload(new Blob(['text']), { purpose: 'record_file', name: 'a.txt' });
   const list = await dataOf<Array<{ file_id: string }>>(await admin.ask('GET', '/v1/files'));
@@ -194,7 +194,7 @@ test('[session] a session does what a key does in the project it names, and read
   assert.equal((await admin.ask('DELETE', `/v1/files/${list[0]?.file_id}`)).status, 200);
 });
 
-test('[session] the plugins address is at /plugins of the files address, for a session or a key, never without', async (t) => {
+test('[session] the files address serves the plugins address at /plugins to sessions and keys only', async (t) => {
   const { service, admin } = await start(t);
   const direct = await fetch(`${service.pluginsUrl}/v1/bundles`);
   const mounted = await admin.ask('GET', '/plugins/v1/bundles');
@@ -215,7 +215,7 @@ test('[session] the plugins address is at /plugins of the files address, for a s
   assert.equal((await admin.ask('GET', '/v1/bundles')).status, 404, 'the files address itself has no bundles');
 });
 
-test('[keys] a key is made with scopes and expiry, shown once, rotated and revoked, by an administrator or a key of scope admin', async (t) => {
+test('[keys] an administrator, or a key with scope admin, creates a key with scopes and an expiry, sees it once, rotates it and revokes it', async (t) => {
   const { service, admin } = await start(t);
   const keys = `/v1/projects/${admin.projectId}/keys`;
   const body = { name: 'uploader', scopes: ['files'], expires_timestamp: Date.now() + 3_600_000 };
@@ -242,7 +242,7 @@ test('[keys] a key is made with scopes and expiry, shown once, rotated and revok
   assert.equal(await codeOf(dead), 'OBJECT_NOT_FOUND', 'a key that has ended has no successor that works');
 });
 
-test('[keys] a key of scope admin manages its own project and gives only scopes that it has; others manage nothing', async (t) => {
+test('[keys] a key with scope admin manages only its own project and grants only its own scopes, and other keys manage nothing', async (t) => {
   const { service, admin } = await start(t);
   const keys = `/v1/projects/${admin.projectId}/keys`;
   const other = await dataOf<Project>(await admin.ask('POST', '/v1/projects', { body: { name: 'other' } }));

@@ -4,7 +4,7 @@ import { soak } from '../../bench/soak.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** `npm run bench -- soak` does this ten thousand times and measures memory. */
-test('[soak] random kills of plugins and of the service leave no zombie, no orphan, no file and no credential', async (t) => {
+test('[soak] random kills of plugins and of the service leave no zombie, orphan, file or credential behind', async (t) => {
   const folder = await temporaryFolder(t);
   const result = await soak({
     ...{ folder, executions: 600, runsPerKill: 60, serviceKills: 2 },

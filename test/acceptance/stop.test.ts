@@ -22,7 +22,7 @@ for (const words of ['start', 'run quartermaster -- start']) {
   });
 }
 
-test('[operations] a Ctrl-C that npm passes on to a service which has had it from the terminal counts once', async (t) => {
+test('[operations] a Ctrl-C that reaches the service from the terminal and again from npm counts once', async (t) => {
   const npm = start(t, ['npm', 'start'], { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' });
   await npm.pluginsUrl;
   // A terminal sends the signal to every process of the group.
@@ -30,7 +30,7 @@ test('[operations] a Ctrl-C that npm passes on to a service which has had it fro
   assert.deepEqual(await once(npm.process, 'exit'), [0, null], npm.log());
 });
 
-test('[operations] while it drains, readiness is 503, the addresses stay open and each answer closes its connection; a second signal ends it at once', async (t) => {
+test('[operations] while the service drains, readiness is 503, the addresses stay open and each response closes its connection; a second signal ends it immediately', async (t) => {
   const service = await startService(t, { settings: { DRAIN_SECONDS: '3600' } });
   const upload = await beginUpload(service.filesUrl, service.key);
   const idle = await openConnection(service.pluginsUrl);
@@ -99,7 +99,7 @@ for (const [name, program] of [
   });
 }
 
-test('[operations] a log whose reader takes nothing delays no answer and holds up the end for seconds only', {
+test('[operations] a log reader that takes nothing delays no response, and delays the end by seconds only', {
   timeout: 60_000,
 }, async (t) => {
   const settings = { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' };

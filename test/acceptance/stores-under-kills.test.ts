@@ -14,12 +14,12 @@ const answersBetweenKills = 100;
  * Callers use the stores at random while the service is killed repeatedly. Everything acknowledged must hold. An
  * operation without a response may have happened or not, but never partially.
  */
-test('[stores] killed in the middle of everything, four times: what was acknowledged holds, what was deleted is gone', async (t) => {
+test('[stores] after four kills under mixed load, acknowledged changes persist and deleted data is gone', async (t) => {
   const folder = await temporaryFolder(t);
   await killAgainAndAgain(() => startService(t, { folder }), 4);
 });
 
-test('[stores] killed in the middle of everything over PostgreSQL, twice: what was acknowledged holds, what was deleted is gone', async (t) => {
+test('[stores] after two kills under mixed load on PostgreSQL, acknowledged changes persist and deleted data is gone', async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const folder = await temporaryFolder(t);

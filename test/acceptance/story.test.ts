@@ -6,7 +6,7 @@ import { settledRecord } from '../support/client.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { startService } from '../support/service.ts';
 
-test('[story] a PDF is uploaded, made into a record, asked, and gives the passage with its page', async (t) => {
+test('[story] a PDF is uploaded and becomes a record, and a question finds the passage with its page', async (t) => {
   const { client } = await startService(t);
   const file = await client.files.upload(new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]), {
     purpose: 'record_file',
@@ -26,7 +26,7 @@ test('[story] a PDF is uploaded, made into a record, asked, and gives the passag
   assert.ok((best.locator?.page ?? 0) >= 1, 'a passage of a PDF says its page');
 });
 
-test('[story] a question–answer sheet answers a question', async (t) => {
+test('[story] a question finds its answer in a question–answer sheet', async (t) => {
   const { client } = await startService(t);
   const file = await client.files.upload(
     new Blob(['question,answer\n"May I bring a dog?","Yes, on a leash."\nIs there parking?,Behind the house.\n']),

@@ -139,7 +139,7 @@ describe('event streams and the end of their key or session', () => {
     assert.ok(other.isOpen());
   });
 
-  test('[streams] streams end with a session that is ended by its id, and with one that ends because there are too many', async (t) => {
+  test('[streams] streams end with their session, also when it is ended by its id or because there are too many', async (t) => {
     const { service, admin, followBySession } = await start(t, undefined);
     const begin = async () => {
       const { data, headers } = await beginSession(service);

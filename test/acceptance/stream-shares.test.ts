@@ -48,7 +48,7 @@ async function startRun(service: StartedService, key: string | undefined): Promi
 
 const bearer = (key: string | undefined) => (key === undefined ? {} : { Authorization: `Bearer ${key}` });
 
-test('[streams] a key has 20 streams over both addresses, and its project leaves room for others', async (t) => {
+test('[streams] a key has at most 20 streams over both addresses, and other keys of its project can still open streams', async (t) => {
   const bundles = await addPatientBundle(t);
   const overrides = JSON.stringify({ 'https://v6.exchangerate-api.com': await startSilentParty(t) });
   const service = await startService(t, {

@@ -39,7 +39,7 @@ test('[execute] a tool name and the ids of its plugin are the same request under
   assert.equal(again.body.data.run_id, first.body.data.run_id);
 });
 
-test('[execute] an unknown, ambiguous or missing name is an error that says what to send', async () => {
+test('[execute] the error for an unknown, ambiguous or missing name says what to send', async () => {
   const wrong: Array<[object, number, RegExp]> = [
     [{ tool_name: 'calculator__evalute' }, 404, /Did you mean "calculator__evaluate"\?/],
     [{ tool_name: '__proto__' }, 404, /^No plugin has the tool name "__proto__"/],

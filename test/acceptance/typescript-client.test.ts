@@ -26,7 +26,7 @@ const run = promisify(execFile);
 const connect = ({ filesUrl, pluginsUrl, key }: StartedService) =>
   new Quartermaster({ baseUrl: filesUrl, pluginsUrl, apiKey: key });
 
-test('[client] the programs of the guide run as they are printed', async (t) => {
+test('[client] the programs of the guide run as printed', async (t) => {
   const { filesUrl, pluginsUrl, key } = await startService(t);
   const guide = readFileSync('docs/guides/typescript-client.md', 'utf8');
   const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
@@ -51,7 +51,7 @@ test('[client] the programs of the guide run as they are printed', async (t) => 
   assert.match(lines.at(-2) ?? '', /^\d+ 200 \S+$/, 'the response and its request id');
 });
 
-test('[client] a PDF becomes a record that answers with its page, with one address and one key', async (t) => {
+test('[client] a search finds a passage of an uploaded PDF with its page, with one address and one key', async (t) => {
   const { filesUrl, key } = await startService(t);
   const qm = new Quartermaster({ baseUrl: filesUrl, apiKey: key });
   const bytes = new Uint8Array(handbook[0]?.bytes ?? []);
@@ -82,7 +82,7 @@ test('[client] a PDF becomes a record that answers with its page, with one addre
   await qm.files.delete(file.file_id);
 });
 
-test('[client] errors of a service have their classes, and lists of any length are iterated', async (t) => {
+test('[client] errors of the service have their own classes, and lists of any length can be iterated', async (t) => {
   const service = await startService(t);
   const qm = connect(service);
   await assert.rejects(qm.files.get('file00000000000000000000'), (error) => {
@@ -176,7 +176,7 @@ test('[client] a creation whose response is lost is not sent again, so one objec
   }
 });
 
-test('[client] wait goes on while the service is killed and starts again', async (t) => {
+test('[client] wait continues while the service is killed and restarted', async (t) => {
   const folder = await temporaryFolder(t);
   const first = await startService(t, { folder });
   const proxy = await startLossyProxy(t, first.filesUrl);
@@ -191,7 +191,7 @@ test('[client] wait goes on while the service is killed and starts again', async
   assert.equal((await waiting).status, 'ready');
 });
 
-test('[client] a file name reaches the service like one from a form of the platform', async (t) => {
+test('[client] a file name reaches the service as from a browser form', async (t) => {
   const service = await startService(t);
   const qm = connect(service);
   for (const name of ['a"b.txt', 'a\r\nb.txt', 'ünï 測.txt', "a'b;c=d.txt"]) {

@@ -24,7 +24,7 @@ const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
 const codeThatCallsOut = new Set(['send_gmail', 'biomedical_search', 'http_get', 'http_send']);
 const networked = plugins.filter(({ manifest }) => manifest.request !== undefined || codeThatCallsOut.has(manifest.id));
 
-test('every bundle loads without a single complaint', () => {
+test('every bundle loads without errors and warnings', () => {
   assert.deepEqual(world.catalogue.failures, []);
   const folders = readdirSync(bundlesFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   assert.deepEqual(bundles.map(({ id }) => id).sort(), folders.map(({ name }) => name).sort());
@@ -115,7 +115,7 @@ for (const { bundle, id, manifest } of networked) {
   }
 }
 
-test('each bundle with credentials has a verification the documentation knows', () => {
+test('each bundle with credentials has a verification that the documentation describes', () => {
   for (const { id, manifest, secretNames, hostsBy } of bundles) {
     const { credentials = {}, verify: verification } = documented[id] ?? {};
     const properties: unknown = Reflect.get(manifest.credentials_schema ?? {}, 'properties');
@@ -196,7 +196,7 @@ test('omitted parameters are not sent', async () => {
   });
 });
 
-test('forecasts hold as many days and hours as asked for, and all there are when more are asked for', async () => {
+test('forecasts contain the requested number of days and hours, or all that exist if fewer exist', async () => {
   const place = { lat: 33.44, lon: -94.04 };
   const lengthOf = async (pluginId: string, input: Record<string, unknown>) => {
     const outcome = await execute('open_weather', pluginId, { ...place, ...input });
@@ -234,7 +234,7 @@ test('invalid input never reaches an upstream', async () => {
   assert.deepEqual(world.received, []);
 });
 
-test('the largest code fits into the limits of a run', async () => {
+test('the largest QR code fits within the limits of a run', async () => {
   const text = Array.from({ length: 2953 }, (_, at) => String.fromCharCode(97 + ((at * at * 7) % 26))).join('');
   const outcome = await execute('qr_code_generator', 'generate_qr_code', {
     ...{ text, error_correction: 'L', scale: 20, margin: 20 },

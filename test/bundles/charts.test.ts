@@ -26,7 +26,7 @@ const texts = (root: XmlElement) => all(root, 'text').map(({ text }) => text);
 /** Returns all rectangles except the white background. */
 const boxes = (root: XmlElement) => all(root, 'rect').slice(1);
 
-test('bars are as high as their values, from zero up and down', async () => {
+test('bars extend from zero to their values, upwards and downwards', async () => {
   const root = await draw('make_bar_chart', { x_values: ['a', 'b', 'c'], y_values: [4, -2, 0] });
   const [a, b, c] = boxes(root);
   assert.ok(a !== undefined && b !== undefined && c !== undefined);
@@ -37,7 +37,7 @@ test('bars are as high as their values, from zero up and down', async () => {
   assert.ok(['-2', '0', '4'].every((label) => texts(root).includes(label)));
 });
 
-test('points are drawn at their numbers, in the given order', async () => {
+test('points are drawn at their coordinates, in the given order', async () => {
   const root = await draw('make_line_chart', { x_values: [10, 0, 5], y_values: [0, 100, 50] });
   const path = all(root, 'path').find(({ attributes }) => attributes['stroke-width'] === '2')?.attributes.d ?? '';
   const points = [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
@@ -64,14 +64,14 @@ test('every value is counted once in a histogram, and every pair in one of two d
   );
 });
 
-test('slices of a pie add up to a full turn and show their share', async () => {
+test('the slices of a pie chart add up to a full circle and show their shares', async () => {
   const root = await draw('make_pie_chart', { labels: ['half', 'none', 'rest'], values: [2, 0, 2] });
   assert.equal(all(root, 'path').length, 2);
   assert.deepEqual(texts(root), ['half (50 %)', 'none (0 %)', 'rest (50 %)']);
   assert.equal(all(await draw('make_pie_chart', { labels: ['all'], values: [7] }), 'circle').length, 1);
 });
 
-test('texts are displayed unchanged, and end no element', async () => {
+test('texts are displayed unchanged and cannot close an element', async () => {
   const title = '</text><script>alert("1")</script> & 图表 \u0007';
   const root = await draw('make_bar_chart', { title, x_values: [title], y_values: [1], y_title: '"quoted"' });
   assert.equal(all(root, 'script').length, 0);
@@ -111,7 +111,7 @@ test('lists of different lengths and an empty pie are bad input', async () => {
   await assert.rejects(draw('make_pie_chart', { labels: ['a'], values: [0] }), Rejected);
 });
 
-test('the largest chart fits into the limits of an output', async () => {
+test('the largest chart fits within the limits of an output', async () => {
   const x_values = Array.from({ length: 10_000 }, (_, at) => Math.sin(at) * 1000);
   for (const plugin of ['make_scatter_plot', 'make_line_chart', 'make_2d_histogram']) {
     const output = await run(

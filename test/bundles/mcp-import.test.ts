@@ -112,7 +112,7 @@ test('a changed description of a tool is reported as a difference, and the tool 
   assert.equal((await execute()).kind, 'succeeded');
 });
 
-test('tools are picked, renamed and described, once and for the imports that follow', async (t) => {
+test('an import selects, renames and describes tools, and later imports repeat these choices', async (t) => {
   const server = await startToolServer('stateless');
   t.after(() => server.close());
   const out = await temporaryFolder(t);
@@ -170,7 +170,7 @@ test('a server that does not list its tools is neither imported nor called', asy
   assert.ok(!server.asked.includes('tools/call'));
 });
 
-test('examples of remote tools are recorded and tested without the server', async (t) => {
+test('examples of remote tools are recorded, and their tests run without the server', async (t) => {
   const server = await startToolServer('stateful');
   const out = await temporaryFolder(t);
   await importFrom(server.origin, { out, bearer: 'TOKEN', operations: ['search-notes'] });

@@ -8,7 +8,7 @@ async function draw(min: number, max: number, number: number): Promise<number[]>
   return (await run({ min, max, number }, context)).result;
 }
 
-test('gives as many whole numbers as asked for, all within the bounds', async () => {
+test('gives the requested number of integers, all within the bounds', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.maxSafeInteger(),
@@ -35,12 +35,12 @@ test('draws every number of a small range about equally often', async () => {
   assert.ok(chiSquare < 50, `chi square is ${chiSquare}`);
 });
 
-test('reaches both halves of the widest range', async () => {
+test('returns numbers from both halves of the widest range', async () => {
   const numbers = await draw(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 200);
   assert.ok(numbers.some((drawn) => drawn < 0) && numbers.some((drawn) => drawn > 0));
 });
 
-test('a smallest number above the largest is bad input that names both', async () => {
+test('a minimum above the maximum is bad input, and the error names both', async () => {
   await assert.rejects(
     async () => await draw(2, 1, 1),
     (error: unknown) => error instanceof Rejected && /min \(2\).*max \(1\)/.test(error.message),

@@ -10,7 +10,7 @@ async function allZones(): Promise<string[]> {
   return (await list({}, context)).timezones;
 }
 
-test('gives the local time at a moment', async () => {
+test('returns the local time at an instant', async () => {
   const cases = [
     ['Europe/Berlin', '2024-07-01T10:00:00Z', '2024-07-01T12:00:00+02:00', 'Monday'],
     ['Europe/Berlin', '2024-01-01T10:00:00Z', '2024-01-01T11:00:00+01:00', 'Monday'],
@@ -40,7 +40,7 @@ test('without an instant, the current time is returned', async () => {
   assert.equal(Date.parse(utc_date_time), Math.floor(timestamp / 1000) * 1000);
 });
 
-test('offset and local time agree with the moment in every zone', async () => {
+test('offset and local time agree with the instant in every zone', async () => {
   const zones = await allZones();
   const moments = fc
     .integer({ min: Date.UTC(1990, 0), max: Date.UTC(2060, 0) })
@@ -55,7 +55,7 @@ test('offset and local time agree with the moment in every zone', async () => {
   );
 });
 
-test('an unknown zone is bad input that names it', async () => {
+test('an unknown zone is bad input, and the error names it', async () => {
   assert.throws(() => getTime({ timezone: 'Europe/Nowhere' }, context), /"Europe\/Nowhere" is not an IANA time zone/);
   for (const [from_timezone, to_timezone] of [
     ['Nowhere', 'UTC'],
@@ -89,7 +89,7 @@ test('converts between zones and reports times that occur twice or never', async
   }
 });
 
-test('a time that is shown once comes back from any other zone', async () => {
+test('a time that occurs once converts to any other zone and back', async () => {
   const zones = fc.constantFrom(...(await allZones()));
   const moments = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2060, 0) / 1000 });
   await fc.assert(
@@ -119,14 +119,14 @@ test('a date that is not in the calendar is bad input', () => {
   }
 });
 
-test('every listed zone is one the other plugins know', async () => {
+test('the other plugins know every listed zone', async () => {
   const { timezones, count } = await list({}, context);
   assert.equal(count, timezones.length);
   assert.ok(count > 400 && timezones.includes('UTC') && timezones.includes('Europe/Berlin'));
   for (const timezone of timezones) await getTime({ timezone, at: '2024-01-01T00:00:00Z' }, context);
 });
 
-test('an area limits the list; an unknown one is bad input, and the error lists the known ones', async () => {
+test('an area limits the list of zones; an unknown area is bad input, and the error lists the known areas', async () => {
   const { timezones } = await list({ area: 'Antarctica' }, context);
   assert.ok(timezones.length > 5 && timezones.every((name) => name.startsWith('Antarctica/')));
   assert.throws(() => list({ area: 'Atlantis' }, context), /There is no area "Atlantis"\. Areas: Africa, .*Pacific\./);

@@ -15,8 +15,8 @@ export const bundlesRequirements: Requirements = {
     promise: 'A large catalogue is read in pages, and a question in plain words finds plugins and bundles.',
     source: 'docs/contract.md "Bundles and plugins"',
     tests: [
-      'limit, after and before cut pages of both lists, and without them each list is whole',
-      '[catalogue] a question finds plugins and their bundles, the best first, and its words stand in no log',
+      'limit, after and before select a page of either list, and without them a list is complete',
+      '[catalogue] a question finds plugins and their bundles, best match first, and the log does not contain its words',
       '[catalogue] the client reads every plugin and bundle once over pages, in the order of the whole list',
     ],
   },
@@ -26,8 +26,8 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails',
-      '[install] clients of MCP that listen are told of changed tools',
-      '[install] what is not signed by somebody trusted is refused, until the operator says so',
+      '[install] MCP clients that subscribe are notified of changed tools',
+      '[install] a bundle without a signature of a trusted publisher is refused unless the operator allows it',
       'the same files give the same archive, whatever their times and order, and the id contains their digest',
       'an archive with ${what} is refused',
       'a signature of other contents or by another key is refused, whatever options are set',
@@ -39,7 +39,7 @@ export const bundlesRequirements: Requirements = {
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '${name} is reported with file, line and field, and hides no other bundle',
-      'every bundle loads without a single complaint',
+      'every bundle loads without errors and warnings',
     ],
   },
   'bundles.examples': {
@@ -65,7 +65,7 @@ export const bundlesRequirements: Requirements = {
     tests: [
       'the tools of a ${style} MCP server are imported, and run as plugins by the rules of their bundle',
       '[mcp-imported] text, picture, sound, link, resources and structure of an imported server reach the client',
-      '[mcp-imported] progress of an imported server reaches the client that asks for it, bounded, and a cancelled call is cancelled there',
+      '[mcp-imported] limited progress of an imported server reaches clients that ask for it, and a cancellation reaches the imported server',
       'a changed description of a tool is reported as a difference, and the tool is refused until it is accepted',
       'an address that may not be reached and a server without MCP are not imported',
       'a server that does not list its tools is neither imported nor called',

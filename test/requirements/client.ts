@@ -9,14 +9,14 @@ export const clientRequirements: Requirements = {
       'every operation of both OpenAPI documents that a key can use has a method, and the others a reason',
       'every method of the client requests an operation of the documents',
       '${method} requests ${id}',
-      '[client] a PDF becomes a record that answers with its page, with one address and one key',
-      '[client] errors of a service have their classes, and lists of any length are iterated',
+      '[client] a search finds a passage of an uploaded PDF with its page, with one address and one key',
+      '[client] errors of the service have their own classes, and lists of any length can be iterated',
     ],
   },
   'client.guide': {
     promise: 'The programs of the guide to the TypeScript client run as they are printed.',
     source: 'docs/contract.md "Documentation"',
-    tests: ['[client] the programs of the guide run as they are printed'],
+    tests: ['[client] the programs of the guide run as printed'],
   },
   'client.once': {
     promise: 'A call whose response is lost takes effect once.',
@@ -33,7 +33,7 @@ export const clientRequirements: Requirements = {
     promise: 'A wait ends with the record or the run, also when events are cut or held back, or the service restarts.',
     source: 'docs/contract.md "Records"',
     tests: [
-      '[client] wait goes on while the service is killed and starts again',
+      '[client] wait continues while the service is killed and restarted',
       'wait goes on after a stream that is cut ${what}',
       'wait reads the record at intervals when a proxy holds the events back',
     ],
@@ -42,7 +42,7 @@ export const clientRequirements: Requirements = {
     promise: 'The client uploads files of any size and name in little memory.',
     source: 'docs/contract.md "Files"',
     tests: [
-      '[client] a file name reaches the service like one from a form of the platform',
+      '[client] a file name reaches the service as from a browser form',
       '[client] an upload of 1 GiB takes less than 64 MiB of memory',
       'each source is uploaded with its name and its bytes',
     ],
@@ -51,9 +51,9 @@ export const clientRequirements: Requirements = {
     promise: 'The client gives the key to nobody but the two addresses, and shows it in no text.',
     source: 'docs/contract.md "Keys"',
     tests: [
-      'a redirect is not followed, neither to another origin nor to the same one, and the key stays here',
-      'a key that the other side quotes does not stand in the error',
-      'the key does not stand in any text about the client',
+      'redirects are not followed, neither to another origin nor to the same one, and the key is not sent',
+      'an error does not contain the key, even if the response quotes it',
+      'no text representation of the client contains the key',
       'a malformed key is refused before a request, and the error does not quote it',
       'a proxy in the environment does not receive the key',
     ],
@@ -72,8 +72,8 @@ export const clientRequirements: Requirements = {
       'The Python client retries only requests that are safe to repeat, sends its key only to the service, and limits how much it reads.',
     source: 'docs/contract.md "Clients"',
     tests: [
-      '[client] the Python client withstands the list of attacks, as installed',
-      '[client] a request of the Python client whose answer was lost has one effect',
+      '[client] the installed Python client withstands the list of attacks',
+      '[client] a request of the Python client whose response was lost has only one effect',
     ],
   },
 };

@@ -45,7 +45,7 @@ export const commandsRequirements: Requirements = {
     promise: 'No text of a service controls the terminal, and no key is printed.',
     source: 'ADR 0099',
     tests: [
-      'no text of a server controls the terminal, in any command, as a table, as JSON and as an error',
+      'no text from a server controls the terminal in any command, whether in a table, in JSON or in an error',
       'the progress line shows no control characters, fits the terminal, and is removed',
       'control characters in foreign text do not reach the terminal, and JSON output is unchanged',
     ],
@@ -63,7 +63,7 @@ export const commandsRequirements: Requirements = {
     promise: 'Shells complete commands, options and choices.',
     source: 'ADR 0099',
     tests: [
-      '[commands] bash completes commands, options and choices, and leaves paths to itself',
+      '[commands] bash completes commands, options and choices with the script, and paths by itself',
       '[commands] fish completes commands with descriptions, and paths',
       '[commands] zsh completes commands with descriptions, and paths',
     ],

@@ -28,7 +28,7 @@ export const egressRequirements: Requirements = {
     tests: [
       'requests are refused until the operator allows hosts, and the error says so',
       'only hosts that the operator allows are reached, whatever input and redirects contain',
-      'credentials go to the host they are for, and nowhere else',
+      'credentials are sent only to the host to which they belong',
     ],
   },
   'egress.injected': {
@@ -39,7 +39,7 @@ export const egressRequirements: Requirements = {
       'signs the published example ${name} like AWS',
       'has a signature over what the upstream receives',
       'matches the published examples',
-      'has a signature over everything that is sent, and ignores one in the request',
+      'has a signature over everything that is sent, and replaces a signature in the request',
       'is a member of the body, and replaces that of the request',
       'is requested with the credentials of the client and sent; neither is returned',
       'that was cached and is rejected is replaced by a new one, once',

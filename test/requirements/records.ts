@@ -8,7 +8,7 @@ export const recordsRequirements: Requirements = {
     tests: [
       'the accepted and reported rows are all rows of the sheet, whatever the policy',
       'the rows are exported as a sheet without formulas, and its corrected upload completes the import, once',
-      '[rows] a sheet with refused rows is corrected from its own report, and completes the import however often it is sent',
+      '[rows] the corrected report of refused rows completes the import, however often it is uploaded',
     ],
   },
   'collections.client': {
@@ -35,7 +35,7 @@ export const recordsRequirements: Requirements = {
     source: 'docs/contract.md "Records"; docs/contract.md "Durability"',
     tests: [
       'a record of a dead worker is claimed again when its lease has expired, without duplicate chunks',
-      'a failure of the service is retried, three attempts in all, then the record ends in error',
+      'a failure of the service is retried twice before the record ends in error',
       'a record ends in error when its deadline passes, whatever its reader does',
       'an update while a record is processed supersedes the work: only the newer source is kept',
     ],
@@ -50,7 +50,7 @@ export const recordsRequirements: Requirements = {
       'The process that reads documents is isolated as handlers are, reads for one project only, and can read nothing but its program.',
     source: 'docs/contract.md "Isolation"; ADR 0081',
     tests: [
-      '[isolation] documents are read in a sandbox; the log says so once, and warns once of a start as root',
+      '[isolation] documents are read in a sandbox, which the log reports once, with one warning for a start as root',
       'a reader has a separate user, no capability, no new privileges and, in a sandbox, no network',
       'a reader of root without a separate user has no capability of root',
       '${tier}: a reader of an ordinary user has no capability and no new privileges',
@@ -67,8 +67,8 @@ export const recordsRequirements: Requirements = {
     promise: 'A reader that is killed from outside is started again; killed in every try, its record says so.',
     source: 'docs/contract.md "Records"; ADR 0035',
     tests: [
-      '[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
-      '[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run',
+      '[killed] after its reader is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run',
+      '[killed] after its reader is killed at each stage on PostgreSQL, every record ends with the chunks of an undisturbed run',
       'a reader that is killed in every attempt ends the record in error, which names a lack of memory',
     ],
   },
@@ -77,8 +77,8 @@ export const recordsRequirements: Requirements = {
       'Killed at any moment, the stores keep what was acknowledged, finish what was begun, and hold nothing deleted.',
     source: 'docs/contract.md "Durability"',
     tests: [
-      '[stores] killed in the middle of everything, four times: what was acknowledged holds, what was deleted is gone',
-      '[stores] killed in the middle of everything over PostgreSQL, twice: what was acknowledged holds, what was deleted is gone',
+      '[stores] after four kills under mixed load, acknowledged changes persist and deleted data is gone',
+      '[stores] after two kills under mixed load on PostgreSQL, acknowledged changes persist and deleted data is gone',
     ],
   },
   'records.resumed': {
@@ -86,7 +86,7 @@ export const recordsRequirements: Requirements = {
       'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',
     source: 'docs/contract.md "Records"; ADR 0032',
     tests: [
-      '[killed] a worker killed at each stage, 50 times: every record ends with the chunks of an undisturbed run',
+      '[killed] after its worker is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run',
       'a completely read source is not read again when the last step fails',
     ],
   },
@@ -97,9 +97,9 @@ export const recordsRequirements: Requirements = {
       'cancelling a record in progress ends it in error, stops the work and discards its new chunks',
       'a waiting record can be cancelled and is never read',
       'cancelling a finished record changes nothing',
-      'a retry creates the chunks of a record again, in error and when it is ready; the old chunks stay until then',
+      'a retry of a failed or ready record creates its chunks again, and the old chunks stay until then',
       'a retry does not disturb a record that is being read, and starts a waiting attempt immediately',
-      'retry and cancel of a deleted record, or of one of another project, result in not found',
+      'a retry or cancellation of a deleted record, or of a record of another project, results in 404',
     ],
   },
   'records.total-delete': {

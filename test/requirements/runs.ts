@@ -6,7 +6,7 @@ export const runsRequirements: Requirements = {
     promise: 'Every run has a record: outcome, phases, tier, outbound calls; no credential, no input unless asked for.',
     source: 'docs/contract.md "Isolation"',
     tests: [
-      '[runs] every run is told: outcome, phases, outbound calls, and neither credentials nor inputs',
+      '[runs] the record of a run has its outcome, phases and outbound calls, but neither credentials nor inputs',
       'the timings of a run contain every outbound call with host, status, bytes and time, but no path',
       'the phases of ${plugin_id} add up to its duration',
     ],
@@ -14,18 +14,18 @@ export const runsRequirements: Requirements = {
   'runs.apart': {
     promise: 'A project sees its own runs only, also after a restart.',
     source: 'docs/contract.md "Isolation"',
-    tests: ['[runs] runs are kept over a restart, filtered and turned page by page; a project sees its own only'],
+    tests: ['[runs] runs survive a restart and can be filtered and paged, and a project sees only its own'],
   },
   'runs.asynchronous': {
     promise:
       'An asynchronous run that was acknowledged ends, whatever happens to its process; no writing plugin runs twice.',
     source: 'ADR 0027',
     tests: [
-      '[runs] a run asked for asynchronously is acknowledged before it is made, and its result is kept',
-      '[runs] kill −9: a reading run is made again; a writing one and one with credentials end interrupted and say why',
-      '[runs] kill −9: with a sealing key a reading run goes on with its credentials; a writing one is never made twice',
-      '[runs] an orderly stop leaves what can be made again to the next start and ends the rest',
-      '[runs] the same idempotency key gives the same asynchronous run, also after a crash',
+      '[runs] an asynchronous run is acknowledged before it starts, and its result is stored',
+      '[runs] after kill −9 a read-only run is repeated; a writing run and one with credentials end as interrupted with the reason',
+      '[runs] after kill −9 with an encryption key, a read-only run continues with its credentials, and a writing run never executes twice',
+      '[runs] an orderly stop leaves repeatable runs to the next start and ends the others',
+      '[runs] the same idempotency key returns the same asynchronous run, even after a crash',
       'a run of a plugin that writes is not repeated after the process that recovered it was killed',
       'only the owner of a run may begin it; a begun and requeued run is marked and waits again',
       'a run and the answer of its idempotency key are stored together or not at all',
@@ -48,18 +48,18 @@ export const runsRequirements: Requirements = {
     promise: 'The events of a run tell each change once, keep their connection alive, and end with the run.',
     source: 'ADR 0027',
     tests: [
-      '[runs] the events of a run tell its states and its progress, end with it, and are not told twice',
+      '[runs] the event stream of a run reports each state and progress once, and ends with the run',
       '[runs] the client and the command line start, list, show, follow and cancel runs',
       'an event stream sends a comment at intervals, and the number of streams is limited',
-      '[streams] a key has 20 streams over both addresses, and its project leaves room for others',
+      '[streams] a key has at most 20 streams over both addresses, and other keys of its project can still open streams',
     ],
   },
   'runs.cancelled': {
     promise: 'A run that is cancelled ends at once: its handler and its outbound calls.',
     source: 'ADR 0027',
     tests: [
-      '[runs] a run is cancelled while it waits for a third party, whichever way it was asked for',
-      '[runs] a handler that computes without end is ended by a cancellation',
+      '[runs] a run can be cancelled while it waits for a third party, whichever API started it',
+      '[runs] a cancellation ends a handler with an endless computation',
       'the owner of a run learns that it should be cancelled, and an ended run cannot be cancelled',
     ],
   },
@@ -69,7 +69,7 @@ export const runsRequirements: Requirements = {
     tests: [
       'answers 429 with Retry-After while the maximum number of runs is running',
       'a key has a limited number of concurrent runs, other keys are not affected, and an ended run frees its place',
-      '[runs] a key may have so many runs at once; one more is told to come back, whichever way it asks',
+      '[runs] a key has a limited number of concurrent runs, and one more gets 429 with Retry-After over every API',
     ],
   },
   'runs.bounded': {
@@ -79,8 +79,8 @@ export const runsRequirements: Requirements = {
       'the limit run_records keeps the newest runs of a project, none too old, and deletes nothing of one under way',
       'the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay',
       'a project that stores many results deletes none of another project',
-      'an answer above the bytes of its project is given once; a repetition is 409 with the reason and runs nothing',
-      'the queue of accepted runs is limited in all, for each key, and in bytes, and an ended run frees its place',
+      'a response that exceeds the space of its project is returned once; a repeated request gets 409 with the reason and runs nothing',
+      'the queue of accepted runs is limited in total, for each key and in bytes, and an ended run frees its place',
     ],
   },
 };

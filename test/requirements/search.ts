@@ -25,15 +25,15 @@ export const searchRequirements: Requirements = {
       'an embedder that fails does not fail the record: its words are found, and its vectors follow later',
       'interrupted embedding continues where it stopped, and nothing is embedded twice',
       'another model is detected, is not mixed with the first, and replaces it on request',
-      '[embeddings] a question finds what means the same, the key is seen nowhere, and words do when the service is down',
+      '[embeddings] a question finds synonyms, the key appears nowhere, and searches use words only while the embedding service is down',
     ],
   },
   'vectors.local': {
     promise: 'A model in a local folder makes vectors without a network, in a process that cannot harm the server.',
     source: 'docs/contract.md "Records"',
     tests: [
-      '[embeddings] a model in a local folder finds what means the same, without a network, also when its process is killed, and ends with the service',
-      '[embeddings] a model that cannot be used stops the start with what is wrong',
+      '[embeddings] a model in a local folder finds synonyms without a network, survives a kill of its process, and ends with the service',
+      '[embeddings] an unusable model stops the start with an error that names the reason',
       'an ended process is started again, and its pending requests are repeated',
       'a process that does not answer is ended, and the embedder pauses when it happens again',
       'without the runtime the error names the command that installs it',

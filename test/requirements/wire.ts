@@ -16,6 +16,6 @@ export const wireRequirements: Requirements = {
   'wire.apart': {
     promise: "Neither address answers the other's paths.",
     source: 'docs/contract.md "Both addresses"',
-    tests: ['[separate] neither address answers the paths of the other'],
+    tests: ['[separate] neither address serves the paths of the other'],
   },
 };

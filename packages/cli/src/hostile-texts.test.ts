@@ -100,7 +100,7 @@ async function startHostile(t: TestContext) {
   return { state, url: `http://127.0.0.1:${port}` };
 }
 
-test('no text of a server controls the terminal, in any command, as a table, as JSON and as an error', async (t) => {
+test('no text from a server controls the terminal in any command, whether in a table, in JSON or in an error', async (t) => {
   const { state, url } = await startHostile(t);
   const home = await mkdtemp(join(tmpdir(), 'quartermaster-hostile-'));
   t.after(() => rm(home, { recursive: true }));

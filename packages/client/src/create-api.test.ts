@@ -63,7 +63,7 @@ test('json returns the whole body, and data returns its member data', async () =
   assert.deepEqual(await api.data('GET /v1/files'), []);
 });
 
-test('a refusal is an ApiError, even when the body is not an error of the service', async () => {
+test('an error response is an ApiError, even if its body does not come from the service', async () => {
   const { api } = fakeApi([
     [404, refusal],
     [502, '<html>Bad Gateway</html>'],

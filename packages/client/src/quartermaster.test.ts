@@ -5,7 +5,7 @@ import { inspect, promisify } from 'node:util';
 import { Quartermaster } from './client.ts';
 import { startScriptedServer, success, testKey } from './testing/scripted-server.ts';
 
-test('the key does not stand in any text about the client', () => {
+test('no text representation of the client contains the key', () => {
   const client = new Quartermaster({ baseUrl: 'http://files.test', apiKey: testKey });
   const shown = [
     String(client),

@@ -39,7 +39,7 @@ for (const [what, pieces, events] of streams) {
   });
 }
 
-test('an event without an end is refused instead of collected', async () => {
+test('an event without an end is refused instead of buffered', async () => {
   const line = `data: ${'a'.repeat(1024 * 1024)}\n`;
   await assert.rejects(read(...Array.from({ length: 17 }, () => line)), /longer than 16777216 characters/);
 });

@@ -9,7 +9,7 @@ import { checkBundle, recordExamples, runExamples } from '@quartermaster/server/
 import { parse } from 'yaml';
 import { scaffoldBundle } from './scaffold.ts';
 
-test('a call of an API becomes a plugin without code, which passes its test once it was recorded', async (t) => {
+test('a call of an API becomes a plugin without code, which passes its test after its example was recorded', async (t) => {
   const requestedUrls: string[] = [];
   // An API invented for this test, shaped like a search for places.
   const server = createServer(({ url = '' }, response) => {

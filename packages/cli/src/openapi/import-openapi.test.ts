@@ -106,7 +106,7 @@ const schemes = {
   mutual: { type: 'mutualTLS' },
 };
 
-test('files are base64: in a form, as a whole body, and in an answer', async (t) => {
+test('files are base64 in a form, as a whole body and in a response', async (t) => {
   const binary = { type: 'string', format: 'binary' };
   const form = {
     required: ['file'],
@@ -246,7 +246,7 @@ test('schemas with circular references, dangling references and broken keywords 
     assert.match(notes, note);
 });
 
-test('an output schema that is too large is described in its upper levels only, and the report mentions this', async (t) => {
+test('only the upper levels of an output schema that is too large are described, and the report mentions this', async (t) => {
   const deep = (level: number): object =>
     level === 0
       ? { type: 'string' }
@@ -257,7 +257,7 @@ test('an output schema that is too large is described in its upper levels only, 
   assert.match(imported.report.imported[0]?.notes.join() ?? '', /output: Described only to level \d/);
 });
 
-test('an output that is not an object is the member "result"; without content the output is the status', () => {
+test('an output that is not an object becomes the member "result"; without content the output is the status', () => {
   const output = (responses: object) => {
     const { plugin } = importOne(documentOf({ responses }));
     return [plugin.response, Object.keys(plugin.output_schema.properties)];

@@ -40,7 +40,7 @@ const failureOf = async (call: PromiseLike<unknown>): Promise<unknown> => {
 const keysOf = (requests: readonly ReceivedRequest[]) => requests.map(({ headers }) => headers['idempotency-key']);
 const file = { file_id: 'f' };
 
-test('a redirect is not followed, neither to another origin nor to the same one, and the key stays here', async (t) => {
+test('redirects are not followed, neither to another origin nor to the same one, and the key is not sent', async (t) => {
   const other = await startScriptedServer(t, success(file));
   for (const status of [301, 302, 303, 307, 308]) {
     const server = await startScriptedServer(t, text('', status, { Location: `${other.url}/v1/files/f` }));
@@ -82,7 +82,7 @@ test('a page of a proxy with an error status is an ApiError with the status and 
   assert.equal(error.message, `HTTP 413: ${page.slice(0, 200)}`);
 });
 
-test('an error page without end is read up to a bound', async (t) => {
+test('an endless error page is read up to a limit', async (t) => {
   const { client } = await startScriptedServer(t, (response) => {
     response.writeHead(404);
     const pour = () => {
@@ -165,7 +165,7 @@ test('a creation whose response was lost is not sent again, because the service 
   assert.deepEqual(keysOf(requests), [error.idempotencyKey]);
 });
 
-test('the same upload in progress is awaited, and a used quota is not', async (t) => {
+test('the client waits for an identical upload in progress, but not for a used quota', async (t) => {
   const busy = await startScriptedServer(
     t,
     refusal(409, 'DUPLICATE_OBJECT', { 'Retry-After': '0' }),
@@ -279,7 +279,7 @@ test('ids are encoded, and an id that would name another path is refused before 
   assert.equal(requests.length, 7);
 });
 
-test('a key that the other side quotes does not stand in the error', async (t) => {
+test('an error does not contain the key, even if the response quotes it', async (t) => {
   const quoted = `You sent Authorization: Bearer ${testKey}`;
   const body = { status: 'error', error: { code: 'INVALID_REQUEST', message: quoted, details: [{ quoted }] } };
   const errors = [];

@@ -81,7 +81,7 @@ test('a browser refuses a redirected response, reports a failed request, and abo
   assert.equal(FakeRequest.sent.at(-1)?.isAborted, true);
 });
 
-test('a browser collects a stream before it is sent, and an own fetch sends every request', async (t) => {
+test('a browser buffers a stream before it is sent, and a custom fetch sends every request', async (t) => {
   pretendBrowser(t, () => undefined);
   const bodies: unknown[] = [];
   const answer: typeof fetch = async (_url, init = {}) => {

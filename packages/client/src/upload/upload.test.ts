@@ -82,7 +82,7 @@ test('the purpose follows from the extension unless it is given', async (t) => {
   assert.deepEqual(purposes, ['qa_record_file', 'record_file', 'record_file']);
 });
 
-test('a source without a name, without bytes left, or of another kind is refused before a request', async (t) => {
+test('a source that has no name, has no bytes left or is of another kind is refused before a request', async (t) => {
   const { client, requests } = await startScriptedServer(t, stored);
   const upload = (source: unknown, name?: string) => client.files.upload(source as UploadSource, { name });
   await assert.rejects(upload(new Blob(['a'])), /`name` is required/);
@@ -113,7 +113,7 @@ test('an empty file of a path is uploaded, because only streams can be read by m
   assert.equal(requests.length, 1);
 });
 
-test('an upload of a stream is not sent again, and one of a file is', async (t) => {
+test('an upload of a stream is not retried, and one of a file is', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const { client, requests } = await startScriptedServer(t, hangUp, stored);
   await assert.rejects(client.files.upload(Readable.from(['tea']), { name: 'a.txt' }), ConnectionError);

@@ -34,11 +34,11 @@ function checkNames(catalogue: Catalogue): number {
   return count;
 }
 
-test('the name of every shipped plugin in each format leads to this plugin', () => {
+test('the name of every shipped plugin in each format identifies this plugin', () => {
   assert.ok(checkNames(own) >= 135 * definitionFormats.length);
 });
 
-test('names that are cut lead to their plugins', async (t) => {
+test('truncated names identify their plugins', async (t) => {
   const long = 'get_the_weather_of_a_place_in_the_past_by_its_name_and_day';
   const files = Object.fromEntries(
     [`${long}_one`, `${long}_two`].map((id) => [

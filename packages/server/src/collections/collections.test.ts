@@ -181,7 +181,7 @@ test('an object of another project is not found, on any path and with any method
   assert.equal((await owner.call('GET', `${base}/records/${record.record_id}`)).body.data.title, '');
 });
 
-test('a path id without the form of an id is not found', async (t) => {
+test('a malformed id in a path is reported as not found', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const collectionId = await collection();
   for (const id of ['x', '%00', '..%2f..', "'%20or%201=1", newId('record'), 'é', 'x'.repeat(200)]) {

@@ -15,7 +15,7 @@ function interpret(output: string, items: number, context: { splits?: boolean; m
   });
 }
 
-test('the limit output_parts accepts an output of exactly as many values; one with more is for the thread, and whole', () => {
+test('the limit output_parts accepts an output of exactly as many values; one with more is parsed in the thread and stored whole', () => {
   // Besides the items, the output has three lists (the outer and two inner ones) and a number.
   const items = (maxOutputParts - 4) / 2;
   assert.equal(interpret('[body, body, `1`]', items).kind, 'returned');
@@ -30,7 +30,7 @@ test('the limit output_parts accepts an output of exactly as many values; one wi
   );
 });
 
-test('above the limit inline_output_bytes an output is for the thread, which fails one above the limit output_bytes', () => {
+test('an output above the limit inline_output_bytes is parsed in the thread, which refuses one above the limit output_bytes', () => {
   const limits = { maxOutputBytes: 2 * outputPartLimits.inlineBytes };
   const items = 1;
   const text = (bytes: number) => `'${'x'.repeat(bytes - 2)}'`;

@@ -50,7 +50,7 @@ function sealerOf() {
   return createEncrypter(newKey());
 }
 
-test('an answer above 64 KiB is given once and not stored; a repetition is 409 and runs nothing', async (t) => {
+test('a response above 64 KiB is returned once and not stored; a repeated request gets 409 and runs nothing', async (t) => {
   const { once, rows } = await open(t);
   const text = 'x'.repeat(400_000);
   const first = await once.runOnce(place, request, async () => execution({ text }));
@@ -61,7 +61,7 @@ test('an answer above 64 KiB is given once and not stored; a repetition is 409 a
   await assert.rejects(again, { code: 'DUPLICATE_OBJECT', message: /run_1 .*has ended/ });
 });
 
-test('the limit kept_answer_bytes keeps an answer of exactly its size and none that is a byte longer', async (t) => {
+test('the limit kept_answer_bytes stores a response of exactly its size and none that is a byte longer', async (t) => {
   const { once } = await open(t);
   const frame = Buffer.byteLength(JSON.stringify({ result: resultOf(execution({ text: '' })) }));
   const repeat = async (key: string, bytes: number) => {
@@ -73,7 +73,7 @@ test('the limit kept_answer_bytes keeps an answer of exactly its size and none t
   await assert.rejects(repeat('above it', maxStoredBytes + 1), { code: 'DUPLICATE_OBJECT' });
 });
 
-test('an answer above the bytes of its project is given once; a repetition is 409 with the reason and runs nothing', async (t) => {
+test('a response that exceeds the space of its project is returned once; a repeated request gets 409 with the reason and runs nothing', async (t) => {
   let exceeded = 0;
   const limits = { maxBytes: 1000, onExceeded: () => exceeded++ };
   const { once } = await open(t, undefined, limits);
@@ -94,7 +94,7 @@ test('an answer above the bytes of its project is given once; a repetition is 40
 const other = { ...request, credentials: { KEY: 'of another caller' } };
 const runsAgain = async () => assert.fail('it ran again');
 
-test('the hash of a stored answer depends on the key of the store', async (t) => {
+test('the hash of a stored response depends on the key of the store', async (t) => {
   const encrypter = sealerOf();
   const { once, rows } = await open(t, encrypter.hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
@@ -134,7 +134,7 @@ test('wrong requests of another API key do not close an idempotency key for the 
   assert.deepEqual((await once.runOnce(mine, request, runsAgain)).data, { private: true });
 });
 
-test('after a change of the encryption key, an answer is returned to its caller only', async (t) => {
+test('after a change of the encryption key, a stored response is returned to its caller only', async (t) => {
   const [before, now] = [newKey(), newKey()];
   const { once, database } = await open(t, createEncrypter(before).hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
@@ -149,7 +149,7 @@ test('after a change of the encryption key, an answer is returned to its caller 
   });
 });
 
-test('an answer that the first version stored is returned to its caller, and closed after ten other requests', async (t) => {
+test('a response that the first version stored is returned to its caller, and its key is closed after ten other requests', async (t) => {
   const { once, database } = await open(t);
   await once.runOnce(place, request, async () => execution({ private: true }));
   const args = createHash('sha256').update('["echo","echo",{"q":1}]').digest('hex');

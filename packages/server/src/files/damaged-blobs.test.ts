@@ -62,7 +62,7 @@ describe('a blob that is damaged', () => {
     });
   }
 
-  test('changed on PostgreSQL and not read since: an upload of the same content replaces it', async () => {
+  test('an upload replaces a stored copy that was changed and not read since, on PostgreSQL', async () => {
     const testing = await createTestDatabase();
     try {
       await using service = await startFilesService({ databaseUrl: testing.url });
@@ -76,7 +76,7 @@ describe('a blob that is damaged', () => {
     }
   });
 
-  test('changed, and deleted during an upload of the same content: every remaining file can be read', async () => {
+  test('every remaining file can be read after a changed blob was deleted during an upload of the same content', async () => {
     await using service = await startFilesService();
     for (let round = 0; round < 10; round += 1) {
       const [first, remaining] = [
@@ -120,7 +120,7 @@ describe('a blob that is damaged', () => {
     assert.equal((await ask(service, contentOf(id), { method: 'HEAD' })).status, 503);
   });
 
-  test('missing bytes that return are served again', async () => {
+  test('missing bytes are served again once they are back', async () => {
     await using service = await startFilesService();
     const id = await upload(service, { content: 'green tea' });
     const path = await service.pathOf(id);

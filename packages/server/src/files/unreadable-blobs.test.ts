@@ -84,7 +84,7 @@ test('the check of a store reports a blob that cannot be read with its files, an
   assert.equal((await damageOf(service))[blobId], 'unreadable');
 });
 
-test('the check of a store does not take an unreadable copy in the quarantine for a good one', async (t) => {
+test('the check of a store does not treat an unreadable copy in the quarantine as intact', async (t) => {
   const service = await startFilesService();
   t.after(() => service.stop());
   const id = await upload(service, { content: 'green tea' });
@@ -96,7 +96,7 @@ test('the check of a store does not take an unreadable copy in the quarantine fo
   assert.deepEqual(await service.quarantined(), [blobId]);
 });
 
-test('the check of a store goes on when a file is deleted before it is read', async (t) => {
+test('the check of a store continues when a file is deleted before it is read', async (t) => {
   const service = await startFilesService();
   t.after(() => service.stop());
   const ids = [await upload(service, { content: 'green' }), await upload(service, { content: 'black' })];
@@ -112,7 +112,7 @@ test('the check of a store goes on when a file is deleted before it is read', as
   assert.deepEqual([report.faults, report.open], [[], 0]);
 });
 
-test('a failure of the whole storage is not recorded as damage, and ends the verification, the check and the upload', async (t) => {
+test('a failure of the whole storage ends the verification, the check and the upload, and is not recorded as damage', async (t) => {
   const { service, damaged } = await startDamaged(t);
   const moved = `${service.folder}/moved`;
   await rename(`${service.folder}/blobs`, moved);

@@ -53,7 +53,7 @@ describe('an upload that does not come to its end', () => {
     }
   }
 
-  test('fifty concurrent uploads, each cut at another place, leave nothing', async () => {
+  test('fifty concurrent uploads, each cut at a different place, leave nothing behind', async () => {
     await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         const socket = service.connect();
@@ -97,7 +97,7 @@ describe('an upload that does not come to its end', () => {
     await assertNothingIsLeft();
   });
 
-  test('an aborted upload frees its idempotency key at once', async () => {
+  test('an aborted upload frees its idempotency key immediately', async () => {
     const socket = service.connect();
     socket.on('error', () => {});
     socket.write(head(small, { key: 'again' }));

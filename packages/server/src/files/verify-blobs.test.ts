@@ -55,7 +55,7 @@ describe('the background verification', () => {
     assert.equal((await service.damages.findVerification())?.passBlobs, 150);
   });
 
-  test('continues after the last blob that it read when the checkpoint interval is over', async () => {
+  test('continues after the last blob that it had read at the end of a checkpoint interval', async () => {
     await using service = await startFilesService();
     for (let index = 0; index < 5; index += 1) await upload(service, { content: `tea ${index}` });
     const stop = new AbortController();
@@ -89,7 +89,7 @@ describe('the background verification', () => {
     assert.equal(await service.damages.countDamaged(), 0);
   });
 
-  test('finds changed bytes of unchanged length, and clears damage that is over', async () => {
+  test('finds changed bytes of unchanged length, and clears the mark of damage that was repaired', async () => {
     await using service = await startFilesService();
     const [changed, fine] = [await upload(service, { content: 'green' }), await upload(service, { content: 'black' })];
     await writeFile(await service.pathOf(changed), 'GREEN');

@@ -110,7 +110,7 @@ test('responses that wait for slow clients use a bounded number of bytes, and ot
   assert.equal((await (await fetch(`${url}/text`)).bytes()).length, answerBytes);
 });
 
-test('while all readers make progress, a further large response is refused for now', async (t) => {
+test('while all readers make progress, a further large response is refused temporarily', async (t) => {
   const { port, url, ended } = await startApp(t, { ...patient, mostBytes: 2 * answerBytes, stuckMs: 60_000 });
   for (let n = 0; n < 2; n += 1) await askWithoutReading(t, port, '/text');
   const refused = await fetch(`${url}/text`);

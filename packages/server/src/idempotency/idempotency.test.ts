@@ -103,7 +103,7 @@ describe('idempotency', () => {
     await next.release();
   });
 
-  test('a key is 1 to 255 printable characters', () => {
+  test('an idempotency key has 1 to 255 printable characters', () => {
     assert.equal(readIdempotencyKey(undefined), undefined);
     assert.equal(readIdempotencyKey('x'.repeat(255)), 'x'.repeat(255));
     for (const bad of ['', 'x'.repeat(256), 'ü', 'a\nb', ['a', 'b']])

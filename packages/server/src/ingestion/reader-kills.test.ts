@@ -79,12 +79,12 @@ const idle = [
   ...around('page', ['fetch', 'publish']),
 ];
 
-test('[killed] a reader killed at each stage, 50 times: every record ends with the chunks of an undisturbed run', async (t) => {
+test('[killed] after its reader is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run', async (t) => {
   assert.ok(needed.length + idle.length >= 50, `${needed.length + idle.length} kills are planned`);
   await killReaders(t, await openTestDatabase(t), { needed, idle });
 });
 
-test('[killed] a reader killed at each stage over PostgreSQL: every record ends with the chunks of an undisturbed run', async (t) => {
+test('[killed] after its reader is killed at each stage on PostgreSQL, every record ends with the chunks of an undisturbed run', async (t) => {
   const database = await openTestPostgres(t);
   const some = [...reading({ source: 'sheet' }).slice(1), ...rows.slice(1)];
   await killReaders(t, database, { needed: some, idle: around('page', ['fetch']) });

@@ -73,7 +73,7 @@ const kills: Array<{ source: string; again: boolean; point: KillPoint }> = [
   })),
 ];
 
-test('[killed] a worker killed at each stage, 50 times: every record ends with the chunks of an undisturbed run', async (t) => {
+test('[killed] after its worker is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run', async (t) => {
   assert.ok(kills.length >= 50, `${kills.length} kills are planned`);
   const { folder, projectId, texts, pairs } = await prepare(t);
   const run = async (source: string, more: { again: boolean; point: KillPoint | null }) => {

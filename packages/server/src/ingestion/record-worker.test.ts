@@ -107,7 +107,7 @@ test('a record in progress when the service stops continues at the next start wi
   assert.deepEqual(await first.contents(), ['text']);
 });
 
-test('a process that is alone claims the records of a crash at once', async (t) => {
+test('a process without others claims the records of a crashed process immediately', async (t) => {
   const database = await openTestDatabase(t);
   const repositories = createCollectionRepositories(database);
   const collection = await addCollection(repositories);
@@ -145,7 +145,7 @@ test('an update while a record is processed supersedes the work: only the newer 
   await until(async () => (await countChunks(database)) === 1);
 });
 
-test('while a record is processed again its old chunks stay, and afterwards they are removed', async (t) => {
+test('while a record is processed again its old chunks stay, and then they are removed', async (t) => {
   const { create, update, contents, find, settle, extractor, database, get } = await openSteps(t);
   const recordId = await create();
   const first = await extractor.next();
@@ -165,7 +165,7 @@ test('while a record is processed again its old chunks stay, and afterwards they
   await until(async () => (await countChunks(database)) === 1);
 });
 
-test('a record that fails when processed again keeps the chunks it had', async (t) => {
+test('a record whose second processing fails keeps its chunks', async (t) => {
   const { create, update, contents, settle, extractor, database } = await openSteps(t);
   const recordId = await create();
   const first = await extractor.next();
@@ -210,7 +210,7 @@ test('deleting a collection while its records are processed removes it and stops
   assert.equal(await countChunks(database), 0);
 });
 
-test('a failure of the service is retried, three attempts in all, then the record ends in error', async (t) => {
+test('a failure of the service is retried twice before the record ends in error', async (t) => {
   const { create, settle, extractor, contents } = await openSteps(t);
   const recordId = await create();
   for (let attempt = 1; attempt <= 3; attempt++) {
@@ -224,7 +224,7 @@ test('a failure of the service is retried, three attempts in all, then the recor
   assert.deepEqual(await contents(), []);
 });
 
-test('a temporary failure of the service is not visible', async (t) => {
+test('a temporary failure of the service does not appear in the record', async (t) => {
   const { create, settle, extractor, contents } = await openSteps(t);
   const recordId = await create();
   (await extractor.next()).fail(new Error('for a moment'));
@@ -235,7 +235,7 @@ test('a temporary failure of the service is not visible', async (t) => {
   assert.deepEqual(await contents(), ['all of it']);
 });
 
-test('a document that kills every worker fails after three attempts', async (t) => {
+test('a document that crashes every worker fails after three attempts', async (t) => {
   const { create, settle, extractor, database } = await openSteps(t, { timing: { leaseMs: 300 } });
   const recordId = await create();
   for (let attempt = 1; attempt <= 3; attempt++) {

@@ -17,7 +17,7 @@ test('an attempt that fails is repeated until one succeeds', async () => {
   assert.deepEqual(retried, ['first', 'second']);
 });
 
-test('an error that no retry can repair is thrown at once', async () => {
+test('an error that no retry can repair is thrown immediately', async () => {
   let attempts = 0;
   const attempt = async () => {
     attempts += 1;

@@ -9,7 +9,7 @@ function record(colours = false) {
   return { lines, logger: createLogger('info', destination) };
 }
 
-test('a readable line has time of day, level, event and fields', () => {
+test('a readable line has the time of day, the level, the event and the fields', () => {
   const { lines, logger } = record();
   logger.info({ path: '/v1/files', ms: 3, remedy: 'chmod 700' }, 'answered');
   assert.match(lines.join(''), /^\d\d:\d\d:\d\d\.\d{3} INFO {2}answered path=\/v1\/files ms=3 remedy="chmod 700"\n$/);
@@ -30,7 +30,7 @@ test('a readable line escapes control characters, in events, fields, errors and 
   assert.ok(printed.includes('\\u001b[2J'), printed);
 });
 
-test('a readable line cuts long values, and colours the level only where asked', () => {
+test('a readable line cuts long values, and colours the level only on request', () => {
   const { lines, logger } = record(true);
   logger.info({ long: 'x'.repeat(5000) }, 'event');
   assert.ok((lines[0] ?? '').length < 400);

@@ -99,7 +99,7 @@ const calls: Json[] = [
 
 const resultOf = ({ body }: { body: Json }) => (body.result ?? {}) as Json;
 
-test('calls and lists have one JSON answer with the id of the request in every revision', async () => {
+test('calls and lists have one JSON response with the id of the request in every revision', async () => {
   for (const revision of revisions) {
     const requests = [['tools/list', {}] as const, ...calls.map((each) => ['tools/call', each] as const)];
     for (const [method, params] of requests) {
@@ -112,7 +112,7 @@ test('calls and lists have one JSON answer with the id of the request in every r
   }
 });
 
-test('a list holds all tools of the toolbox, as JSON and as an event', async () => {
+test('a list contains all tools of the toolbox, as JSON and as an event', async () => {
   assert.ok(everything.tools.length > 100);
   const expected = JSON.parse(JSON.stringify(everything.tools));
   const newest = await ask(newCase('2026-07-28', 'tools/list', {}), everything);
@@ -127,7 +127,7 @@ test('a list holds all tools of the toolbox, as JSON and as an event', async () 
   assert.deepEqual([streamed.type, resultOf(streamed)], ['text/event-stream', { tools: expected }]);
 });
 
-test('a call receives its arguments, headers, metadata and caller, and its answer is the result of the run', async () => {
+test('a call receives its arguments, headers, metadata and caller, and its response is the result of the run', async () => {
   for (const revision of revisions) {
     const { structuredContent, content } = resultOf(await ask(newCase(revision, 'tools/call', calls[0] ?? {})));
     const { picture: _, ...seen } = structuredContent as Json;
@@ -146,7 +146,7 @@ test('a call receives its arguments, headers, metadata and caller, and its answe
   }
 });
 
-test('the calls of a batch run one after the other until their answers exceed the bound', async () => {
+test('the calls of a batch run one after another until their responses exceed the limit', async () => {
   let running = 0;
   const slow: CallTool = async (call) => {
     running += 1;

@@ -105,7 +105,7 @@ const bombs: Readonly<Record<string, string>> = {
   'no XML': '<svg',
 };
 
-test('hostile pictures end within bounds', async (t) => {
+test('hostile pictures are converted or refused within the limits', async (t) => {
   const { converter } = open(t, { convertMs: 2_000 });
   for (const [name, svg] of Object.entries(bombs)) {
     const started = performance.now();
@@ -169,7 +169,7 @@ test('a picture that refers to other files is not converted, and no reference is
   assert.equal(requests, 0);
 });
 
-test('a picture waits no longer than its caller, and closing ends what runs', async (t) => {
+test('a conversion waits no longer than its caller, and closing the converter ends running conversions', async (t) => {
   const { converter, countOf } = open(t, { convertMs: 60_000 });
   const slow = convert(converter, bombs['a hundred blurs'] ?? '');
   const leaving = new AbortController();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFrameReader, encodeFrame, frameKinds } from './frames.ts';
 
-test('frames arrive whole and in order, however the stream is cut', () => {
+test('frames arrive complete and in order, however the stream is split', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 50 })), fc.integer({ min: 1, max: 200 }), (contents, step) => {
       const stream = Buffer.concat(contents.map((content) => encodeFrame(frameKinds.bytes, content)));
@@ -25,7 +25,7 @@ test('frames arrive whole and in order, however the stream is cut', () => {
   );
 });
 
-test('a text has the length of its bytes', () => {
+test('the length of a text frame is its number of bytes', () => {
   const read: string[] = [];
   const push = createFrameReader({
     onFrame: (_kind, content) => read.push(content.toString()),
@@ -36,7 +36,7 @@ test('a text has the length of its bytes', () => {
   assert.deepEqual(read, ['é', '', '日本', '\n']);
 });
 
-test('a frame over the limit ends the reading by its header, before there is memory for it', () => {
+test('a frame above the limit ends the reading at its header, before memory is allocated for it', () => {
   let limit = 8;
   const seen: string[] = [];
   const push = createFrameReader({

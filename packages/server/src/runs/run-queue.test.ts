@@ -60,7 +60,7 @@ test('projects take turns, and so do the keys of a project, however many waiting
   assert.deepEqual(begun.slice(1), expected);
 });
 
-test('the queue of accepted runs is limited in all, for each key, and in bytes, and an ended run frees its place', async () => {
+test('the queue of accepted runs is limited in total, for each key and in bytes, and an ended run frees its place', async () => {
   const { queue, accept, end } = openQueue();
   accept(makeRun('a', 'key-1'));
   accept(makeRun('b', 'key-1'));

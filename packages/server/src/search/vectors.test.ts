@@ -195,7 +195,7 @@ test('another model is detected, is not mixed with the first, and replaces it on
   assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
 });
 
-test('a question is answered by words alone until every chunk has its vector', async (t) => {
+test('a question is answered with words alone until every chunk has its vector', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
   const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder() });

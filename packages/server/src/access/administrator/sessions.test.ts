@@ -59,7 +59,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 function boundTests(kind: DatabaseKind): void {
-  test('the limit sessions_of_administrator lets exactly as many begin, and one more ends the least recently used', async (t) => {
+  test('the limit sessions_of_administrator allows exactly as many sessions, and one more ends the least recently used', async (t) => {
     const { begin, clock, fill, listIds, sessions } = await open(t, kind);
     const begun = await fill();
     assert.deepEqual(await listIds(), idsOf(begun));

@@ -314,7 +314,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await projects.createKey({ ...request, projectId: other.id });
     });
 
-    test('a ring loads all keys once, and later only changed keys', async (t) => {
+    test('a key ring loads all keys once, and later only changed keys', async (t) => {
       const { projects, repository, database, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -351,7 +351,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       );
     });
 
-    test('a ring that loads during concurrent changes of keys misses no change', async (t) => {
+    test('a key ring that loads during concurrent changes of keys misses no change', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -407,7 +407,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await assert.rejects(counted.findKey(stranger.id, second), { code: 'OBJECT_NOT_FOUND' });
     });
 
-    test('a key that is revoked during its rotation gets no successor', async (t) => {
+    test('a key that is revoked while it is rotated gets no successor', async (t) => {
       const { projects, repository, deps } = await open(t);
       const project = await projects.createProject('one');
       const request = { projectId: project.id, name: 'n', scopes: ['files'] as const, expiresAt: null };
@@ -423,7 +423,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.listKeys(project.id)).length, 1);
     });
 
-    test('a new key is accepted at once, however recently the ring has loaded', async (t) => {
+    test('a new key is accepted immediately, however recently the key ring was loaded', async (t) => {
       const { projects, openRing } = await open(t);
       const project = await projects.createProject('one');
       const ring = await openRing();
@@ -450,7 +450,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await repository.findKey(created.stored.id))?.lastUsedAt, clock.time);
     });
 
-    test('each name of a project can be used once', async (t) => {
+    test('no two projects have the same name', async (t) => {
       const { projects } = await open(t);
       await projects.createProject('one');
       await assert.rejects(

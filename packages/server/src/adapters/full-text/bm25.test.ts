@@ -11,7 +11,7 @@ function usedOf(chunks: number, shares: Readonly<Record<string, number>>): strin
   return weigh(Object.keys(shares), found, { chunks, words: chunks * 100 }).words.map(({ word }) => word);
 }
 
-test('a larger collection uses only rarer words, unless all words are common', () => {
+test('a question to a larger collection uses only the rarer words, unless all words are common', () => {
   const shares = { the: 0.9, was: 0.3, tea: 0.1, uji: 0.001 };
   assert.deepEqual(usedOf(900, shares), ['the', 'was', 'tea', 'uji']);
   assert.deepEqual(usedOf(1000, shares), ['was', 'tea', 'uji']);

@@ -42,7 +42,7 @@ describe('a fail-over of PostgreSQL', () => {
     await assert.rejects(opening, /is a standby .* connect to the primary/);
   });
 
-  it('while the address leads to a standby, no write is sent there and every write is refused with 503', async () => {
+  it('while the address resolves to a standby, no write is sent to it and every write is refused with 503', async () => {
     // Ten readers keep the pool busy, so that no connection is closed because it is idle.
     let reading = true;
     let readAtStandby = 0;

@@ -161,7 +161,7 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await query(`drop role limited_${nameOf()}`);
   });
 
-  it('requests to a silent server are refused at once until it answers again', async () => {
+  it('requests to a server that does not answer are refused immediately until it answers again', async () => {
     const proxy = await startTcpProxy(testing.url);
     const other = await openAt(proxy.url(testing.url), {
       timeouts: { statement: 3_000, lock: 1_000, idleInTransaction: 60_000 },

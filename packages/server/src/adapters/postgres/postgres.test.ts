@@ -108,7 +108,7 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
-  it('a text with U+0000 is treated as one that is not stored', async () => {
+  it('a text with U+0000 is treated as absent from the store', async () => {
     const database = await openAt(testing.url);
     const found = await database.read.selectFrom('project').select('id').where('name', '=', 'a\0b').execute();
     assert.deepEqual(found, []);

@@ -158,7 +158,7 @@ describe('a connection in a thread', () => {
     await assert.rejects(opening, /none\.db could not be opened: unable to open/);
   });
 
-  it('errors have names, and answers arrive in the order of the requests', async () => {
+  it('errors have names, and responses arrive in the order of the requests', async () => {
     const { send } = await open();
     const ask = (text: string, parameters: unknown[] = []) => send({ sql: text, parameters, place: 'alone' });
     const answers = await Promise.allSettled([
@@ -196,7 +196,7 @@ describe('a connection in a thread', () => {
     await assert.rejects(ask('select a from t') ?? assert.fail(), refusal);
   });
 
-  it('a lock that another process does not release results in 503', async () => {
+  it('a database lock that another process does not release results in 503', async () => {
     const { send } = await open();
     await send({ sql: 'pragma busy_timeout = 1', parameters: [], place: 'alone' });
     await send({ sql: 'create table t (a text)', parameters: [], place: 'alone' });
@@ -207,7 +207,7 @@ describe('a connection in a thread', () => {
     other.close();
   });
 
-  it('requests after the close are refused', async () => {
+  it('requests after the database was closed are refused', async () => {
     const { send, close } = await open();
     await close();
     await close();
@@ -224,7 +224,7 @@ describe('a connection in a thread', () => {
     await assert.rejects(send('commit'), /rolled this transaction back/);
   });
 
-  it('the end of the thread rejects all waiting and later requests', async () => {
+  it('all waiting and later requests are rejected when the thread ends', async () => {
     const { send } = await open(16);
     const ask = (text: string) => send({ sql: text, parameters: [], place: 'alone' });
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n limit 200000) select i from n';

@@ -111,7 +111,7 @@ test('GET /v1/plugins without a bundle id lists the plugins of all bundles', asy
   );
 });
 
-test('limit, after and before cut pages of both lists, and without them each list is whole', async (t) => {
+test('limit, after and before select a page of either list, and without them a list is complete', async (t) => {
   const { get } = await openApp(t);
   const read = async (path: string) => {
     const { data, ...envelope } = (await get(path)).json();
@@ -217,7 +217,7 @@ test('an unsupported format results in 422 with a list of the supported ones', a
   );
 });
 
-test('an icon cannot run scripts with the origin of the address', async (t) => {
+test('an icon cannot run scripts in the origin of the service', async (t) => {
   const { get } = await openApp(t);
   const answer = await get('/v1/bundles/weather/icon');
   assert.equal(answer.body, iconSvg);

@@ -49,7 +49,7 @@ test('cancelling a finished record changes nothing', async (t) => {
   assert.deepEqual(await contents(), ['all']);
 });
 
-test('a retry creates the chunks of a record again, in error and when it is ready; the old chunks stay until then', async (t) => {
+test('a retry of a failed or ready record creates its chunks again, and the old chunks stay until then', async (t) => {
   const { create, retry, settle, contents, extractor } = await openSteps(t);
   const recordId = await create();
   const failure = { kind: 'failed', code: 'file_damaged', message: 'It is broken.', report: null } as const;
@@ -85,7 +85,7 @@ test('a retry does not disturb a record that is being read, and starts a waiting
   assert.equal((await settle(recordId)).status, 'ready');
 });
 
-test('retry and cancel of a deleted record, or of one of another project, result in not found', async (t) => {
+test('a retry or cancellation of a deleted record, or of a record of another project, results in 404', async (t) => {
   const { create, act, remove, extractor, createProject } = await openSteps(t);
   const recordId = await create();
   (await extractor.next()).end(extracted(0));

@@ -93,7 +93,7 @@ for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL
   });
 }
 
-test('a change that always meets a conflict ends with 409', async (t) => {
+test('a change that always conflicts with another one results in 409', async (t) => {
   const database = await openTestDatabase(t);
   const { call, collection, record } = (await openTestService(t, { database })).createProject();
   const collectionId = await collection();

@@ -10,7 +10,7 @@ function replacedByPattern(text: string, pieces: readonly string[]): string {
   return text.replace(new RegExp(longestFirst.map((piece) => RegExp.escape(piece)).join('|'), 'g'), '#');
 }
 
-test('pieces are replaced like the matches of an alternation of all of them', () => {
+test('pieces are replaced like the matches of a regular expression that alternates all of them', () => {
   const letters = fc.constantFrom('a', 'b', '"', '\\', 'ü');
   const piece = fc.string({ unit: letters, minLength: 4, maxLength: 7 });
   fc.assert(
@@ -28,12 +28,12 @@ test('pieces are replaced like the matches of an alternation of all of them', ()
   );
 });
 
-test('a piece that is rejected at one place may still be found at another', () => {
+test('a piece that is rejected in one place can still be found in another', () => {
   const finder = createPieceFinder(['pass', 'passport'], (text, start) => text[start - 1] !== 'x');
   assert.equal(finder.replace('xpassport passport pass', '#'), 'xpassport # #');
 });
 
-test('a text that resembles the pieces everywhere is refused before it is searched completely', () => {
+test('a text that almost matches the pieces everywhere is refused before it is searched completely', () => {
   // Every position of the text matches the beginning and the end of the piece, but not its middle.
   const finder = createPieceFinder([`${'a'.repeat(4000)}b${'a'.repeat(4000)}`]);
   assert.throws(() => finder.has('a'.repeat(1_000_000)), RedactionRefused);

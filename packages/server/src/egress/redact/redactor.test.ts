@@ -134,7 +134,7 @@ describe('a redactor', () => {
     );
   });
 
-  it('finds a secret in long texts as in short ones', () => {
+  it('finds a secret in long texts too', () => {
     const before = 'Nothing to see here. '.repeat(2000);
     for (const secret of secrets) {
       const redactor = createRedactor([secret]);
@@ -144,7 +144,7 @@ describe('a redactor', () => {
     }
   });
 
-  it('replaces the whole of a secret that contains another one', () => {
+  it('replaces a secret that contains another one as a whole', () => {
     const [inner, outer] = ['0123456789abcdef', 'before-0123456789abcdef-and-more'];
     for (const encode of [String, hex, base64]) {
       assert.equal(createRedactor([inner, outer]).text(`${encode(outer)} ${encode(inner)}`), `${redacted} ${redacted}`);

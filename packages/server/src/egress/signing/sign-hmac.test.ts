@@ -78,7 +78,7 @@ describe('an HMAC signature', () => {
     assert.equal(hmacKey('*', 'base64'), null);
   });
 
-  it('sends the time and the nonce that it covers, if they are declared', () => {
+  it('sends the time and the nonce that it signs, if they are declared', () => {
     const { headers, query } = sign({
       message: '{timestamp}.{nonce}.{query}',
       timestamp: { format: 'milliseconds', in: 'query', name: 'ts' },

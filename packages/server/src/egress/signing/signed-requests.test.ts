@@ -61,7 +61,7 @@ describe('a credential in a JSON body', () => {
     assert.equal(await bodyOf(t, inject, { method: 'GET' }), '');
   });
 
-  it('is refused, unsent, when the body has no place for it', async (t) => {
+  it('is refused without being sent when the body has no place for it', async (t) => {
     const upstream = await startServer(t, (_request, response) => response.end());
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
     const policy = policyFor({
@@ -155,7 +155,7 @@ describe('a request signed with a keyed hash', () => {
     },
   ];
 
-  it('has a signature over everything that is sent, and ignores one in the request', async (t) => {
+  it('has a signature over everything that is sent, and replaces a signature in the request', async (t) => {
     const { received } = await sendWith(t, inject, {
       ...json,
       url: `${apiOrigin}/v3/order?signature=mine&a=1&timestamp=1`,

@@ -161,7 +161,7 @@ const samples: JSONValue[] = [
   },
 ];
 
-test('every expression gives the same value as with the library', () => {
+test('every expression gives the same value as the reference library', () => {
   let evaluated = 0;
   fc.assert(
     fc.property(expressions, fc.constantFrom(...samples), (expression, data) => {

@@ -207,7 +207,7 @@ describe('a value of a parameter never', () => {
     fc.jsonValue(),
   );
 
-  it('changes scheme, host or port, or how the path is built, or fills a credential in', () => {
+  it('changes the scheme, host, port or path structure, or inserts a credential', () => {
     const run = compileRequest(
       template({ url: 'https://api.example.com:8443/v1/{a}/x{b}y/{c},{d}/end', query: { q: '{a}' } }),
     );
@@ -229,7 +229,7 @@ describe('a value of a parameter never', () => {
     );
   });
 
-  it('ends a part of a multipart body, or adds one', async () => {
+  it('closes a part of a multipart body, or adds a part', async () => {
     const run = compileRequest(
       template({
         method: 'POST',

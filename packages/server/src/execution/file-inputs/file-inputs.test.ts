@@ -36,7 +36,7 @@ function open(bytes: number, sources: Partial<FileSources['artifacts']> & Partia
   };
 }
 
-test('the limit input_file_bytes_of_process holds for the files of all runs, until they end', async () => {
+test('the limit input_file_bytes_of_process applies to the files of all runs in progress together', async () => {
   const { fill } = open(inputBytes);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const begun: Array<Promise<void>> = [];
@@ -55,7 +55,7 @@ test('the limit input_file_bytes_of_process holds for the files of all runs, unt
   assert.deepEqual(await fill(async (input) => input), { file: Buffer.from('bytes').toString('base64') });
 });
 
-test('a file that is deleted while it is read, and an expired artifact, have an error of their own', async () => {
+test('a file that is deleted while it is read has its own error, and so does an expired artifact', async () => {
   const { fill } = open(5, {
     open: () => {
       throw new BlobMissing('b');
@@ -68,7 +68,7 @@ test('a file that is deleted while it is read, and an expired artifact, have an 
   });
 });
 
-test('a run that was accepted earlier reads its files without a key, another caller does not', async () => {
+test('a run that was accepted earlier can read its files without a key, but another caller cannot', async () => {
   const { fill } = open(5);
   const resumes = { runId: 'r', createdAt: 0 };
   assert.ok(await fill(async (input) => input, `file:${id}`, { resumes }));

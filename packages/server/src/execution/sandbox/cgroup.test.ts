@@ -204,7 +204,7 @@ test('for an ordinary user without control groups the other limits hold', async 
   );
 });
 
-test('a run that runs out of memory is counted as such', async () => {
+test('a run that exceeds its memory limit is counted as out of memory', async () => {
   const metrics = createMetrics();
   await using bed = await openTestBed({ cgroups: 'auto', metrics });
   await bed.addBundle('fills', { 'run.mjs': `export const run = () => { ${fill} };` });

@@ -15,13 +15,13 @@ function open() {
   return { inbox, seen };
 }
 
-test('a child that sends more messages than its allowance is stopped, and later messages are not read', () => {
+test('a child that sends more messages than it may is stopped, and later messages are not read', () => {
   const { inbox, seen } = open();
   for (let n = 0; n < 105; n += 1) inbox.receive(frameKinds.message, log);
   assert.deepEqual([seen.length, seen.at(99), seen.at(100)], [101, 'log', 'sent too many messages']);
 });
 
-test('a child that sends more bytes than its allowance is stopped', () => {
+test('a child that sends more bytes than it may is stopped', () => {
   const { inbox, seen } = open();
   const long = Buffer.from(JSON.stringify({ type: 'log', run: 'a', message: 'm'.repeat(32_000) }));
   for (let n = 0; n < 4; n += 1) inbox.receive(frameKinds.message, long);

@@ -50,7 +50,7 @@ test('a crash fails the run that crashed; the runs behind it execute once, in an
   assert.deepEqual(quick.begun, many, 'each has begun once, in order');
 });
 
-test('runs behind one that blocks the process are executed in another process meanwhile', async () => {
+test('runs behind one that blocks its process are executed in another process', async () => {
   await using quick = await openQuickBed(2);
   const ended: string[] = [];
   const run = async (name: string, act?: string) => {

@@ -100,7 +100,7 @@ test('the probe finds every restriction active', async () => {
   );
 });
 
-test('a folder that other users may not search is not readable by all', async () => {
+test('a folder that other users cannot traverse does not count as readable by all users', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-probe-'));
   await chmod(folder, 0o755);
   await mkdir(join(folder, 'closed', 'inner'), { recursive: true });

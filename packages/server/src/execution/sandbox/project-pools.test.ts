@@ -27,7 +27,7 @@ async function runFor(bed: TestBed, projectId: string, bundleId = 'marking') {
   return (outcome as { output: { process: string; found: string[] } }).output;
 }
 
-test('no state crosses projects: none of 1,500 alternating runs finds a mark of another project', async () => {
+test('no state crosses projects: in 1,500 alternating runs none finds data of another project', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 4 });
   await bed.addBundle('marking', { 'run.mjs': marking });
   const owners = new Map<string, string>();
@@ -48,7 +48,7 @@ test('no state crosses projects: none of 1,500 alternating runs finds a mark of 
   assert.ok(reused > 1000, 'the same project finds its own marks: processes are used again');
 });
 
-test('more projects than processes take turns, each with its own processes, and other bundles are not blocked', async () => {
+test('when there are more projects than processes, projects take turns with processes of their own, and other bundles are not blocked', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 3 });
   await bed.addBundle('marking', { 'run.mjs': marking });
   await bed.addBundle('other', { 'run.mjs': marking });

@@ -137,7 +137,7 @@ test('an output that is not JSON fails the run with the reason', async () => {
   assert.equal(Reflect.get({}, 'polluted'), undefined);
 });
 
-test('a run that ends in time after a cancel keeps its child, and one that does not loses it', async () => {
+test('a cancelled run that ends in time keeps its child process; otherwise the child is killed', async () => {
   const source = `globalThis.runs = 0;
     export const run = async ({ deaf }, context) => {
       globalThis.runs += 1;

@@ -96,7 +96,7 @@ test('a batch that is too large for one transaction is refused', () => {
   assert.throws(() => checkBatch(many), TypeError);
 });
 
-test('a batch is refused when a field has a value that no reader sends', () => {
+test('a batch with a field value that no reader sends is refused', () => {
   const chunk = toChunk({ question: 'q', content: 'a', words: 'q\u00811', metadata: { a: 'b' }, key: 'k' }, 1);
   assert.deepEqual(checkBatch([chunk]), [chunk]);
   for (const [name, values] of Object.entries({

@@ -52,7 +52,7 @@ test('tokens are counted as other implementations of cl100k_base count them', ()
   );
 });
 
-test('the map of a text ends at its last character with all its tokens', () => {
+test('the token map of a text ends at its last character and has all its tokens', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const map = mapTokens(text);
@@ -95,7 +95,7 @@ test('a piece of the overlap alone is not a chunk', () => {
   for (const [at, cut] of cuts.slice(1).entries()) assert.ok(cut.end > (cuts[at]?.end ?? 0));
 });
 
-test('a chunk has no more tokens than the size, and says how many', () => {
+test('a chunk has at most as many tokens as the chunk size, and states its number', () => {
   fc.assert(
     fc.property(texts, sizes, (text, given) => {
       for (const cut of splitByTokens(text, given)) {
@@ -109,7 +109,7 @@ test('a chunk has no more tokens than the size, and says how many', () => {
   );
 });
 
-test('prose makes ⌈(n − overlap) / (size − overlap)⌉ chunks of nearly equal size', () => {
+test('prose is split into ⌈(n − overlap) / (size − overlap)⌉ chunks of nearly equal size', () => {
   const text = longHandbook();
   for (const given of [
     { size: 400, overlap: 0 },
@@ -124,7 +124,7 @@ test('prose makes ⌈(n − overlap) / (size − overlap)⌉ chunks of nearly eq
   }
 });
 
-test('neighbours share about as many tokens as the overlap', () => {
+test('neighbouring chunks share about as many tokens as the overlap', () => {
   const text = longHandbook();
   const cuts = [...splitByTokens(text, { size: 200, overlap: 50 })];
   for (const [index, cut] of cuts.slice(1).entries()) {
@@ -171,7 +171,7 @@ test('a section longer than the size is cut by tokens', () => {
   );
 });
 
-test('the same text is always cut the same way', () => {
+test('the same text is always split in the same way', () => {
   fc.assert(
     fc.property(texts, sizes, (text, given) => {
       assert.deepEqual([...splitByTokens(text, given)], [...splitByTokens(text, given)]);
@@ -179,7 +179,7 @@ test('the same text is always cut the same way', () => {
   );
 });
 
-test('long runs without a break are cut, not choked on', () => {
+test('long texts without a break are cut in linear time', () => {
   for (const run of ['a', 'ab1', ' ', '\n', '=', '天', '👨‍👩‍👧', 'x\u0301', '"']) {
     const text = run.repeat(200_000);
     const chunks = contents(text, splitByTokens(text, { size: 1000, overlap: 0 }));

@@ -33,7 +33,7 @@ const blocks = fc.array(
   { maxLength: 12, size: 'max' },
 );
 
-test('every character but blanks is in one chunk, in order, and no chunk is larger than the size', () => {
+test('every character except blanks is in exactly one chunk, in order, and no chunk is larger than the chunk size', () => {
   fc.assert(
     fc.property(blocks, fc.integer({ min: 50, max: 400 }), (some, size) => {
       const { text, chunks, cuts } = chunksOf(some, size);
@@ -81,7 +81,7 @@ test('a paragraph that does not fit is cut between its sentences', () => {
   for (const chunk of chunks) assert.match(chunk, /^The long-\d+ .*say\.$/);
 });
 
-test('each chunk of a table begins with its header, and holds whole rows', () => {
+test('each chunk of a table begins with the header and contains whole rows', () => {
   const rows = Array.from({ length: 60 }, (_, index) => `${index} | ${sentence('cell')}`);
   const table = { kind: 'table', text: ['Number | Sentence', ...rows].join('\n'), headerRows: 1 } as const;
   const { chunks } = chunksOf([{ kind: 'paragraph', text: 'Before.' }, table], 120);
@@ -105,7 +105,7 @@ test('a table and a piece of code that fit stay whole', () => {
   assert.ok(chunks.some((chunk) => chunk.includes(table)));
 });
 
-test('no chunk of a long document begins inside a word, and twice gives the same', () => {
+test('no chunk of a long document begins inside a word, and a second split gives the same chunks', () => {
   const document = readMarkdown(Buffer.from(longHandbook()));
   const { text, cuts } = chunksOf(document.blocks, 400);
   assert.ok(cuts.length > 15);

@@ -90,6 +90,6 @@ test('truncated or damaged UTF-8 is not mistaken for another encoding', () => {
   });
 });
 
-test('an empty file has no bytes', () => {
+test('an empty file is refused with the code file_empty', () => {
   assert.throws(() => decodeText(Buffer.alloc(0)), { code: 'file_empty' });
 });

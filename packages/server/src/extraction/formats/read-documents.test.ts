@@ -107,7 +107,7 @@ test('a damaged PDF returns the text that can be recovered', async () => {
   assert.equal(layOut(await readPdf(Buffer.from(damaged, 'latin1'))).text, 'Hello');
 });
 
-test('a file that is not a PDF is a mismatch', async () => {
+test('a file that is not a PDF is refused as a type mismatch', async () => {
   await assert.rejects(readPdf(Buffer.from('GIF89a')), { code: 'file_type_mismatch' });
   assert.throws(() => readDocx(Buffer.alloc(0)), { code: 'file_empty' });
 });

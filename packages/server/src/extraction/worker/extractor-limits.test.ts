@@ -122,7 +122,7 @@ test('a killed reader is distinguished from one that crashes, also within its sa
   }
 });
 
-test('cancelling ends the child at once; waiting documents can be cancelled too', async () => {
+test('a cancellation ends the child immediately, and waiting documents can be cancelled too', async () => {
   const pool = opened({ processes: 1 });
   const running = new AbortController();
   const waiting = new AbortController();
@@ -232,7 +232,7 @@ test('a reader may send a few batches ahead, which are stored one at a time; one
   assert.deepEqual([second.kind, chunks.map(({ ordinal }) => ordinal)], ['extracted', ordinals]);
 });
 
-test('a batch that no real reader packs ends the reader', async () => {
+test('a malformed batch ends the reader', async () => {
   const program = fileURLToPath(new URL('./testing/eager-child.fixture.ts', import.meta.url));
   const { task, chunks } = taskOf({ kind: 'text', text: 'forged' });
   const outcome = await opened({ processes: 1, program }).extract(task, never);

@@ -194,7 +194,7 @@ describe('multipart/form-data', () => {
     });
   }
 
-  test('a body cut anywhere before its final boundary is refused; one cut after it is complete', () => {
+  test('a body that is cut before its final boundary is refused, and one that is cut after it is complete', () => {
     const body = bytes(
       `${holding('x'.repeat(200)).slice(0, -7)}\r\n${fileNamed('filename="a.txt"').slice(0, -7)}\r\n${holding('\r\n--'.repeat(40))}`,
     );
@@ -209,7 +209,7 @@ describe('multipart/form-data', () => {
     }
   });
 
-  test('a body is parsed alike for every division into chunks', () => {
+  test('a body is parsed identically for every division into chunks', () => {
     const body = bytes(`pre\r\n${holding('ab\r\n--\r\ncd')}epilogue`);
     const whole = parse(body);
     assert.equal(typeof whole, 'object');

@@ -30,7 +30,7 @@ test('a large list is built in slices of at most 128 KiB and one item, between w
   assert.ok(slices.length >= 60 && turns >= slices.length, `${slices.length} slices, ${turns} turns`);
 });
 
-test('a list that is held compressed has the bytes, the length and the ETag of the same list held plain', async () => {
+test('a list that is stored compressed has the same bytes, length and ETag as when it is stored uncompressed', async () => {
   const pieces = () => piecesOf(300, 5 * kib);
   const plain = await createPreparedLists().get('plugins', pieces);
   const packed = await createPreparedLists({ plainBytes: 100 * kib }).get('plugins', pieces);
@@ -41,7 +41,7 @@ test('a list that is held compressed has the bytes, the length and the ETag of t
   assert.equal(packed.etag, `"${createHash('sha256').update(bytes).digest('base64url')}"`);
 });
 
-test('a list is built once for everyone who asks for it, and those asked for longest ago are dropped', async () => {
+test('a list is built once for all callers, and the least recently requested lists are dropped', async () => {
   let built = 0;
   const lists = createPreparedLists({ heldBytes: 25 * kib });
   const pieces = () => {

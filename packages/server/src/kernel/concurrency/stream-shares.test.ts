@@ -16,7 +16,7 @@ function open() {
   return { enter, fill, exceeded, metrics };
 }
 
-test('the limit event_streams_of_key leaves room for other keys, and a stream that ended frees its place', async () => {
+test('the limit event_streams_of_key does not affect other keys, and an ended stream frees its place', async () => {
   const { enter, fill, exceeded, metrics } = open();
   const [leave = assert.fail()] = fill(streamLimits.ofKey, 'a', () => 'key');
   assert.throws(() => enter('a', 'key'), refused);
@@ -29,7 +29,7 @@ test('the limit event_streams_of_key leaves room for other keys, and a stream th
   assert.match(await metrics.metrics(), new RegExp(`^quartermaster_event_streams ${streamLimits.ofKey + 1}$`, 'm'));
 });
 
-test('the limit event_streams_of_project leaves room for other projects', () => {
+test('the limit event_streams_of_project does not affect other projects', () => {
   const { enter, fill, exceeded } = open();
   fill(streamLimits.ofProject, 'a', (n) => `key ${n % 10}`);
   assert.throws(() => enter('a', 'new key'), refused);
@@ -44,7 +44,7 @@ test('callers without a key share the places of one project', () => {
   enter('a', 'key');
 });
 
-test('the limit event_streams_of_process bounds all projects together', () => {
+test('the limit event_streams_of_process applies to all projects together', () => {
   const { enter, fill, exceeded } = open();
   const projects = streamLimits.ofProcess / streamLimits.ofProject;
   for (let project = 0; project < projects; project++)

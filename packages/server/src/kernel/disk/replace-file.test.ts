@@ -12,7 +12,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
   return path;
 }
 
-test('a file is replaced as a whole; a link of its name is not followed', async (t) => {
+test('a file is replaced as a whole, and a link in its place is not followed', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'elsewhere'), 'theirs');
   await symlink('elsewhere', join(folder, 'mine'));
@@ -24,7 +24,7 @@ test('a file is replaced as a whole; a link of its name is not followed', async 
   assert.deepEqual(await readdir(folder), ['elsewhere', 'mine']);
 });
 
-test('a file that cannot be written completely changes nothing and leaves no draft', async (t) => {
+test('a failed write leaves the old file unchanged and no temporary file behind', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'folder'));
   await assert.rejects(replaceFile(join(folder, 'folder'), 'x'), /EISDIR/);

@@ -72,13 +72,13 @@ for (const [way, finish] of [
   });
 }
 
-test('a reader that takes nothing delays the end by its timeout at most', { timeout: 30_000 }, async (t) => {
+test('a log reader that takes nothing delays the end at most by the timeout', { timeout: 30_000 }, async (t) => {
   const log = createLogDestination(openUnreadPipe(t), { endTimeoutMs: 10 });
   for (let i = 0; i < 10_000; i++) log.write(longLine(i));
   await log.end();
 });
 
-test('a reader that takes nothing does not delay a flush', { timeout: 30_000 }, async (t) => {
+test('a log reader that takes nothing does not delay a flush', { timeout: 30_000 }, async (t) => {
   const log = createLogDestination(openUnreadPipe(t), { endTimeoutMs: 10 });
   for (let i = 0; i < 10_000; i++) log.write(longLine(i));
   log.flushSync();

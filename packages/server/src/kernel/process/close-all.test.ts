@@ -22,13 +22,13 @@ test('parts are closed once, the last opened first', async () => {
   assert.deepEqual(closed, [3, 2, 1]);
 });
 
-test('the failure of a part keeps no other part open and is thrown as it is', async () => {
+test('an error from closing one part is thrown unchanged, and the other parts are still closed', async () => {
   const { resources, closed } = open(3, [2]);
   await assert.rejects(closeAll(resources), { name: 'Error', message: 'part 2 failed' });
   assert.deepEqual(closed, [3, 2, 1]);
 });
 
-test('failures of several parts are thrown together, in the order in which they happened', async () => {
+test('errors from closing several parts are thrown together, in the order in which they occurred', async () => {
   const { resources, closed } = open(4, [1, 2, 4]);
   await assert.rejects(closeAll(resources), (error: AggregateError) => {
     assert.deepEqual(

@@ -5,7 +5,7 @@ import { consolePage, readAddress, writeAddress } from './chunk-address.ts';
 const [collection, record, chunk] = ['coll', 'rcrd', 'chnk'].map((prefix) => `${prefix}${'a1'.repeat(10)}`);
 const base = `quartermaster://collections/${collection}`;
 
-test('an address is read as it was written', () => {
+test('parsing an address returns the values from which it was created', () => {
   for (const address of [
     `${base}/records/${record}`,
     `${base}/records/${record}?after=${chunk}`,
@@ -17,7 +17,7 @@ test('an address is read as it was written', () => {
   }
 });
 
-test('every other text is not found', () => {
+test('any other text is reported as not found', () => {
   for (const text of [
     '',
     chunk,

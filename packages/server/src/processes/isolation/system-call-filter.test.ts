@@ -45,7 +45,7 @@ test('each denied system call fails with EPERM', onX64, async () => {
   assert.deepEqual(wrong, []);
 });
 
-test('arguments decide on clone and ioctl, the x32 interface is shut', onX64, async () => {
+test('clone and ioctl are allowed or denied by their arguments, and the x32 interface is closed', onX64, async () => {
   const filter = buildSystemCallFilter();
   assert.ok(filter !== undefined);
   const [clone, clone3, ioctl, getpid, x32] = [56, 435, 16, 39, 0x40000000];
@@ -68,12 +68,12 @@ test('arguments decide on clone and ioctl, the x32 interface is shut', onX64, as
   ]);
 });
 
-test('a filter of another machine kills, so that no table can be taken for another', async () => {
+test('a filter for another architecture kills the process, so that no wrong table can be used', async () => {
   const other = buildSystemCallFilter(process.arch === 'x64' ? 'arm64' : 'x64');
   assert.ok(other !== undefined);
   assert.deepEqual(await callUnderFilter([[0]], other), [0], 'nothing was printed');
 });
 
-test('machines without a table have no filter', () => {
+test('architectures without a table have no filter', () => {
   assert.equal(buildSystemCallFilter('riscv64'), undefined);
 });

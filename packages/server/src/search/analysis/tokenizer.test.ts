@@ -38,7 +38,7 @@ function sorted(text: string, words: readonly string[]): readonly string[] {
   return /\p{Script=Han}/u.test(text) ? [...words].sort() : words;
 }
 
-test('ASCII text gives the same words alone and inside other text', () => {
+test('ASCII text yields the same words alone and inside other text', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...`aZ09_.,:;'"-/ \n@s`) }), (text) => {
       assert.deepEqual(tokenize(text), tokenize(`${text} €`));
@@ -47,7 +47,7 @@ test('ASCII text gives the same words alone and inside other text', () => {
   );
 });
 
-test('composed and decomposed letters give the same words', () => {
+test('composed and decomposed letters yield the same words', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       assert.deepEqual(tokenize(text.normalize('NFD')), tokenize(text.normalize('NFC')));
@@ -63,7 +63,7 @@ test('a question in capitals finds a document in lower case', () => {
   );
 });
 
-test('a word has at most 64 characters, and never half a character', () => {
+test('a word has at most 64 characters and never ends inside a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
       for (const word of tokenize(text)) assert.ok(word.length <= 64 && word.isWellFormed());

@@ -29,7 +29,7 @@ function fill(vectors: readonly Float32Array[], pageSize = vectors.length) {
   return table;
 }
 
-test('candidates are those whose signs agree best with the question, in order, whatever pages they came from', () => {
+test('candidates are the vectors whose signs match those of the question best, best first, whatever their pages', () => {
   for (const dimensions of [1, 7, 8, 20, 64]) {
     const vectors = vectorsOf(700, dimensions);
     const [query = new Float32Array()] = vectorsOf(1, dimensions, createNumbers(99));
@@ -63,7 +63,7 @@ test('300 candidates of 20,000 similar vectors contain the ten nearest', () => {
   assert.ok(held >= 195, `${held} of 200`);
 });
 
-test('a vector that was added twice is found once', () => {
+test('a search returns a vector that was added twice only once', () => {
   const vectors = vectorsOf(3, 16);
   const table = fill([...vectors, ...vectors]);
   const again = createCodeTable(2);

@@ -11,14 +11,14 @@ const vectors = [
   { seq: 3, similarity: 0.7 },
 ];
 
-test('without vectors the scores are those of the words', () => {
+test('without vectors, the scores are those of the word search', () => {
   assert.deepEqual(fuse(words, null), [
     { seq: 1, score: 0.9, words: { rank: 1, score: 0.9 }, vector: null },
     { seq: 2, score: 0.5, words: { rank: 2, score: 0.5 }, vector: null },
   ]);
 });
 
-test('hits of both rankings come first, and each hit has its positions', () => {
+test('hits that appear in both rankings come first, and each hit has its positions', () => {
   const fused = fuse(words, vectors);
   assert.deepEqual(
     fused.map(({ seq, words: byWords, vector }) => [seq, byWords?.rank ?? null, vector?.rank ?? null]),

@@ -138,7 +138,7 @@ describe('segments', () => {
   });
 });
 
-test('a check counts the chunks and postings of a segment, and names what is damaged', () => {
+test('a check counts the chunks and postings of a segment, and reports damage', () => {
   const random = createRandom(7);
   const vocabulary = createVocabulary(random, 60);
   const chunks = Array.from({ length: 600 }, (_, at) => createChunk(random, at + 1, vocabulary));

@@ -36,15 +36,15 @@ test('a sandbox contains every hostile handler of the corpus, and other runs con
   assert.deepEqual(notContained(sandbox), {});
 });
 
-test('in a sandbox the kernel alone contains what Node does not', () => {
+test('in a sandbox, the kernel alone contains handlers that Node.js does not', () => {
   assert.deepEqual(notContained(measured.kernel.sandbox), {});
 });
 
-test('a process contains the corpus with Node and the seat belt', () => {
+test('a process with the Node.js permissions and the system call filter contains every hostile handler', () => {
   assert.deepEqual(notContained(measured.whole.process), {});
 });
 
-test('without Node a process contains little, so the attempts are real ones', () => {
+test('without the Node.js permissions a process contains little, which shows that the attempts are real', () => {
   const open = Object.values(notContained(measured.kernel.process));
   assert.ok(open.length >= 100, `${open.length} got through`);
   assert.deepEqual(new Set(open), new Set(['open']));

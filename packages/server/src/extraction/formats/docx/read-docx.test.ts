@@ -83,7 +83,7 @@ test('a text box is read once, although the file contains it twice', () => {
   assert.equal(textOf(body), 'Beside\n\nIn the box');
 });
 
-test('equations are LaTeX, boxes to tick are text', () => {
+test('equations become LaTeX, and checkboxes become text', () => {
   const math = (content: string) => `<m:r><m:t>${content}</m:t></m:r>`;
   const fraction = `<m:f><m:num>${math('π')}</m:num><m:den>${math('2')}</m:den></m:f>`;
   assert.equal(textOf(`<w:p><m:oMath>${math('x=')}${fraction}</m:oMath></w:p>`), '$x=\\frac{ \\pi }{2}$');
@@ -92,7 +92,7 @@ test('equations are LaTeX, boxes to tick are text', () => {
   assert.equal(textOf(`<w:p>${box('1')}${text(' Juice ')}${box('0')}${text(' Tea')}</w:p>`), '[x] Juice [ ] Tea');
 });
 
-test('tables keep their rows, tables inside of cells stay in their cell, a table of one cell is a frame', () => {
+test('tables keep their rows, nested tables stay in their cell, and a table of one cell is read as a frame', () => {
   const cell = (content: string) => `<w:tc>${content}</w:tc>`;
   const table = (rows: readonly (readonly string[])[]) =>
     `<w:tbl>${rows.map((cells) => `<w:tr>${cells.map(cell).join('')}</w:tr>`).join('')}</w:tbl>`;
@@ -105,7 +105,7 @@ test('tables keep their rows, tables inside of cells stay in their cell, a table
   assert.equal(textOf(table([[paragraph('framed') + paragraph('text')]])), 'framed\n\ntext');
 });
 
-test('lists of one length beside each other are read across, other cells one after the other', () => {
+test('lists of equal length beside each other are read row by row, other cells one after another', () => {
   const item = (name: string) => paragraph(name, '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>');
   const row = (...cells: string[]) => `<w:tr>${cells.map((cell) => `<w:tc>${cell}</w:tc>`).join('')}</w:tr>`;
   const rowsOf = (...rows: string[]) => textOf(`<w:tbl>${rows.join('')}</w:tbl>`).split('\n');

@@ -10,7 +10,7 @@ function textOf(html: string): string {
   return layOut(readHtml(Buffer.from(html))).text;
 }
 
-test('a page with unlimited nesting is refused, and one with thousands of elements is read', () => {
+test('a page that is nested too deeply is refused, and one with thousands of elements is read', () => {
   assert.throws(() => readHtml(Buffer.from('<div>'.repeat(440_000))), { code: 'file_damaged' });
   assert.equal(textOf(`${'<div>'.repeat(4_000)}deep`), 'deep');
   assert.equal(textOf(`${'<p><br><b>bold</b></p>'.repeat(10_000)}flat`).endsWith('flat'), true);

@@ -110,7 +110,7 @@ test('days are counted from 1900 with its wrong leap year, or from 1904 when the
   ]);
 });
 
-test('a merged cell repeats its value in the rows below that have another value', () => {
+test('a merged cell repeats its value in the rows below it that have other values', () => {
   const cell = (place: string, text: string) => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`;
   const rows = [[cell('A1', 'q1'), cell('B1', 'a')], [cell('A2', 'q2')], ['<c r="B3"/>'], [cell('A4', 'q4')]];
   const data = rows.map((cells, index) => `<row r="${index + 1}">${cells.join('')}</row>`).join('');
