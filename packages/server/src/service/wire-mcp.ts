@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { createPluginsGuard, type PluginsGuard } from '../access/authentication.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { PluginSearch } from '../catalogue/plugin-search.ts';
 import { type CheckSite, createCheckSite } from '../http/allowed-hosts.ts';
 import type { App } from '../http/app.ts';
@@ -11,7 +12,7 @@ import type { EndpointsDeps } from '../mcp/endpoints.ts';
 import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import { type Mcp, mcpRoutes } from '../mcp/routes.ts';
 import type { FindProfiles } from '../mcp/toolsets/availability.ts';
-import { createPluginSearch, type PluginSource } from '../mcp/toolsets/plugin-search.ts';
+import { createPluginSearch } from '../mcp/toolsets/plugin-search.ts';
 import type { ServiceContext } from './context.ts';
 
 /** The MCP endpoints, which both addresses share. The MCP library is loaded when the first client connects. */
@@ -34,7 +35,7 @@ function checkArguments<Schema extends TSchema>(
 }
 
 export interface SharedMcpDeps extends Pick<EndpointsDeps, 'callTool'> {
-  readonly catalogue: () => PluginSource;
+  readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
   readonly search: PluginSearch;
   readonly findProfiles: FindProfiles;
   /** Null when this process serves no collections. */

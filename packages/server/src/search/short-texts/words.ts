@@ -9,6 +9,21 @@ const commonWords = `
   the their theirs them then there these they this those through to too under until up us very was we were what when where which
   while who whom why will with would you your yours need want tell give much many now`;
 const ignored = new Set(tokenize(commonWords));
+/** The same in Chinese. A character or a pair of characters is ignored if it has only these. */
+const commonCharacters = new Set(
+  '的了是我你您他她它们这那个只把在有和与一吗呢吧啊呀给让被从到向就也都很还要会能可想请帮下上里中多少几什么怎样哪谁为现',
+);
+
+function isIgnored(word: string): boolean {
+  return ignored.has(word) || (word.length <= 2 && [...word].every((character) => commonCharacters.has(character)));
+}
+
+const han = /^\p{Script=Han}+$/u;
+
+/** The weight of a word of a question. A single Chinese character is part of many words. */
+export function weightOfWord(word: string): number {
+  return word.length === 1 && han.test(word) ? 0.3 : 1;
+}
 
 /**
  * Returns the terms of a name, a description or a question about them, in order and with repetitions. They are those of the
@@ -16,9 +31,29 @@ const ignored = new Set(tokenize(commonWords));
  */
 export function wordsOf(text: string): string[] {
   return tokenize(separateWords(text))
-    .filter((word) => !ignored.has(word))
+    .filter((word) => !isIgnored(word))
     .map(removeEnding);
 }
+
+/**
+ * Creates a function like `wordsOf` that remembers the words of every part between spaces. The texts of a catalogue repeat few parts
+ * many times.
+ */
+export function createWordReader(): (text: string) => string[] {
+  const known = new Map<string, readonly string[]>();
+  return (text) => {
+    const words: string[] = [];
+    for (const part of text.split(/\s+/)) {
+      const found = known.get(part) ?? wordsOf(part);
+      if (part.length <= longestKnown) known.set(part, found);
+      words.push(...found);
+    }
+    return words;
+  };
+}
+
+/** Longer parts are rarely repeated. Chinese sentences are one part. */
+const longestKnown = 32;
 
 /** Separates the words of an identifier, such as `get_current_weather` or `listPullRequests`. */
 function separateWords(text: string): string {
@@ -53,7 +88,8 @@ const groupsOfWord = readGroups();
 function readGroups(): ReadonlyMap<string, ReadonlySet<string>> {
   const related = new Map<string, Set<string>>();
   for (const group of wordGroups) {
-    const words = wordsOf(group);
+    // A Chinese word of a group is one term. Its characters alone have other meanings.
+    const words = group.split(' ').flatMap((word) => (han.test(word) ? [word] : wordsOf(word)));
     for (const word of words) {
       const others = related.get(word) ?? new Set();
       for (const other of words) if (other !== word) others.add(other);
