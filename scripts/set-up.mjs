@@ -43,10 +43,13 @@ async function buildConsole() {
   if (read(list) !== before) writeHashes('--console');
 }
 
-/** Writes the caches for a start (bundles, compiled code). An update or a change of a bundle writes them again. */
+/**
+ * Writes the caches for a start (bundles, compiled code). An update or a change of a bundle writes them again, and so does
+ * another folder: the caches of a copied installation hold the paths of the original.
+ */
 function warmUp() {
   const stamp = 'node_modules/.cache/warmed-from';
-  const warm = digestFiles(['package-lock.json', ...versionFiles(), ...bundleFiles()]);
+  const warm = digestFiles(resolve('.'), ['package-lock.json', ...versionFiles(), ...bundleFiles()]);
   if (read(stamp) === warm) return;
   try {
     execFileSync('npm', ['run', '--silent', 'warm-up'], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -72,8 +75,8 @@ function read(file) {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-function digestFiles(files) {
-  const all = createHash('sha256');
+function digestFiles(folder, files) {
+  const all = createHash('sha256').update(`${folder}\n`);
   for (const file of files) all.update(`${file}\n`).update(existsSync(file) ? readFileSync(file) : '');
   return all.digest('hex');
 }

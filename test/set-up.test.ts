@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, globSync, readFileSync, readlinkSync } from 'node:fs';
+import { chmodSync, cpSync, globSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { cacheModule, createClone, createInstallation, setUpScript as script } from './support/installation.ts';
@@ -18,6 +18,15 @@ test('the set-up writes the start-up caches once, and again after a change of a 
   assert.deepEqual([setUp(), setUp()], [4, 4], 'another version of the cache');
   write('packages/server/package.json', '{"version":"1.0.1"}');
   assert.deepEqual([setUp(), setUp()], [5, 5], 'another version of the product');
+});
+
+test('the set-up of a copied installation writes its caches again, because they hold paths', async (t) => {
+  const [folder, copy] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const { setUp } = await createInstallation(folder);
+  assert.deepEqual([setUp(), setUp()], [1, 1]);
+  cpSync(join(folder, 'node_modules'), join(copy, 'node_modules'), { recursive: true });
+  const copied = await createInstallation(copy);
+  assert.deepEqual([copied.setUp(), copied.setUp()], [1, 1]);
 });
 
 test('an installation whose caches cannot be written starts without them', async (t) => {
