@@ -68,7 +68,9 @@ export function superviseProcess(spawned: IsolatedChild, options: SupervisionOpt
   const { promise: exited, resolve: setExited } = Promise.withResolvers<ProcessExit>();
   let isAlive = child.pid !== undefined;
   let wasReady = false;
-  let corked = 0;
+  /** Frames of this turn of the event loop. One write costs less than a write for each frame. */
+  let unsent: Buffer[] = [];
+  let unsentBytes = 0;
 
   function receive(kind: number, content: Buffer): void {
     if (kind === frameKinds.ready && !wasReady) {
@@ -77,21 +79,23 @@ export function superviseProcess(spawned: IsolatedChild, options: SupervisionOpt
     } else options.onFrame(kind, content);
   }
 
-  function uncork(): void {
-    corked = 0;
-    channel.uncork();
+  /** @returns false when the process reads too slowly */
+  function flush(): boolean {
+    const [first, ...others] = unsent;
+    const bytes = unsentBytes;
+    unsent = [];
+    unsentBytes = 0;
+    if (first === undefined || !channel.writable) return true;
+    return channel.write(others.length === 0 ? first : Buffer.concat([first, ...others], bytes));
   }
 
   function send(kind: FrameKind, content: Uint8Array | string): boolean {
     if (!channel.writable) return true;
-    if (corked === 0) {
-      channel.cork();
-      setImmediate(() => corked > 0 && uncork());
-    }
-    corked += 1;
-    const mayGoOn = channel.write(encodeFrame(kind, content));
-    if (corked === mostFramesTogether) uncork();
-    return mayGoOn;
+    if (unsent.length === 0) setImmediate(flush);
+    const frame = encodeFrame(kind, content);
+    unsentBytes += frame.length;
+    const isFull = unsent.push(frame) === mostFramesTogether || unsentBytes >= channel.writableHighWaterMark;
+    return isFull ? flush() : !channel.writableNeedDrain;
   }
 
   // If the process ends during a write, its `close` event reports it.

@@ -211,13 +211,7 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
     labelNames: ['outcome'],
     registers,
   });
-  // Caches the counters, because looking one up by its labels costs more than counting.
-  const counters = new Map<string, Counter.Internal>();
-  return (outcome) => {
-    const counter = counters.get(outcome) ?? runs.labels({ outcome });
-    counters.set(outcome, counter);
-    counter.inc();
-  };
+  return (outcome) => runs.inc({ outcome });
 }
 
 /** The fields of the log line, in snake_case. */
