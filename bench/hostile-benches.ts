@@ -33,7 +33,7 @@ export async function hostileBenches(folder: string): Promise<Row[]> {
 }
 
 async function hostileBench(service: Service): Promise<Row> {
-  // Runs before the first call, because a connection would time out meanwhile.
+  // Runs before the first call, because an open connection would time out during this work.
   const documents = [...hostileDocuments()];
   const client = connectClient(service, service.key);
   const collections = {

@@ -69,7 +69,7 @@ export async function queryBenches(folder: string, wanted: string): Promise<Row[
 export async function measureQuestions(service: Service) {
   const client = connectClient(service, service.key);
   const text = createText();
-  // Builds the sheet before the first call, because a connection would time out meanwhile.
+  // Builds the sheet before the first call, because an open connection would time out during this work.
   const lines = ['question,answer'];
   for (let n = 0; n < chunks; n++) lines.push(`${text(wordsOfQuestion)} number ${n},${text(wordsOfAnswer)}`);
   const content = new Blob([lines.join('\n')]);

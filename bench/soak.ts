@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startCommand } from '../scripts/start-command.ts';
 
-/** A number of runs of a handler during which its processes and the service are killed at random. */
+/** A series of runs during which handler processes and the service are killed at random. */
 export interface SoakPlan {
   readonly folder: string;
   readonly executions: number;
@@ -196,7 +196,7 @@ function countZombies(pid: number): Promise<number> {
   return untilNone(() => childrenOf(pid).filter((child) => stateOf(child) === 'Z').length);
 }
 
-/** Returns the smallest resident memory within three seconds of rest, because garbage collection makes it vary. */
+/** Returns the smallest resident memory within three idle seconds, because it varies with garbage collection. */
 async function settledMemory(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 15; look += 1) {

@@ -23,7 +23,7 @@ export interface PartReport {
   readonly sites?: readonly Site[];
 }
 
-/** A call on a class of files: whether the workloads reach it, and how often it was made to fail. */
+/** A call on a class of files: whether the workloads reach it, and how often a failure was injected. */
 export interface Site {
   readonly name: string;
   readonly calls: number;

@@ -8,7 +8,7 @@ const languages =
   'en fr de es pt it nl da sv nb fi is ga cy ca et lv lt pl cs sk sl hr hu ro sq tr mt eo vi ru uk be bg mk sr kk el ar fa ur he yi th'.split(
     ' ',
   );
-/** Repetitions of the everyday words, which make them about a tenth of the text. */
+/** The number of repetitions of everyday words, which then are about a tenth of the text. */
 const repeats = 8;
 const everydayWords: Record<string, string> = {
   it: 'è né più perché può città sarà così già là però è',
@@ -50,7 +50,7 @@ writeFileSync(
   path,
   `/**
  * Written by \`scripts/language-letters.ts\`. Of each language: letters and their costs, a bar, then pairs of letters and
- * the cost of the second after the first. A space is what stands between words. A cost is the negative logarithm of the
+ * the cost of the second after the first. A space is a word boundary. A cost is the negative logarithm of the
  * probability in quarters, as a character from \`(\` (0).
  */
 export const languageLetters = {

@@ -124,7 +124,7 @@ function nameOf(node: unknown): string | null {
   return isNode(node) && typeof node.name === 'string' ? node.name : null;
 }
 
-/** Returns a function that maps a position to its line, from 1. */
+/** Returns a function that maps a position to its line number, counted from 1. */
 function createLineOf(source: string): (position: number) => number {
   const starts = [...source.matchAll(/\n/g)].map(({ index }) => index + 1);
   return (position) => {

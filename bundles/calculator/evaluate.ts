@@ -75,7 +75,7 @@ function power(base: Scalar, exponent: Scalar): Scalar {
     return real(Number(base) ** Number(exponent), 'the power');
   }
   if (base >= -1n && base <= 1n) return base ** (exponent === 0n ? 0n : 2n - (exponent % 2n));
-  // A power has at least (bits - 1) × exponent bits: refused before it is made.
+  // A power has at least (bits - 1) × exponent bits, so one that is too large is refused before it is computed.
   bounded((bitsOf(base) - 1) * Number(exponent), 'the power');
   return base ** exponent;
 }

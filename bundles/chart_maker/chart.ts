@@ -175,7 +175,7 @@ interface Axis {
 function axisOf(values: readonly number[]): Axis {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  // Too near each other to be told apart: the chart spreads them apart.
+  // Too close to each other to be distinguished; the chart spreads them.
   const largest = Math.max(Math.abs(low), Math.abs(high));
   const margin = largest > 1e-90 ? largest * 0.1 : 1;
   if (high - low <= Math.max(largest * 1e-9, 1e-100)) [low, high] = [low - margin, high + margin];
@@ -204,7 +204,7 @@ function binOf(value: number, { low, high }: Axis, bins: number): number {
   return Math.min(bins - 1, Math.max(0, Math.floor(((value - low) / (high - low)) * bins)));
 }
 
-/** Where things go, and what stands around them. */
+/** The geometry of the plot and its surroundings. */
 interface Plot {
   readonly left: number;
   readonly right: number;

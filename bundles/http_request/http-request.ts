@@ -69,7 +69,7 @@ function bodyOf({ headers, text, base64 }: OutboundResponse): Pick<Output, 'kind
   if (base64 !== undefined) return { kind: 'binary', json: null, text: null, base64 };
   if (text === '') return { kind: 'empty', json: null, text: null, base64: null };
   if (/^[^;]*[/+]json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    // What says that it is JSON, and is not, is text: the caller may know what it is.
+    // A body that is declared as JSON but is not JSON is returned as text, because the caller may recognise it.
     if (isJson(text)) return { kind: 'json', json: JSON.parse(text), text: null, base64: null };
   }
   return { kind: 'text', json: null, text, base64: null };

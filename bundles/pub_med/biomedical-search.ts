@@ -23,7 +23,7 @@ interface Summary {
 
 const utilities = 'https://eutils.ncbi.nlm.nih.gov/entrez/eutils';
 
-/** Code, because PubMed takes two calls: one finds ids, the other says what they are of. */
+/** This plugin needs code, because PubMed requires two calls: one finds ids, and the other describes them. */
 export const run: Handler<Input> = async (input, context) => {
   const { max_results: retmax, start: retstart, sort_by: sort } = input;
   const search = await ask(context, 'esearch', { term: termOf(input), retmax, retstart, sort });
@@ -38,7 +38,7 @@ export const run: Handler<Input> = async (input, context) => {
   };
 };
 
-/** The year and the journal narrow what the query says, however it is written. */
+/** The year and the journal narrow the query, whatever its form. */
 function termOf({ query, journal, pub_year }: Input): string {
   const parts = [
     journal === undefined ? [] : `"${journal}"[Journal]`,

@@ -11,7 +11,7 @@ import { type FaultedStore, faultClasses, openFaultedStore } from './faulted-sto
 /** Cases that one store undergoes before it is checked completely and replaced. */
 const casesPerStore = 16;
 
-/** Lets every call that the workloads make on the files of a store fail, in each way: once, and persistently. */
+/** Makes every file operation of the workloads fail, once and persistently. */
 export async function storeFaults(options: PartOptions): Promise<PartReport> {
   const random = options.random.fork('faults, SQLite');
   const sites = await census(options);

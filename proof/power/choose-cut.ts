@@ -2,7 +2,7 @@ import type { Random } from '../support/random.ts';
 import type { Cut } from './crash-state.ts';
 import type { Recording } from './disk-model.ts';
 
-/** Chooses most cuts right after a response, when the least may be lost, and the others anywhere. */
+/** Places most cuts right after a response, when nothing that was acknowledged may be lost, and the others anywhere. */
 export function chooseCut(recording: Recording, random: Random): Cut {
   const answers = recording.marks.filter(({ text }) => text.includes('"answer"'));
   const at = random.chance(0.6) ? random.pick(answers)?.at : undefined;

@@ -18,7 +18,7 @@ export function describeErrors(): string {
     '{"status":"error","error":{"code":"…","message":"…","details":[{}],"request_id":"…"}}',
     '```',
     '',
-    '`details` is there when it says more than the message. With `Accept: application/problem+json` the answer is RFC 9457.',
+    '`details` is present if it contains more than the message. With `Accept: application/problem+json` the answer is RFC 9457.',
     'Of `REQUEST_VALIDATION_ERROR` it lists what is wrong, whether with a field of ours, an input of a plugin or credentials:',
     '`path`, `found` and `expected`; the message says the first of them. What a plugin itself refuses has `path`, `run_id` and',
     'its `message`. `output_violations` of a run have `path`, `found` and `expected` too.',

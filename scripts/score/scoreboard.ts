@@ -78,7 +78,7 @@ ${overview.join('\n')}
 
 ## Bars
 
-What stands apart has its reason in [decision 0042](../decisions/0042-keep-the-extraction-measures-and-explain-each-miss.md).
+[Decision 0042](../decisions/0042-keep-the-extraction-measures-and-explain-each-miss.md) explains each miss.
 
 ${row(['bar', 'reached', ''])}
 ${row(['---', '---', '---'])}

@@ -98,7 +98,7 @@ test('[log] the log names project, key and client of each request, and each sign
   within(refused[1], { ...ofKey, status: 403, code: 'PERMISSION_DENIED', address: 'plugins' });
   within(refused[2], { client: '127.0.0.1', key: undefined, code: 'APIKEY_VALIDATION_FAILED' });
   assert.match(String(refused[3]?.reason), new RegExp(csrfHeader));
-  assert.match(String(refused[4]?.reason), /came from another origin than the console of this address/);
+  assert.match(String(refused[4]?.reason), /came from an origin other than that of the console at this address/);
   const signIns = events('sign_in_refused');
   within(signIns[0], { ...ofAdmin, name: administrator.name, reason: 'wrong_password' });
   within(signIns[1], { client: '127.0.0.1', name: undefined, reason: 'unknown_name' });

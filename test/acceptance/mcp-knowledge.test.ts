@@ -18,7 +18,7 @@ import { startService } from '../support/service.ts';
 
 const tools = ['search', 'fetch', 'list_collections'];
 const document = { title: 'House rules', content: 'The library opens at nine. Otters may borrow ten books.' };
-/** The title stands above the text of a record. */
+/** The title is above the text of a record. */
 const text = `${document.title}\n\n${document.content}`;
 
 const shared = limitedService();

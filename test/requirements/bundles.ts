@@ -22,7 +22,7 @@ export const bundlesRequirements: Requirements = {
   },
   'bundles.installed': {
     promise:
-      'A bundle is one signed archive, the same everywhere, installed without a network and without a failed request.',
+      'A bundle is one signed archive with reproducible bytes, which is installed without a network and without a failed request.',
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '[install] a signed bundle is installed, replaced and removed without a network while 50 executions a second run: none fails',
@@ -35,7 +35,7 @@ export const bundlesRequirements: Requirements = {
     ],
   },
   'bundles.checked': {
-    promise: 'A bad bundle is told by file, line and field, and never hides another.',
+    promise: 'An invalid bundle is reported with file, line and field, and never hides another bundle.',
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       '${name} is reported with file, line and field, and hides no other bundle',
@@ -43,7 +43,7 @@ export const bundlesRequirements: Requirements = {
     ],
   },
   'bundles.examples': {
-    promise: 'Every plugin does what its examples show, against the payloads of the documentation.',
+    promise: 'Every plugin returns what its examples show for the payloads of the documentation.',
     source: 'docs/contract.md "Documentation"',
     tests: [
       '${bundle.id}/${id} does what its example ${index + 1} shows',

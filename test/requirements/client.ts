@@ -3,7 +3,7 @@ import type { Requirements } from './requirement.ts';
 /** The TypeScript client. */
 export const clientRequirements: Requirements = {
   'client.complete': {
-    promise: 'Every operation that an API key may use has a method in the TypeScript client, and the reverse.',
+    promise: 'Every operation that an API key may use has a method in the TypeScript client, and vice versa.',
     source: 'docs/contract.md "Documentation"',
     tests: [
       'every operation of both OpenAPI documents that a key can use has a method, and the others a reason',
@@ -30,7 +30,8 @@ export const clientRequirements: Requirements = {
     ],
   },
   'client.waiting': {
-    promise: 'A wait ends with the record or the run, also when events are cut or held back, or the service restarts.',
+    promise:
+      'A wait ends when the record or the run ends, even if events are lost or delayed, or the service restarts.',
     source: 'docs/contract.md "Records"',
     tests: [
       '[client] wait continues while the service is killed and restarted',
@@ -48,7 +49,7 @@ export const clientRequirements: Requirements = {
     ],
   },
   'client.key': {
-    promise: 'The client gives the key to nobody but the two addresses, and shows it in no text.',
+    promise: 'The client sends the key only to the two addresses, and shows it in no text.',
     source: 'docs/contract.md "Keys"',
     tests: [
       'redirects are not followed, neither to another origin nor to the same one, and the key is not sent',

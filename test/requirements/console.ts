@@ -3,7 +3,8 @@ import type { Requirements } from './requirement.ts';
 /** The pages of the console. */
 export const consoleRequirements: Requirements = {
   'console.story': {
-    promise: 'In the console a person makes a key, brings documents, asks, runs a plugin and revokes the key.',
+    promise:
+      'In the console, a person can create a key, add documents, ask a question, run a plugin and revoke the key.',
     source: 'docs/contract.md "Authentication"',
     tests: [
       '[console] an administrator sets up, creates a key, adds three documents, asks, runs a plugin and revokes the key, which then gets 401',
@@ -11,8 +12,7 @@ export const consoleRequirements: Requirements = {
     ],
   },
   'console.pages': {
-    promise:
-      'Its pages can be read by everybody, are light, run only their own scripts and call only their own address.',
+    promise: 'Its pages are accessible and small, run only their own scripts and call only their own address.',
     source: 'ADR 0040',
     tests: [
       '[pages] of the console are accessible, with content on each of them',
@@ -24,7 +24,7 @@ export const consoleRequirements: Requirements = {
   },
   'console.tools': {
     promise:
-      'In the console credential profiles are made and never shown; plugins run with them and in the background, where they are followed and stopped; collections are embedded anew.',
+      'The console creates credential profiles without ever showing them, runs plugins with them, follows and stops asynchronous runs, and embeds collections again.',
     source: 'ADR 0027; ADR 0029; ADR 0039',
     tests: [
       '[console] the pages of the catalogue and of a collection offer their further functions',
@@ -36,7 +36,7 @@ export const consoleRequirements: Requirements = {
     ],
   },
   'console.language': {
-    promise: 'The console speaks English and Chinese, and so does what the service says, as far as its codes tell it.',
+    promise: 'The console is in English and Chinese, and so are the errors of the service that have codes.',
     source: 'ADR 0040',
     tests: [
       '[console] errors and row reports of the service are shown in Chinese',

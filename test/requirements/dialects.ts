@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Requests and responses in the form of other programs. */
+/** APIs in the formats of other programs. */
 export const dialectsRequirements: Requirements = {
   'dialects.dify': {
     promise: 'Dify finds the chunks of a collection, with its settings, conditions and error bodies.',

@@ -3,7 +3,7 @@ import type { Requirements } from './requirement.ts';
 /** The requests of the broker and their destinations. */
 export const egressRequirements: Requirements = {
   'egress.retried': {
-    promise: 'Outbound calls are sent again only where twice is as good as once, as late as the third party asks for.',
+    promise: 'Only idempotent outbound calls are retried, after the delay that the third party requests.',
     source: 'ADR 0044',
     tests: [
       'a read that a busy third party refuses is repeated after the requested wait',
@@ -13,7 +13,7 @@ export const egressRequirements: Requirements = {
     ],
   },
   'egress.public': {
-    promise: 'No outbound byte to an address the policy forbids, on every hop.',
+    promise: 'No byte is sent to an address that the policy forbids, on any hop.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       'no spelling of a forbidden address reaches a trap, whether dialled, redirected to or resolved by DNS',
@@ -33,7 +33,7 @@ export const egressRequirements: Requirements = {
   },
   'egress.injected': {
     promise:
-      'The broker places credentials, signs requests and gets access tokens as the bundle declares, on every hop anew.',
+      'The broker inserts credentials, signs requests and gets access tokens as the bundle declares, again on every hop.',
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
       'signs the published example ${name} like AWS',

@@ -3,7 +3,8 @@ import type { Requirements } from './requirement.ts';
 /** The execution of plugins. */
 export const executionRequirements: Requirements = {
   'execute.order': {
-    promise: 'Credentials, then input, are checked without coercion; the output is checked and still answered.',
+    promise:
+      'Credentials and then the input are checked without coercion; the output is checked, and returned even if it is invalid.',
     source: 'docs/contract.md "Execution"; docs/contract.md "Bundles and plugins"',
     tests: [
       'returns the output in the nesting that the clients read, and sends defaults and the credential',
@@ -24,7 +25,7 @@ export const executionRequirements: Requirements = {
     ],
   },
   'execute.once': {
-    promise: 'An idempotency key replays the answer, refuses other arguments, and stores no credential.',
+    promise: 'An idempotency key replays the response, refuses other arguments, and stores no credential.',
     source: 'docs/contract.md "Bundles and plugins"',
     tests: [
       'returns the same response for the same arguments, and runs once',
@@ -34,7 +35,7 @@ export const executionRequirements: Requirements = {
     ],
   },
   'execute.pictures': {
-    promise: 'Over MCP a chart is a PNG; a hostile SVG ends as a link within bounds.',
+    promise: 'Over MCP a chart is a PNG, and a hostile SVG is only a link.',
     source: 'docs/contract.md "Artifacts"; ADR 0103',
     tests: [
       '[pictures] a chart of a bundle of the product is one PNG with lines, text and colours, and a link to its SVG',
@@ -85,7 +86,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.file-inputs': {
     promise:
-      'An input that is file content names a stored file of the project, within bounds and with the scope files.',
+      'An input that is file content can name a stored file of the project, within limits and with the scope files.',
     source: 'docs/contract.md "Files in inputs"; ADR 0102',
     tests: [
       '[file-inputs] an input names a file or an artifact by REST, directly, asynchronously and over MCP',
@@ -110,7 +111,8 @@ export const executionRequirements: Requirements = {
     ],
   },
   'execute.isolation': {
-    promise: 'What isolates a bundle is probed, told, and refused when policy asks for more than the machine gives.',
+    promise:
+      'The service tests and reports the isolation of the machine, and refuses a bundle that requires a stronger one.',
     source: 'docs/contract.md "Catalogue and execution"; docs/contract.md "Bundles and plugins"',
     tests: [
       '[isolation] third-party code runs in a sandbox and code of the product in a process, and the lists show the isolation',
@@ -123,7 +125,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.limits': {
     promise:
-      'A handler has limits of memory, tasks, wall clock and processor time, by control groups where the machine gives them, else without.',
+      'Limits apply to the memory, tasks, elapsed time and processor time of a handler, with control groups where the machine has them.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       '${isolation}: a handler is in a group with the limits, which is removed afterwards',
@@ -138,12 +140,12 @@ export const executionRequirements: Requirements = {
     ],
   },
   'execute.leaves-nothing': {
-    promise: 'Whatever is killed, no process, no file and no credential is left.',
+    promise: 'After any kill, no process, file or credential is left behind.',
     source: 'docs/contract.md "Durability"; docs/contract.md "Isolation"',
     tests: ['[soak] random kills of plugins and of the service leave no zombie, orphan, file or credential behind'],
   },
   'execute.apart': {
-    promise: 'Plugins leave nothing behind that a run for another project meets.',
+    promise: 'Plugins leave nothing behind that a run for another project could read.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       'no state crosses projects: in 1,500 alternating runs none finds data of another project',

@@ -17,7 +17,7 @@ export const filesRequirements: Requirements = {
     ],
   },
   'upload.formats': {
-    promise: 'The extension must be one of the purpose, and the content must not contradict it.',
+    promise: 'The purpose must allow the extension, and the content must match it.',
     source: 'docs/contract.md "Upload"; docs/contract.md "Files"',
     tests: [
       'a file with the extension of another type is refused, for every pair of types',
@@ -45,7 +45,7 @@ export const filesRequirements: Requirements = {
     ],
   },
   'upload.durable': {
-    promise: 'A 200 on upload survives a kill; no half file is ever visible.',
+    promise: 'An acknowledged upload survives a kill, and a partial file is never visible.',
     source: 'docs/contract.md "Durability"',
     tests: [
       '[durable] after each of 20 times kill −9 during 200 uploads, every acknowledged file is complete and no file is partial',
@@ -54,7 +54,8 @@ export const filesRequirements: Requirements = {
     ],
   },
   'upload.doubt': {
-    promise: 'An upload whose commit was not confirmed keeps its bytes, and a retry with its key finds one truth.',
+    promise:
+      'An upload whose commit was not confirmed keeps its bytes, and a retry with its key gets a consistent result.',
     source: 'docs/contract.md "Durability"',
     tests: [
       '[doubt] an upload that commits after the connection was cut is stored once, and a retry returns it',
@@ -65,7 +66,7 @@ export const filesRequirements: Requirements = {
   },
   'files.damage': {
     promise:
-      'Damaged bytes are never served as the whole, and the same content uploaded again repairs every file that has it.',
+      'Damaged bytes are never served as complete, and a new upload of the same content repairs every file that has it.',
     source: 'docs/contract.md "Durability"',
     tests: [
       '${name}: another upload of the same content is stored for every file that uses it',
@@ -91,7 +92,7 @@ export const filesRequirements: Requirements = {
     ],
   },
   'upload.limits': {
-    promise: 'Limits are exact, told before and after, and hold while bytes arrive.',
+    promise: 'Limits are exact, can be read in advance, are named in refusals, and apply while bytes arrive.',
     source: 'docs/contract.md "Files"',
     tests: [
       'answers ${status} to ${size} of at most ${limit} bytes',
@@ -111,7 +112,8 @@ export const filesRequirements: Requirements = {
     ],
   },
   'upload.idempotent': {
-    promise: 'Same idempotency key and content: one effect, one answer, under races and restarts.',
+    promise:
+      'Requests with the same idempotency key and content have one effect and one response, even under races and restarts.',
     source: 'docs/contract.md "Files"; docs/contract.md "Durability"',
     tests: [
       'the same key and content return the same response, also after a restart, and one file is stored',
@@ -120,7 +122,8 @@ export const filesRequirements: Requirements = {
     ],
   },
   'files.read': {
-    promise: 'Files are listed, described with their references, and downloaded with ranges and a strong ETag, inert.',
+    promise:
+      'Files are listed and described with their references; downloads have ranges and a strong ETag, and no browser runs them.',
     source: 'docs/contract.md "Files"',
     tests: [
       'returns the newest files first, 20 per page',
@@ -131,7 +134,8 @@ export const filesRequirements: Requirements = {
     ],
   },
   'files.delete': {
-    promise: 'A file is deleted wholly, not while a record is being made; shared bytes go with their last file.',
+    promise:
+      'A file is deleted completely, but not while a record is being created; shared bytes are deleted with their last file.',
     source: 'docs/contract.md "Files"',
     tests: [
       'is refused while a record is being created, and works afterwards',
@@ -140,7 +144,7 @@ export const filesRequirements: Requirements = {
     ],
   },
   'files.low-disk': {
-    promise: 'Uploads are refused before the disk is full, so that the database can go on.',
+    promise: 'Uploads are refused before the disk is full, so that the database can still work.',
     source: 'docs/contract.md "Codes"',
     tests: [
       '[disk] while little disk space is free, uploads and runs are refused with 507 and records wait, and all continue once there is space',

@@ -1,6 +1,6 @@
 import type { Requirements } from './requirement.ts';
 
-/** Keys, and the separation of projects. */
+/** Keys and the isolation of projects. */
 export const keysRequirements: Requirements = {
   'projects.apart': {
     promise: "One project never sees another's object.",
@@ -25,7 +25,7 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.tools': {
-    promise: 'A key runs only the plugins that it names, over every way to run one, and grants no others.',
+    promise: 'A key runs only the plugins that it names, over every API that runs plugins, and grants no others.',
     source: 'docs/contract.md "Keys"',
     tests: [
       '[key-tools] a key runs only the plugins that it names, over every API that runs plugins',
@@ -36,7 +36,7 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.alike': {
-    promise: 'Missing, malformed, unknown, revoked and expired keys get one answer; only a hash is stored.',
+    promise: 'Missing, malformed, unknown, revoked and expired keys get the same response; only a hash is stored.',
     source: 'docs/contract.md "Keys"',
     tests: [
       'missing, malformed, unknown, revoked and expired keys get the same response',
@@ -57,7 +57,8 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.plugins': {
-    promise: 'The plugins address takes no key on loopback, asks for one elsewhere, and checks one that is sent.',
+    promise:
+      'The plugins address needs no key on loopback, requires one elsewhere, and always checks a key that is sent.',
     source: 'docs/contract.md "Keys"; docs/contract.md "Authentication"',
     tests: [
       '[keys] the files address always requires a key; the plugins address on loopback does not, but checks a key that is sent',
@@ -65,7 +66,8 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.scopes': {
-    promise: 'A key has the scopes that were asked for: metrics alone reads the metrics, admin is never a default.',
+    promise:
+      'A key has only the requested scopes; metrics is enough to read the metrics, and admin is never a default.',
     source: 'docs/contract.md "Keys"',
     tests: [
       '[keys] a key with scope metrics can read the metrics of both addresses and nothing else',
@@ -74,7 +76,7 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.descendants': {
-    promise: 'A leaked key leaves no way in: the keys that it created end with it if the operator says so.',
+    promise: 'A leaked key can be revoked together with all keys that it created.',
     source: 'docs/contract.md "Keys"',
     tests: [
       'a key that an expiring key creates or rotates ends no later than that key',
@@ -93,7 +95,7 @@ export const keysRequirements: Requirements = {
     ],
   },
   'keys.managed': {
-    promise: 'Keys are made with scopes and expiry, shown once, rotated and revoked over HTTP.',
+    promise: 'Keys are created with scopes and an expiry, shown once, rotated and revoked over HTTP.',
     source: 'docs/contract.md "Authentication"; docs/contract.md "Keys"',
     tests: [
       '[keys] an administrator, or a key with scope admin, creates a key with scopes and an expiry, sees it once, rotates it and revokes it',

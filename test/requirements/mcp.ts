@@ -61,8 +61,7 @@ export const mcpRequirements: Requirements = {
     ],
   },
   'mcp.safe': {
-    promise:
-      'MCP has the authorisation, the bounds and the secrecy of the rest; foreign hosts and origins are refused.',
+    promise: 'MCP has the same authorisation, limits and secrecy as REST, and refuses foreign hosts and origins.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       '[mcp] credentials in a header or in _meta reach the third party, and appear in no result, error or log',

@@ -3,7 +3,7 @@ import type { Requirements } from './requirement.ts';
 /** Start, stop, settings and documentation. */
 export const operationsRequirements: Requirements = {
   'log.who': {
-    promise: 'The log says who did what, without secrets, and callers cannot fill the disk with refusals.',
+    promise: 'The log records who did what, without secrets, and callers cannot fill the disk with refused requests.',
     source: 'docs/contract.md "Both addresses"',
     tests: [
       '[log] the log names project, key and client of each request, and each sign-in, refusal and change of a key',
@@ -11,7 +11,7 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.package': {
-    promise: 'The published archive installs with npm alone and serves what a checkout serves.',
+    promise: 'The published archive installs with npm alone and works like a checkout.',
     source: 'docs/contract.md "Documentation"',
     tests: [
       '[package] installed from its archive, the service finds a passage of a PDF, runs a plugin and shows the console',
@@ -40,7 +40,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.proxy': {
     promise:
-      'Behind the sample configurations of nginx and Caddy, events and uploads pass at once and the log names the client.',
+      'With the sample configurations of nginx and Caddy, events and uploads are not buffered, and the log names the client.',
     source: 'docs/contract.md "Both addresses"',
     tests: [
       '[proxy] events of a run arrive while it is in progress',
@@ -51,7 +51,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.base-path': {
     promise:
-      'Below a path of one host name, the console, both clients, the command line and MCP work, and every URL has the path.',
+      'With a base path, the console, both clients, the command line and MCP work, and every URL contains the path.',
     source: 'ADR 0105',
     tests: [
       '[base path] the TypeScript client uploads, searches, runs a plugin and opens the URL of its picture',
@@ -65,7 +65,7 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.stop': {
-    promise: 'Told to stop, the service finishes or cleanly aborts what is in flight.',
+    promise: 'After a stop signal, the service finishes or cleanly aborts the requests in progress.',
     source: 'docs/contract.md "Durability"',
     tests: [
       '[operations] a stop signal lets requests in progress finish, and the service exits with 0',
@@ -89,7 +89,8 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.postgres': {
-    promise: 'PostgreSQL serves as SQLite does; one that may lose acknowledged commits is refused.',
+    promise:
+      'The service works the same on PostgreSQL as on SQLite, and refuses a server that may lose acknowledged commits.',
     source: 'docs/contract.md "Storage"',
     tests: [
       'a server that may lose acknowledged commits is refused',
@@ -103,7 +104,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.settings': {
     promise:
-      'Settings are one schema: a wrong or unknown one stops the start, all named at once; secrets are never printed.',
+      'One schema describes the settings; wrong and unknown settings stop the start with one error that names all, and secrets are never printed.',
     source: 'docs/contract.md "Modules"',
     tests: [
       '[settings] wrong and unknown settings stop the start, and one error names all of them',
@@ -132,7 +133,7 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.node': {
-    promise: 'The pinned Node is the recorded one, and a host Node is used only when it is new enough.',
+    promise: 'The set-up verifies the pinned Node.js, and uses that of the host only if it is new enough.',
     source: 'ADR 0080',
     tests: [
       'the set-up refuses a pinned Node whose SHA-256 is not the recorded one',
@@ -141,7 +142,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.watchdog': {
     promise:
-      'A process whose event loop does not turn for 60 s (a setting) logs the request and the stack and ends with exit code 70.',
+      'A process whose event loop is blocked for 60 s (a setting) logs the request and the stack and exits with code 70.',
     source: 'docs/contract.md "Durability"',
     tests: [
       '[watchdog] ${command} on ${database} ends with 70 when its event loop is stuck, and one line names the request and the function',
@@ -182,14 +183,14 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.upgrade': {
-    promise: 'A store that an earlier version made keeps everything.',
+    promise: 'A store of an earlier version keeps all its data.',
     source: 'ADR 0067',
     tests: [
       '[upgrade] a store that the first version made in ${database} keeps every byte, record, key, profile and run, and questions find the same passages',
     ],
   },
   'operations.backup': {
-    promise: 'A backup is made while the stores are used, fits in itself, and can be started from.',
+    promise: 'A backup that is created while the stores are used is consistent, and the service can start from it.',
     source: 'ADR 0058',
     tests: [
       '[backup] a backup that is created during use contains everything that was acknowledged before it and not changed since',
@@ -211,14 +212,14 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.restore': {
-    promise: 'A backup is verified while it is restored, and restored whole or not at all.',
+    promise: 'A backup is verified while it is restored, and is restored completely or not at all.',
     source: 'ADR 0069',
     tests: [
       '[restore] a changed backup is refused and nothing is restored, unless the operator asks for the undamaged rest',
     ],
   },
   'documented.tested': {
-    promise: 'What is documented is tested: the README tour and every example of the API reference run.',
+    promise: 'The README tour and every example of the API reference run as documented.',
     source: 'docs/contract.md "Documentation"',
     tests: [
       '[documented] every line of the README tour works, in order',

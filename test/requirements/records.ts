@@ -21,7 +21,8 @@ export const recordsRequirements: Requirements = {
     ],
   },
   'records.asynchronous': {
-    promise: 'Create and update answer creating, then ready, partial or error with code and message.',
+    promise:
+      'A created or updated record has the status creating, and then ready, partial, or error with a code and a message.',
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       'a file record names its file in its content, with the size last, and another record can use the same file',
@@ -31,7 +32,7 @@ export const recordsRequirements: Requirements = {
     ],
   },
   'records.never-stuck': {
-    promise: 'No state is stuck: leases, deadlines and attempts end every record.',
+    promise: 'No record is stuck: leases, deadlines and limits of attempts end every one.',
     source: 'docs/contract.md "Records"; docs/contract.md "Durability"',
     tests: [
       'a record of a dead worker is claimed again when its lease has expired, without duplicate chunks',
@@ -41,7 +42,7 @@ export const recordsRequirements: Requirements = {
     ],
   },
   'records.metrics': {
-    promise: 'The metrics tell how the records fare.',
+    promise: 'Metrics report records by status, the seconds of each stage and written chunks.',
     source: 'docs/contract.md "Records"',
     tests: ['the metrics report records by status, the seconds of each stage and the number of written chunks'],
   },
@@ -64,7 +65,8 @@ export const recordsRequirements: Requirements = {
     ],
   },
   'records.reader-killed': {
-    promise: 'A reader that is killed from outside is started again; killed in every try, its record says so.',
+    promise:
+      'A reader that is killed from outside is started again; if every attempt is killed, the record names this reason.',
     source: 'docs/contract.md "Records"; ADR 0035',
     tests: [
       '[killed] after its reader is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run',
@@ -74,7 +76,7 @@ export const recordsRequirements: Requirements = {
   },
   'stores.killed': {
     promise:
-      'Killed at any moment, the stores keep what was acknowledged, finish what was begun, and hold nothing deleted.',
+      'After a kill at any moment, the stores have everything that was acknowledged and nothing that was deleted, and finish work that had begun.',
     source: 'docs/contract.md "Durability"',
     tests: [
       '[stores] after four kills under mixed load, acknowledged changes persist and deleted data is gone',
@@ -82,8 +84,7 @@ export const recordsRequirements: Requirements = {
     ],
   },
   'records.resumed': {
-    promise:
-      'A worker that is killed at any stage costs nothing: the record ends with the chunks of an undisturbed run.',
+    promise: 'After its worker is killed at any stage, a record still ends with the chunks of an undisturbed run.',
     source: 'docs/contract.md "Records"; ADR 0032',
     tests: [
       '[killed] after its worker is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run',
@@ -91,7 +92,7 @@ export const recordsRequirements: Requirements = {
     ],
   },
   'records.retry-cancel': {
-    promise: 'Retry and cancel work in every status.',
+    promise: 'Records can be retried and cancelled in every status.',
     source: 'docs/contract.md "Collections, records, chunks"; ADR 0032',
     tests: [
       'cancelling a record in progress ends it in error, stops the work and discards its new chunks',

@@ -1,9 +1,10 @@
 import type { Requirements } from './requirement.ts';
 
-/** The records of runs, and asynchronous runs. */
+/** Records of runs and asynchronous runs. */
 export const runsRequirements: Requirements = {
   'runs.recorded': {
-    promise: 'Every run has a record: outcome, phases, tier, outbound calls; no credential, no input unless asked for.',
+    promise:
+      'Every run has a record with its outcome, phases, tier and outbound calls, without credentials, and with inputs only on request.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       '[runs] the record of a run has its outcome, phases and outbound calls, but neither credentials nor inputs',
@@ -12,7 +13,7 @@ export const runsRequirements: Requirements = {
     ],
   },
   'runs.apart': {
-    promise: 'A project sees its own runs only, also after a restart.',
+    promise: 'A project sees only its own runs, also after a restart.',
     source: 'docs/contract.md "Isolation"',
     tests: ['[runs] runs survive a restart and can be filtered and paged, and a project sees only its own'],
   },
@@ -32,7 +33,7 @@ export const runsRequirements: Requirements = {
     ],
   },
   'runs.recovered': {
-    promise: 'Only a process that has the bundle takes over an orphaned run, and each run is taken once.',
+    promise: 'Only a process that has the bundle recovers an orphaned run, and each run is recovered once.',
     source: 'ADR 0072',
     tests: [
       '[runs] a process without the bundle leaves an orphaned run to one that has it',
@@ -45,7 +46,7 @@ export const runsRequirements: Requirements = {
     ],
   },
   'runs.followed': {
-    promise: 'The events of a run tell each change once, keep their connection alive, and end with the run.',
+    promise: 'The event stream of a run sends each change once, keeps its connection alive, and ends with the run.',
     source: 'ADR 0027',
     tests: [
       '[runs] the event stream of a run reports each state and progress once, and ends with the run',
@@ -55,7 +56,7 @@ export const runsRequirements: Requirements = {
     ],
   },
   'runs.cancelled': {
-    promise: 'A run that is cancelled ends at once: its handler and its outbound calls.',
+    promise: 'A cancellation ends a run immediately, with its handler and its outbound calls.',
     source: 'ADR 0027',
     tests: [
       '[runs] a run can be cancelled while it waits for a third party, whichever API started it',
@@ -64,7 +65,8 @@ export const runsRequirements: Requirements = {
     ],
   },
   'runs.queued': {
-    promise: 'What waits is bounded for a bundle, a key and in all; what is too much is answered 429 with Retry-After.',
+    promise:
+      'The queues are limited for each bundle, for each key and in total; requests above a limit get 429 with Retry-After.',
     source: 'ADR 0044',
     tests: [
       'answers 429 with Retry-After while the maximum number of runs is running',
@@ -73,7 +75,7 @@ export const runsRequirements: Requirements = {
     ],
   },
   'runs.bounded': {
-    promise: 'Runs and results are kept within bounds of age, count and bytes.',
+    promise: 'Stored runs and results are limited in age, number and bytes.',
     source: 'docs/contract.md "Storage"',
     tests: [
       'the limit run_records keeps the newest runs of a project, none too old, and deletes nothing of one under way',

@@ -3,7 +3,8 @@ import type { Requirements } from './requirement.ts';
 /** The search of chunks by words and by vectors. */
 export const searchRequirements: Requirements = {
   'query.found': {
-    promise: 'Questions find their passages at least as well as BM25 of others, in every language of the corpus.',
+    promise:
+      'Questions find their passages at least as well as with other BM25 implementations, in every language of the corpus.',
     source: 'docs/contract.md "Records"',
     tests: [
       'questions find their passages as the page says, and above the bar: ${name}',
@@ -11,7 +12,7 @@ export const searchRequirements: Requirements = {
     ],
   },
   'query.conditions': {
-    promise: 'Metadata filters choose chunks alike on both databases, and their keys and values are never SQL.',
+    promise: 'Metadata filters select the same chunks on both databases, and their keys and values never become SQL.',
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       'conditions select chunks by their metadata, and keys and values are never interpreted as SQL',
@@ -19,7 +20,7 @@ export const searchRequirements: Requirements = {
     ],
   },
   'vectors.never-in-the-way': {
-    promise: 'An embedder that fails or is changed neither fails a record nor mixes vectors; what is missing follows.',
+    promise: 'A failed or changed embedder fails no record and mixes no vectors, and missing vectors are added later.',
     source: 'docs/contract.md "Records"',
     tests: [
       'an embedder that fails does not fail the record: its words are found, and its vectors follow later',
@@ -29,7 +30,7 @@ export const searchRequirements: Requirements = {
     ],
   },
   'vectors.local': {
-    promise: 'A model in a local folder makes vectors without a network, in a process that cannot harm the server.',
+    promise: 'A model in a local folder computes vectors without a network, in a process that cannot harm the server.',
     source: 'docs/contract.md "Records"',
     tests: [
       '[embeddings] a model in a local folder finds synonyms without a network, survives a kill of its process, and ends with the service',
@@ -40,7 +41,8 @@ export const searchRequirements: Requirements = {
     ],
   },
   'query.ranked': {
-    promise: 'A question in any script finds the passage first, with a score from 0 to 1, on both databases alike.',
+    promise:
+      'For a question in any script, the passage is the first result, with a score from 0 to 1, on both databases.',
     source: 'docs/contract.md "Records"',
     tests: [
       'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',

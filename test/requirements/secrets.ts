@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const secretsRequirements: Requirements = {
   'profiles.sealed': {
     promise:
-      'Credentials of a project are kept sealed under a name, open for its keys and its bundle only, with keys that rotate.',
+      'Credentials of a project are stored encrypted under a name, for its keys and one bundle only, and the encryption keys can be rotated.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       '[profiles] credentials are stored encrypted under a name and used by this name in execute, verify, the direct call and MCP',
@@ -25,7 +25,7 @@ export const secretsRequirements: Requirements = {
   },
   'secrets.nowhere': {
     promise:
-      'However a run fails, its credentials are in no answer, error, log, metric, record, message of MCP or file.',
+      'However a run fails, its credentials are in no response, error, log, metric, record, MCP message or file.',
     source: 'docs/contract.md "Isolation"',
     tests: [
       '[canary] no response, log or stored data contains a credential, however a run fails',

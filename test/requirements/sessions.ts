@@ -4,7 +4,7 @@ import type { Requirements } from './requirement.ts';
 export const sessionsRequirements: Requirements = {
   'session.console-ends': {
     promise:
-      'A console session that ends costs one refused request per call under way; after sign-in the same page goes on.',
+      'When a console session ends, each call in progress is refused once, and the same page continues after the next sign-in.',
     source: 'ADR 0074',
     tests: [
       '[session] a console session ${session} costs one refused request; after the sign-in the page keeps its input',
@@ -13,7 +13,7 @@ export const sessionsRequirements: Requirements = {
   },
   'session.password': {
     promise:
-      'Passwords are stored as argon2id with the parameters of OWASP and hashed again when these change; few hashes run at once.',
+      'Passwords are stored with argon2id and the OWASP parameters, and hashed again when these change; few hashes are computed at the same time.',
     source: 'ADR 0038',
     tests: [
       'a password is stored as salted argon2id with the parameters of OWASP, and compared completely',
@@ -22,7 +22,7 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.policy': {
-    promise: 'Twelve to 256 characters of any kind, none that is guessed early.',
+    promise: 'A password has 12 to 256 characters of any kind and is not easy to guess.',
     source: 'ADR 0038',
     tests: [
       'accepts ${JSON.stringify(password.slice(0, 40))} of ${password.length} characters as a password',
@@ -30,7 +30,8 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.attempts': {
-    promise: 'Guessing is slowed by account and address, in counts that restarts keep; nobody is locked out for good.',
+    promise:
+      'Sign-in attempts are throttled by account and address, restarts keep the counts, and no one is locked out permanently.',
     source: 'ADR 0038',
     tests: [
       'is delayed after ten wrong passwords, twice as long each time, but never for longer than the window',
@@ -41,7 +42,8 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.life': {
-    promise: 'Sessions are random, stored hashed, end when idle, after half a day, by signing out or a new password.',
+    promise:
+      'Session tokens are random and stored as hashes; sessions end when idle, after half a day, at a sign-out or with a new password.',
     source: 'ADR 0038',
     tests: [
       'has sessions with 256 random bits, of which only a hash is stored',
@@ -51,7 +53,8 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.list': {
-    promise: 'At most 20 sessions of an administrator, who lists them and ends each; an ended one is refused at once.',
+    promise:
+      'An administrator has at most 20 sessions and can list and end each; an ended session is refused immediately.',
     source: 'docs/contract.md "Sessions"',
     tests: [
       'the limit sessions_of_administrator allows exactly as many sessions, and one more ends the least recently used',
@@ -68,7 +71,7 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.browser': {
-    promise: 'The cookie is out of reach of pages and of other origins; every answer says what browsers must not do.',
+    promise: 'Scripts and other origins cannot use the cookie, and every response has protective headers for browsers.',
     source: 'ADR 0038',
     tests: [
       '[session] its cookie is HttpOnly and SameSite, and Secure with the prefix __Host- over HTTPS, and every response has the protective headers',
@@ -77,7 +80,8 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.second-token': {
-    promise: 'The cookie alone is not enough: the console keeps a second token, which no other port of the host gets.',
+    promise:
+      'The cookie alone is not enough: the console stores a second token that pages on other ports of the host cannot read.',
     source: 'ADR 0079',
     tests: [
       'has sessions that need both of their tokens',
@@ -86,7 +90,7 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.first': {
-    promise: 'There is no default account: a printed link makes one administrator, once, within an hour.',
+    promise: 'There is no default account: a printed link creates the one administrator, once, within an hour.',
     source: 'ADR 0038; docs/contract.md "Keys"',
     tests: [
       'is created once with the link, which is in a file that others cannot read',
@@ -96,7 +100,7 @@ export const sessionsRequirements: Requirements = {
     ],
   },
   'session.same-api': {
-    promise: 'The console has no API of its own: a session does what a key does, in the project it names.',
+    promise: 'The console has no API of its own: a session has the permissions of a key in the project that it names.',
     source: 'ADR 0039',
     tests: [
       '[session] a session has the permissions of a key in the project that it names, and reads may name the project in the query',

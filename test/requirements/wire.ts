@@ -3,7 +3,7 @@ import type { Requirements } from './requirement.ts';
 /** The behaviour that both addresses share. */
 export const wireRequirements: Requirements = {
   'wire.envelope': {
-    promise: 'Every error, on every path, is the envelope with a request id; RFC 9457 for those who ask.',
+    promise: 'Every error on every path has the envelope with a request id, or the form of RFC 9457 on request.',
     source: 'docs/contract.md "Both addresses"',
     tests: [
       'unknown paths result in 404 and unknown methods in 405, in the envelope',

@@ -9,7 +9,7 @@ export interface TcpProxy {
   leadTo(target: string): void;
   /** Passes nothing on in either direction and breaks nothing, like a network that drops packets. */
   silence(): void;
-  /** Passes data on again, including those that arrived meanwhile. */
+  /** Resumes forwarding, including data that arrived during the pause. */
   resume(): void;
   /** Breaks open connections. */
   cut(): void;

@@ -29,7 +29,7 @@ export function verificationCommands(): Command {
   ] as const) {
     verification
       .command(name)
-      .description(`${name} the verification; a running service follows within a minute`)
+      .description(`${name} the verification; a running service notices it within a minute`)
       .option(...jsonOption)
       .action((options: JsonOption) =>
         withAdministration(async ({ verification }) => {

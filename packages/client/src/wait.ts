@@ -3,7 +3,7 @@ import { readServerEvents, type ServerEvent } from './server-events.ts';
 import { sleep, startTimeLimit } from './transport/time-limit.ts';
 
 export interface WaitOptions<State> {
-  /** Milliseconds until the wait fails with TimeoutError; 0: no limit. Default: 600,000. The work itself goes on. */
+  /** Milliseconds until the wait fails with TimeoutError; 0: no limit. Default: 600,000. The work itself continues. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with each state that the service reports. */

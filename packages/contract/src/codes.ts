@@ -23,7 +23,7 @@ export const errorCodes = {
   PERMISSION_DENIED: {
     status: 403,
     meaning:
-      'The API key is valid but lacks a required scope, or a session request came from another origin than the console.',
+      'The API key is valid but lacks a required scope, or a session request came from an origin other than that of the console.',
   },
   OBJECT_NOT_FOUND: {
     status: 404,

@@ -4,7 +4,7 @@ import { MapOf } from './metadata.ts';
 import { filterLimits } from './metadata-filter.ts';
 import { textLimits } from './store-bounds.ts';
 
-/** Requests and responses in the form of other programs. Source: docs/contract.md "Dialects". */
+/** APIs in the formats of other programs. Source: docs/contract.md "Dialects". */
 
 /** The operators of Dify. */
 export const difyOperators = [

@@ -101,7 +101,7 @@ class RecordFailedError(QuartermasterError):
 
 
 class RunFailedError(QuartermasterError):
-    """A run ended with another outcome than `succeeded`."""
+    """A run ended with an outcome other than `succeeded`."""
 
     def __init__(self, run: Run) -> None:
         failure = run["error"]

@@ -69,7 +69,8 @@ export type GreetOutput = {
     'greet.ts': `import type { Handler } from '@quartermaster/plugin-kit';
 import type { GreetInput, GreetOutput } from './types.ts';
 
-// The example in greet.yaml says what is expected: "quartermaster bundle test" fails until this does it.
+// The example in greet.yaml defines the expected result. "quartermaster bundle test" fails until this handler returns
+// it.
 export const run: Handler<GreetInput, GreetOutput> = (_input, context) => context.reject('greet is not written yet');
 `,
   };

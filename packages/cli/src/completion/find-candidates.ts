@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/** A word that can stand at the cursor. */
+/** A word that can complete the text at the cursor. */
 export interface Candidate {
   readonly word: string;
   readonly description: string;
@@ -24,7 +24,7 @@ export function findCandidates(program: Command, words: readonly string[]): read
 
 interface Position {
   readonly command: Command;
-  /** The option whose value stands at the cursor. */
+  /** The option whose value is at the cursor. */
   readonly option: Option | undefined;
   readonly hasArguments: boolean;
 }

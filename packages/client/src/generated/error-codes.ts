@@ -10,7 +10,7 @@ export type ErrorCode =
   | 'CREDENTIALS_VALIDATION_ERROR'
   /** The name or the password is wrong, or the session does not exist or has ended. The response does not tell which. */
   | 'SESSION_VALIDATION_FAILED'
-  /** The API key is valid but lacks a required scope, or a session request came from another origin than the console. */
+  /** The API key is valid but lacks a required scope, or a session request came from an origin other than that of the console. */
   | 'PERMISSION_DENIED'
   /** The path or the object does not exist, or the object belongs to another project. */
   | 'OBJECT_NOT_FOUND'

@@ -64,7 +64,7 @@ function mayRetry(error: unknown, { isRepeatable, hasKey }: RetryState): boolean
   return isRepeatable && [502, 503, 504].includes(status) && (isTemporary || code === 'SERVICE_UNAVAILABLE');
 }
 
-/** Whether the connection failed before a request could be sent. Only Node.js says so. */
+/** Whether the connection failed before a request could be sent. Only Node.js reports this. */
 function wasNotSent({ cause }: ConnectionError): boolean {
   const reason = cause instanceof Error ? (cause.cause ?? cause) : cause;
   if (typeof reason !== 'object' || reason === null || !('code' in reason)) return false;

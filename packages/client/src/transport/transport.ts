@@ -91,7 +91,7 @@ export function createTransport({
 }: TransportOptions): Transport {
   const base = readBaseUrl(name, baseUrl);
   const authorization = apiKey === undefined ? {} : { Authorization: bearer(apiKey) };
-  /** Removes the key from a text of the other side, which may quote the request. */
+  /** Removes the key from a text of the server, which may quote the request. */
   const redact = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]'));
 
   async function send<T>(endpoint: string, call: Call, read: ReadResponse<T>): Promise<Answer<T>> {

@@ -9,7 +9,7 @@ export type LanguageCode = keyof typeof languages;
 /** All that a language says. */
 export interface Words {
   readonly messages: Messages;
-  /** What the service says in English, by its codes; those that are missing stay as they are. */
+  /** Translates the errors of the service by their codes. Unknown codes keep their English message. */
   readonly codes: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ interface Language {
   readonly code: LanguageCode;
   readonly choose: (code: LanguageCode) => void;
   readonly t: Translate;
-  /** What the service says, in this language as far as its code tells it. */
+  /** Returns an error of the service in this language if its code is known, otherwise in English. */
   readonly explain: (said: Said) => string;
 }
 
@@ -40,7 +40,7 @@ function firstLanguage(): LanguageCode {
   return stored.startsWith('zh') ? 'zh' : 'en';
 }
 
-/** `{name}` is the parameter, `{name|one|many}` a word that goes with its number. */
+/** `{name}` is the parameter, and `{name|one|many}` is the singular or plural form for its number. */
 function translator(messages: Messages): Translate {
   return (key, parameters = {}) =>
     messages[key].replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {

@@ -1,6 +1,6 @@
 /**
- * What the service says in English, by its code. `{message}` is what it says itself, where that tells more than the code.
- * The codes are those of docs/reference/errors.md.
+ * The Chinese form of each error of the service, by its code. `{message}` is the English message, where it contains
+ * more than the code. The codes are those of docs/reference/errors.md.
  */
 export const codes: Readonly<Record<string, string>> = {
   INVALID_REQUEST: '请求格式有误：{message}',

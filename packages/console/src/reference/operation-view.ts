@@ -68,7 +68,7 @@ function errorsOf({ responses = {} }: Operation, api: ApiDocument): HTMLElement 
   return section(word.errors, element('dl', {}, ...rows));
 }
 
-/** The requests of the document, as they stand there: a test runs them. */
+/** The example requests of the document, unchanged: a test runs them. */
 function examples({ method, path, operation }: Placed): HTMLElement {
   const samples = operation['x-codeSamples'] ?? [];
   return element(

@@ -74,7 +74,7 @@ export const recordOperations = describeOperations('records', {
   },
   deleteRecord: {
     summary: 'Delete a record and its chunks',
-    description: 'Works in every status. A record that is being created is cancelled. The file is kept.',
+    description: 'Works in every status. A record that is being created is cancelled first. The file is kept.',
     scope: 'collections',
     examples: { record: {} },
   },

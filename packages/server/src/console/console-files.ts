@@ -22,7 +22,7 @@ export interface ConsoleFiles {
   /** @throws Problem SERVICE_UNAVAILABLE when the console was not built. */
   find(name: string): Promise<ConsoleFile | undefined>;
   /**
-   * The content of a form, which is what the build wrote: files are compared with their digest each time.
+   * Returns the content of one form of a file, after comparing the file with the digest that the build recorded.
    * @throws Problem SERVICE_UNAVAILABLE when the file was changed
    */
   read(file: ConsoleFile, encoding: Encoding): Promise<Buffer>;
@@ -43,7 +43,7 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
     return new Map(files.map((file) => [file.name, file]));
   };
   const known = () => {
-    // A failed look is not kept: the console may be built while the service runs.
+    // A missing console is not cached, because it may be built while the service runs.
     list ??= load().catch((error) => {
       list = undefined;
       throw error;

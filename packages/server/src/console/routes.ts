@@ -4,7 +4,7 @@ import type { App } from '../http/app.ts';
 import type { ConsoleFile, ConsoleFiles, Encoding } from './console-files.ts';
 import { pageNotFound } from './problems.ts';
 
-/** Paths of the console: its own code decides what stands there. */
+/** Paths of the console. Its own code decides what they show. */
 const consolePaths = [
   '/',
   '/setup',
@@ -44,7 +44,7 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return isRead && /\btext\/html\b/.test(headers.accept ?? '') && !pathsOfPrograms.test(url);
 }
 
-/** The reference of the API and what pages are made of, at both addresses. */
+/** Serves the API reference and the assets of pages, at both addresses. */
 export function referenceRoutes(app: App, deps: ConsoleDeps): void {
   const { files } = deps;
   app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));

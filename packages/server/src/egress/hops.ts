@@ -95,7 +95,9 @@ async function sendHop(
   return isStale(exchanged, request.method, { pool, opened }) ? await send() : exchanged;
 }
 
-/** Whether a kept-alive connection was closed by the server before it answered. A reading request is then sent once more. */
+/**
+ * Whether a kept-alive connection was closed by the server before it answered. A read request is then sent once more.
+ */
 function isStale(exchanged: Exchanged, method: string, { pool, opened }: { pool: ConnectionPool; opened: number }) {
   if (!('failure' in exchanged) || !exchanged.failure.beforeAnswer || !isReading(method)) return false;
   const code = codeOf(exchanged.failure.error);

@@ -9,7 +9,7 @@ export interface BackgroundRuns {
    * @returns the id of the run
    */
   accept(request: PluginCall, caller: BackgroundCaller): Promise<string>;
-  /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer kept */
+  /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer stored */
   get(projectId: string, runId: string): Promise<Run>;
 }
 

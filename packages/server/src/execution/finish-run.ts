@@ -39,7 +39,7 @@ export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined)
     const output = redactor.deep(large.output);
     const parts = large.parts.map((part) => ({ ...part, bytes: redactor.bytes(bufferOf(part.bytes)) }));
     const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: true });
-    // The placeholder of a whole output has another form than the schema says.
+    // The placeholder of a whole output does not have the form that the schema requires.
     const isWhole = parts.some(({ path }) => path === '');
     const violations = isWhole ? [] : redactor.deep(plugin?.checkOutput(stored.output) ?? []);
     return { kind: 'succeeded', violations, ...stored, ...contents };
@@ -74,7 +74,7 @@ function withAnswer(outcome: Exclude<Outcome, { kind: 'succeeded' }>, answer: Ke
   }
 }
 
-/** Undefined for an output that can be answered as it is. */
+/** Undefined for an output that can be returned unchanged. */
 function largeOutputOf({ output, parts }: { output: unknown } & Partial<SplitOutput>): SplitOutput | undefined {
   if (parts !== undefined && parts.length > 0) return { output, parts };
   if (isShallow(output, maxOutputDepth) && hasFewParts(output, maxOutputParts)) return undefined;

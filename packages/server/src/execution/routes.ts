@@ -170,7 +170,7 @@ async function runFor({ request, reply, deps, origin }: RunContext, wanted: Plug
   const scopes = deps.findCaller(request)?.scopes;
   const resolved = () => resolveRequest(resolveCredentials, projectId, wanted);
   if (key !== undefined) {
-    // It goes on when the client has gone: the retry shall find its answer.
+    // It continues after the client has disconnected, so that a retry gets its response.
     const running = new AbortController();
     const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
     const run = async () => await executor.execute(await resolved(), running.signal, caller);
@@ -227,7 +227,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
   );
 }
 
-/** Aborts when the client has gone before it was answered. */
+/** Aborts when the client disconnects before it has received a response. */
 function abortedWhenGone(reply: FastifyReply): AbortController {
   const controller = new AbortController();
   reply.raw.once('close', () => {
@@ -236,7 +236,7 @@ function abortedWhenGone(reply: FastifyReply): AbortController {
   return controller;
 }
 
-/** False when there is nobody left to answer. Throws a Problem for every other end than success. */
+/** @returns false when the client has disconnected @throws Problem for every outcome except success */
 function succeeded({ outcome, runId }: Execution, reply: FastifyReply): boolean {
   if (outcome.kind === 'succeeded') return true;
   if (outcome.kind === 'cancelled' && reply.raw.destroyed) return false;

@@ -36,7 +36,10 @@ export function noText(): ExtractionError {
 }
 
 export function undecodable(detail: string): ExtractionError {
-  return new ExtractionError('undecodable', `The character encoding could not be told without losing text: ${detail}.`);
+  return new ExtractionError(
+    'undecodable',
+    `The character encoding could not be detected without losing text: ${detail}.`,
+  );
 }
 
 export function headerMissing(

@@ -19,8 +19,8 @@ const longestName = 255;
 const directionControl = /[\u202a-\u202e\u2066-\u2069]/;
 
 /**
- * Throws REQUEST_VALIDATION_ERROR for a name that is empty, too long or displayed in another order than stored, or
- * whose extension the purpose does not allow.
+ * Throws REQUEST_VALIDATION_ERROR for a name that is empty, too long, or displayed in an order that differs from the
+ * stored one, or whose extension the purpose does not allow.
  */
 export function readFileName(name: string, purpose: Purpose): FileName {
   if (name === '') throw fieldInvalid('body/file', 'an empty filename', 'a part with a filename and an extension');

@@ -96,7 +96,7 @@ export interface RecordJobRepository {
     of: { readonly collectionId: string; readonly id: string | null },
     rowKeys: readonly string[],
   ): Promise<Set<string>>;
-  /** Returns how many chunks the collection can still hold once those of this record are replaced. */
+  /** Returns how many more chunks the collection can hold after those of this record are replaced. */
   remainingCapacity(job: RecordJob): Promise<number>;
   /**
    * Makes the new chunks visible and completes the record. If the record replaces duplicates, this also removes the

@@ -172,13 +172,13 @@ async function settle(deps: RecordWorkerDeps, job: RecordJob, { reason, workedMs
   }
 }
 
-/** Milliseconds. A second is the least that the header can say, so the own back-off decides about that. */
+/** In milliseconds. A header value of one second is the minimum, so the worker uses its own back-off instead. */
 function pauseAfter({ backoffMs }: RecordWorkerDeps, problem: Problem): number {
   const requestedWait = readRetryAfter(problem.headers['Retry-After']) ?? 0;
   return requestedWait > 1000 ? requestedWait : backoffMs;
 }
 
-const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not made in time.' };
+const tooLate: RecordFailure = { code: 'time_limit', message: 'The record was not created in time.' };
 
 const contentDamaged: RecordFailure = { code: 'content_damaged', message: recordFailureCodes.content_damaged };
 
@@ -187,6 +187,6 @@ function lastFailure(reason: unknown, attempts: number): RecordFailure {
   if (reason instanceof ReaderKilled) return { code: reason.failure.code, message: reason.failure.message };
   return {
     code: 'internal_error',
-    message: `The service failed while it made this record, ${attempts} times. Update the record to try again.`,
+    message: `The service failed ${attempts} times while it created this record. Update the record to try again.`,
   };
 }

@@ -22,7 +22,7 @@ export interface JobHandler {
   /** Performs the job and stores its result. */
   perform(): Promise<void>;
   /**
-   * Requeues or fails the job after `perform` rejected. Repeated while the database is not available.
+   * Requeues or fails the job after `perform` rejected. Retries while the database is not available.
    * @param reason of the signal if that was aborted, else the error
    */
   settle(reason: unknown): Promise<void>;

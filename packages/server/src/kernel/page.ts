@@ -1,6 +1,6 @@
 /** One part of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Whether there is more in the direction travelled. */
+  /** Whether more items follow in the direction of the request. */
   readonly hasMore: boolean;
 }

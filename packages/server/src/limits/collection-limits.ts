@@ -95,7 +95,7 @@ export const collectionLimits = {
     bounds: 'resources of one page of `resources/list` over MCP',
     unit: 'items',
     value: () => resourceLimits.page,
-    above: 'The next page has the rest.',
+    above: 'The next page continues the list.',
   },
   title_characters: {
     bounds: 'the title of a record',
@@ -128,7 +128,7 @@ export const collectionLimits = {
     above: invalid,
   },
   filter_conditions: {
-    bounds: 'conditions of one group of a filter; groups stand in groups at most two deep',
+    bounds: 'conditions of one group of a filter; groups nest at most two deep',
     unit: 'items',
     value: () => filterLimits.conditions,
     above: invalid,

@@ -40,7 +40,7 @@ export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId'> {
   readonly scopes: ReadonlySet<Scope>;
   /** The collection of the endpoint. Undefined for an endpoint of every collection. */
   readonly collectionId?: string | undefined;
-  /** Which form of the knowledge tools the URL asks for. */
+  /** The form of the knowledge tools that the URL requests. */
   readonly view?: KnowledgeView;
 }
 

@@ -66,7 +66,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     return send(reply, await answerRequest(toMcpRequest(request, reply), request.body, caller));
   }
 
-  // A scope of its own: its error handler is nobody else's.
+  // A separate scope, so that its error handler applies to no other routes.
   app.register(async (scope) => {
     scope.setErrorHandler((error: { statusCode?: number; validation?: unknown }, _request, reply) => {
       const complaint = complaintAboutBody(error);

@@ -39,7 +39,10 @@ function addFolders(root: string, path: string, folders: Set<string>): void {
   folders.add(join(root, path));
 }
 
-/** Creates a folder that all users can read, whatever the umask is, because handlers run as another user than the service. */
+/**
+ * Creates a folder that all users can read, whatever the umask is, because handlers run as a different user from the
+ * service.
+ */
 export async function createReadableFolder(path: string): Promise<void> {
   const created = await mkdir(path, { recursive: true });
   if (created !== undefined) await chmod(path, 0o755);

@@ -39,7 +39,7 @@ export interface AsyncRunsDeps {
 }
 
 export interface AsyncRunsOptions extends QueueBounds {
-  /** Milliseconds for which a result is kept. */
+  /** The number of milliseconds for which a result is stored. */
   readonly keepResultMs: number;
   /** Milliseconds after which the runs of a killed process are recovered. */
   readonly leaseMs: number;

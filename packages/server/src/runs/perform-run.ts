@@ -18,7 +18,7 @@ export interface RunPerformerDeps {
   /** The unique name of this process. */
   readonly owner: string;
   readonly lease: () => RunLease;
-  /** Milliseconds for which a result is kept. */
+  /** The number of milliseconds for which a result is stored. */
   readonly keepResultMs: number;
   /** Aborted at the end of the grace period of a stop. */
   readonly graceOver: AbortSignal;

@@ -22,8 +22,8 @@ export interface RunRoutesDeps {
 const RunParams = Type.Object({ run_id: Type.String({ maxLength: 256, description: 'Id.' }) });
 
 /**
- * Runs over HTTP, on the plugins address. A key sees the runs of its project; without a key, where none is asked for,
- * one sees the runs that were made without one. Source: ADR 0026.
+ * Runs over HTTP, on the plugins address. A key sees the runs of its project. Where no key is required, a caller
+ * without one sees the runs that were started without one. Source: ADR 0026.
  */
 export function runRoutes(app: App, deps: RunRoutesDeps): void {
   readRoutes(app, deps);
@@ -110,7 +110,7 @@ function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoute
       const stream = await events.follow({ ...selection, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);
       reply.header('Content-Type', 'text/event-stream; charset=utf-8');
-      // The schema says what the body is, text; it is sent as a stream.
+      // The schema describes the body as text; the body is sent as a stream.
       return reply.send(Readable.from(stream) as unknown as string);
     },
   );

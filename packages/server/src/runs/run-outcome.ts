@@ -15,7 +15,7 @@ export interface RunRecordOptions {
   readonly input: boolean;
 }
 
-/** The most bytes of an input as JSON; a larger input is not kept. */
+/** The maximum size of an input as JSON, in bytes. A larger input is not stored. */
 const maxInputBytes = 16 * 1024;
 
 /** The redacted record of a run that has ended, without its output and credentials. */

@@ -11,7 +11,7 @@ export interface RunRetentionDeps {
 }
 
 export interface RunRetention {
-  /** Days for which runs are kept. */
+  /** The number of days for which runs are stored. */
   readonly days: number;
   /** The number of runs that a project keeps. */
   readonly most: number;
@@ -65,7 +65,7 @@ export async function openInputKeepers({ find, logger, refreshMs = 2000 }: Input
         keepers = new Set(found);
       },
       (error: unknown) => {
-        // An unknown setting counts as no.
+        // Until the settings can be read, no project keeps inputs.
         keepers = new Set();
         logger.warn({ err: error }, 'project settings not refreshed');
       },

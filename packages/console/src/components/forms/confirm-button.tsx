@@ -8,7 +8,7 @@ export interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
   readonly look: Pick<ButtonProps, 'variant' | 'color'>;
 }
 
-/** A button that asks for confirmation before its action. */
+/** A button that requires confirmation before its action. */
 export function ConfirmButton({ icon, look, ...confirm }: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
   return (

@@ -46,7 +46,7 @@ export function setUpOver(): Problem {
 export function otherOrigin(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    'The request came from another origin than the console of this address. Use the console, or send an API key.',
+    'The request came from an origin other than that of the console at this address. Use the console, or send an API key.',
   );
 }
 

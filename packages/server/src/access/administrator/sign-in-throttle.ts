@@ -37,7 +37,7 @@ export interface SignInThrottle {
 
 type Delay = (failures: number, leftOfWindow: number) => number;
 
-/** Returns 1, 2, 4, … seconds from the tenth failure on. */
+/** Returns 1, 2, 4, … seconds after the tenth and each later failure. */
 const accountDelay: Delay = (failures, left) =>
   failures < freeForAccount ? 0 : retryDelayMs({ firstMs: second, longestMs: left }, failures - freeForAccount + 1);
 const addressDelay: Delay = (failures, left) => (failures < freeForAddress ? 0 : left);

@@ -167,7 +167,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
 }
 
 /**
- * Returns the end and the plugins of a new key. What the request does not say, it has from its creator.
+ * Returns the end and the plugins of a new key. Values that the request omits are inherited from its creator.
  * @throws Problem when the key would outlive its creator or may run more plugins
  */
 function keepBounds({ expiresAt, tools }: KeyRequest, maker: Pick<StoredKey, 'expiresAt' | 'tools'>) {

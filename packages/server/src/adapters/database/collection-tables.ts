@@ -123,7 +123,7 @@ export interface FullTextTable {
   words: number;
 }
 
-/** SQLite only: says which words of the shared indexes belong to a collection. */
+/** SQLite only: maps the words of the shared indexes to collections. */
 export interface FullTextPlaceTable {
   /** A number is never reused. */
   number: Generated<number>;

@@ -12,7 +12,8 @@ import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
  * a chunk's batch and words for `remove`.
  */
 /**
- * Number of chunks in one batch. The event loop counts their words, and the longest array of a batch fits in a page.
+ * Number of chunks in one batch. The event loop counts the words of a batch, and the longest array of a batch fits in a
+ * database page.
  */
 const batchSize = 500;
 const countedAtOnce = 100;

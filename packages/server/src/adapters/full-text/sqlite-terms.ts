@@ -87,8 +87,8 @@ function readTimes(words: string, start: number, end: number): number {
 }
 
 /**
- * The number of indexes that all collections share. An index for each collection is expensive from some thousand
- * collections on (ADR 0051).
+ * The number of indexes that all collections share. An index for each collection becomes expensive with several
+ * thousand collections (ADR 0051).
  */
 const shards = 16;
 /** Ends the tag of a term. `encodeWord` leaves no such character in a word. */

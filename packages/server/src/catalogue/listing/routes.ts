@@ -23,7 +23,7 @@ import { buildPage, bundlesOf, pageParameters, pluginIdOf, wantsPage } from './c
 import { matchesETag } from './etag.ts';
 
 export interface CatalogueRoutesDeps {
-  /** The catalogue in force; asked for at each request, so that it can be replaced by a newer one. */
+  /** Returns the current catalogue. Called for each request, because a newer catalogue may replace it. */
   readonly catalogue: () => Catalogue;
   readonly search: PluginSearch;
   /** Authentication of the plugins address. */

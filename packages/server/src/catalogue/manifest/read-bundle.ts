@@ -92,7 +92,7 @@ interface ManifestRead {
   readonly pluginIds: readonly string[];
 }
 
-/** Reads the plugins sequentially: parsing dominates, and concurrency would not make it faster. */
+/** Reads the plugins sequentially. Parsing takes most of the time, so concurrency would not help. */
 async function readPlugins(folder: string, bundle: ManifestRead): Promise<PluginReading[]> {
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {

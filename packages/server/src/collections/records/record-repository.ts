@@ -80,7 +80,7 @@ export interface RecordChange {
 
 /** Stores records. A record that is being deleted is not visible here. */
 export interface RecordRepository {
-  /** @returns false when the collection is gone. */
+  /** @returns false when the collection no longer exists */
   add(record: NewRecord): Promise<boolean>;
   find(key: RecordKey): Promise<StoredRecord | undefined>;
   /** Names records with one query. Records that do not exist are omitted. */

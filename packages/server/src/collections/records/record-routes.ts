@@ -161,13 +161,13 @@ function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): vo
     },
     async (request, reply) => {
       const key = keyOf(guard, request, request.params);
-      // Before anything is waited for: a client that goes meanwhile is not told of twice.
+      // Registered before the first wait, so that a disconnect during the wait is reported only once.
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       await records.get(key);
       const stream = events.follow(key, guard.callerOf(request).keyId, gone.signal);
       reply.header('Content-Type', 'text/event-stream; charset=utf-8');
-      // The schema says what the body is, text; it is sent as a stream.
+      // The schema describes the body as text; the body is sent as a stream.
       return reply.send(Readable.from(stream) as unknown as string);
     },
   );

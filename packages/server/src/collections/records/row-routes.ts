@@ -39,13 +39,13 @@ export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; re
       const name = `${key.recordId}-${query.status ?? 'rejected'}.csv`;
       reply.header('Content-Type', 'text/csv; charset=utf-8');
       reply.header('Content-Disposition', `attachment; filename="${name}"`);
-      // The schema says what the body is, text; it is sent as a stream.
+      // The schema describes the body as text; the body is sent as a stream.
       return reply.send(Readable.from(sheet) as unknown as string);
     },
   );
 }
 
-/** Whether CSV stands before JSON in what the client accepts. */
+/** Whether the client prefers CSV to JSON in its `Accept` header. */
 function prefersCsv(accept = ''): boolean {
   const csv = accept.search(/text\/csv/i);
   const json = accept.search(/application\/json/i);

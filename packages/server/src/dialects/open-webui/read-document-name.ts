@@ -4,7 +4,7 @@ import { Problem } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 
-/** What the headers say about a document. */
+/** The properties of a document that its headers state. */
 export interface DocumentName {
   /** Without `X-Filename`: empty. */
   readonly name: string;

@@ -34,7 +34,7 @@ export interface TokenInUse {
  */
 export interface Tokens {
   /**
-   * @param request gets a new one; runs to its own end whoever waits for it
+   * @param request gets a new one; runs to completion whether or not a caller waits for it
    * @param options.wantsFresh whether to request a new token instead of a cached one
    * @param options.stored where a new refresh token is stored before the access token is used
    */

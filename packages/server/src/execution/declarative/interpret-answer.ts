@@ -16,7 +16,7 @@ export type CallOutcome =
     >)
   | (Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }> & Unusable);
 
-/** The ways in which a call makes a run fail. */
+/** The ways in which a call can cause a run to fail. */
 export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
 
 /** The compiled `response` of a call. */

@@ -5,8 +5,8 @@ import { createRun, Rejection, type RunInProgress } from './handler-context.ts';
 import { bounds, type ToChild } from './protocol.ts';
 
 /**
- * The entry point of a child process. It loads each handler once and executes one run at a time. Everything that a handler may do
- * goes through the host, which checks it again. The limits here give honest handlers clear messages.
+ * The entry point of a child process. It loads each handler once and executes one run at a time. A handler acts only
+ * through the host, which checks every request again. The limits here give honest handlers clear messages.
  */
 type RunMessage = Extract<ToChild, { type: 'run' }>;
 

@@ -7,7 +7,7 @@ export interface UnusedAnswer {
   readonly body: Buffer;
 }
 
-/** What a failure of a run tells about the answer of the third party. */
+/** The part of a failed run that concerns the response of the third party. */
 export interface Unusable {
   /** The size or the form of an answer or output is the reason of the failure. */
   readonly isUnusable?: true;

@@ -198,7 +198,7 @@ function withoutIndent(text: string, { start, end }: Span): Span {
   return { start: start + indent, end };
 }
 
-/** Indentation at the start is kept, because it is part of code. */
+/** Leading indentation is kept, because it can be part of code. */
 function trimmed(text: string, { start, end }: Span): Span | null {
   const slice = text.slice(start, end);
   const content = slice.trimEnd();

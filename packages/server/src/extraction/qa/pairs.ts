@@ -66,7 +66,7 @@ function* readSheet(sheet: Sheet, header: ReadableHeader, { keys, warn }: Readin
     if (isDuplicate) yield { reported: toReported({ sheet, row, columns: header.columns }, 'duplicate_in_file') };
     else yield read;
     if ('pair' in read && isValueCut(row, header.columns)) {
-      warn(`Values of other columns are kept up to ${limits.value} characters.`);
+      warn(`Values of other columns are cut at ${limits.value} characters.`);
     }
   }
   return count;

@@ -28,7 +28,7 @@ interface Cell {
 
 interface Table {
   readonly rows: string[];
-  /** For each column, a value that spans further rows, and how many. */
+  /** For each column, the value that spans further rows, and the number of these rows. */
   carried: Array<{ readonly text: string; readonly left: number } | undefined>;
   cells: Cell[];
   spans: Spans;

@@ -80,7 +80,7 @@ interface Reader {
 
 interface Listener {
   message(message: FromChild): void;
-  /** What the exit says about the document; an Error when the document cannot be the reason. */
+  /** The error of the document that the exit implies, or an Error if the document cannot be the reason. */
   exited(why: ExtractionOutcome | Error): void;
 }
 

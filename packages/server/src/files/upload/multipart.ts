@@ -59,7 +59,7 @@ interface Reading {
   surrounding: number;
 }
 
-/** Each step consumes bytes from the front of `rest` and returns whether another step may follow. */
+/** Each step consumes bytes from the start of `rest` and returns whether another step may follow. */
 const steps: Readonly<Record<State, (reading: Reading) => boolean>> = {
   begin: takeBegin,
   preamble: takePreamble,

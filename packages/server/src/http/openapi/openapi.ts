@@ -101,7 +101,7 @@ function introduce({ description, address, keyRequired }: OpenApiDeps): string {
   return [
     description,
     `Examples are commands for a shell. Set \`${address}\` to the address of the service (\`${address}=${url}\`) and \`QM_API_KEY\` to a key (\`QM_API_KEY=$(cat data/first-key)\`). ` +
-      'A comment above an example says where each other variable comes from.',
+      'A comment above an example explains the origin of every other variable.',
     ...(keyRequired
       ? []
       : [

@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
 
-// JavaScript: to take the types out of a file costs a thread 12 MiB, and most processes never need the rest.
+// Written in JavaScript, because stripping the types of a file would cost this thread 12 MiB.
 const { cells, seconds, tickMs } = workerData;
 const [beatCell, longestCell] = [0, 1];
-/** Milliseconds after which a process that the rest could not end is killed. */
+/** Milliseconds after which a process that has not ended by other means is killed. */
 const patienceMs = 60_000;
 
 let lastBeat = 0;

@@ -1,6 +1,6 @@
 import { passageNotFound } from '../problems.ts';
 
-/** A record or a chunk, from a position on. */
+/** A record or a chunk, starting at a position. */
 export interface Address {
   readonly collectionId: string;
   readonly kind: 'records' | 'chunks';

@@ -20,7 +20,7 @@ export function namesIn({ sheet, heading }: Readonly<Record<string, unknown>>): 
   return [sheet, heading].filter((name) => typeof name === 'string');
 }
 
-/** Where a chunk stands in its source. */
+/** The location of a chunk in its source. */
 export function citationOf(record: NamedRecord | undefined, chunk: Chunk): Record<string, unknown> {
   const { page, page_end: pageEnd, sheet, row, heading_path: headings = [] } = chunk.locator ?? {};
   const members = {

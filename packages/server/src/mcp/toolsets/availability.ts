@@ -39,7 +39,7 @@ export async function openAvailability(
       return profiles.get(profile) === bundle.id ? null : 'The credential profile of this request is not one for it.';
     }
     if (bundle.checkCredentials(declaredCredentials(bundle, credentials)).length === 0) return null;
-    return `It needs the credentials ${[...bundle.credentialNames].join(', ')}. Whoever configures this client sends them as headers.`;
+    return `It needs the credentials ${[...bundle.credentialNames].join(', ')}. The person who configures this client must send them as headers.`;
   };
   const known = new Map<CompiledBundle, string | null>();
   return (bundle) => {
@@ -51,7 +51,7 @@ export async function openAvailability(
   };
 }
 
-/** A malformed header counts as none. A call with it says what is wrong. */
+/** A malformed header is ignored. A call that sends it gets an error with the reason. */
 function readSent(headerOf: ReadHeader): Named {
   try {
     return readCredentialsHeaders(headerOf);

@@ -9,7 +9,7 @@ import { createPluginSearch } from './plugin-search.ts';
 const root = resolve(import.meta.dirname, '../../../../..');
 
 interface Task {
-  /** What a person asks for, in plain words. */
+  /** A task in plain words. */
   readonly task: string;
   /** The plugins that can do it, as `bundle/plugin`. */
   readonly tools: readonly string[];

@@ -5,7 +5,7 @@ export const searchToolsName = 'search_tools';
 export const callReadToolName = 'call_read_tool';
 export const callToolName = 'call_tool';
 
-/** The tools that stand for all others where these are too many to list, in their order. All texts are constant. */
+/** The tools that replace all others when there are too many to list, in their order. All texts are constant. */
 export const searchToolDefinitions: readonly Tool[] = [
   {
     name: searchToolsName,

@@ -25,7 +25,7 @@ export interface ToolOffer {
   readonly hasSearch: boolean;
   /**
    * Opens a page of the list.
-   * @returns tools that stand in the list by themselves, and whether those of `listed` follow
+   * @returns the tools that the list contains in their own right, and whether those of `listed` follow
    * @throws ProtocolError when the cursor is not one of the list
    */
   openPage(cursor: string | undefined): Promise<ToolPage>;

@@ -11,7 +11,7 @@ export interface MachineCapabilities {
   readonly permissions: boolean;
   /** The permission model also denies the network (Node.js 26). */
   readonly networkDenied: boolean;
-  /** The child runs as another user than the server. */
+  /** The child runs as a different user from the server. */
   readonly separateUser: boolean;
 }
 

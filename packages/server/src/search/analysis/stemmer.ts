@@ -6,7 +6,7 @@
 
 const latin = /^[a-z]+$/;
 const arabic = /^[\u0620-\u064a]+$/;
-/** Shorter words keep their endings, because the rest would be too ambiguous. */
+/** Shorter words keep their endings, because their stems would be too ambiguous. */
 const shortest = 4;
 
 /** Returns the form under which a folded word is indexed and looked up. */

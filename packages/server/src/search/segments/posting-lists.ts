@@ -85,7 +85,7 @@ export function encodeLongList(
   return [...skipPages, ...blockPages];
 }
 
-/** What the skip pages say of each block of a list. */
+/** The entry of the skip pages for each block of a list. */
 export interface SkipTable {
   /** The last chunk of each block. */
   readonly last: Int32Array;

@@ -88,7 +88,7 @@ function findDictionaryPage(firstTerms: readonly string[], term: string): number
   return low - 1;
 }
 
-/** An entry of a dictionary page. The cursor stands at the postings of a short list. */
+/** An entry of a dictionary page. The cursor points to the postings of a short list. */
 export interface DictionaryEntry {
   readonly count: number;
   /** Size of a short list in bytes, or the number of the first page of a long one. */

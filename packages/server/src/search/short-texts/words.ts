@@ -61,7 +61,7 @@ function separateWords(text: string): string {
 }
 
 const latin = /^[a-z]+$/;
-/** Shorter words keep their endings, because the rest would be too ambiguous. */
+/** Shorter words keep their endings, because their stems would be too ambiguous. */
 const shortest = 4;
 
 function removeEnding(word: string): string {

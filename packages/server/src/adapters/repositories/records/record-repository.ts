@@ -98,7 +98,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
         { status: 'creating' },
       )) === 1n,
     change: async (key, change) => (await update(key, toChange(change), { from: change.remake?.from })) === 1n,
-    // No chunk has generation -1, so from this commit on no list and no search shows any chunk of the record.
+    // No chunk has generation -1, so after this commit no list and no search returns any chunk of the record.
     markDeleting: async (key, now) =>
       (await update(key, {
         ...free,

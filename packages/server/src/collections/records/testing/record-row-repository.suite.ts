@@ -183,7 +183,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
   const all = ['a', 'b', 'c', 'd', 'e'];
   const takenOf = async (job: RecordJob) =>
     [...(await open().jobs.findExistingKeys({ collectionId: job.collectionId, id: null }, all))].sort().join();
-  /** The ordinal from which on the keys of a record that is being created are inserted. */
+  /** The first ordinal for the keys of a record that is being created. */
   const farOrdinal = 50_000;
 
   test('the keys of a record with many pairs exist from its publication on', async () => {

@@ -141,7 +141,7 @@ function readPlainCell(text: string, start: number, reader: Reader): ReadCell | 
   return final ? { value: withoutBackslashes(text.slice(start), escaped), end: text.length } : undefined;
 }
 
-/** Reads from after the opening quote. Only blanks may stand between a closing quote and the end of the cell. */
+/** Reads from after the opening quote. Only blanks may come between a closing quote and the end of the cell. */
 function readQuotedCell(text: string, start: number, reader: Reader): ReadCell | 'unclosed' | undefined {
   const { quote, delimiter, final } = reader;
   let misplaced = false;
@@ -169,7 +169,7 @@ function readQuotedCell(text: string, start: number, reader: Reader): ReadCell |
   }
 }
 
-/** Whether an odd number of backslashes stands before it. */
+/** Whether an odd number of backslashes precedes it. */
 function isEscaped(text: string, start: number, at: number): boolean {
   let before = at;
   while (before > start && text[before - 1] === '\\') before -= 1;

@@ -127,7 +127,7 @@ function rowsOf(table: XmlElement): XmlElement[] {
   return unwrapped(table, 'w:tr').filter((row) => !isOn(childOf(row, 'w:trPr'), 'w:del'));
 }
 
-/** A cell that goes on from the row above is empty. */
+/** A cell that continues from the row above is empty. */
 function cellsOf(row: XmlElement): XmlElement[] {
   return unwrapped(row, 'w:tc').map((cell) => {
     const merge = childOf(childOf(cell, 'w:tcPr'), 'w:vMerge');

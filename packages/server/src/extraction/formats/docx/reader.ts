@@ -26,7 +26,7 @@ export interface Stories {
 
 /** Footnotes and endnotes are numbered in the order of their marks. */
 export interface Notes {
-  /** The number of the note, and its content the first time it is asked for. */
+  /** The number of the note, and its content when it is first requested. */
   take(kind: NoteKind, id: string): { readonly number: number; readonly content: readonly XmlElement[] } | undefined;
 }
 export type NoteKind = 'footnote' | 'endnote';

@@ -36,7 +36,7 @@ function glyphLength(text: readonly string[], lefts: readonly number[], from: nu
 }
 const longestGlyph = 32;
 
-/** Read from right to left, each letter stands further left than the one before it. */
+/** Read from right to left, each letter is to the left of the one before it. */
 function isBackwards(text: readonly string[], lefts: readonly number[]): boolean {
   let forwards = 0;
   let backwards = 0;

@@ -61,7 +61,7 @@ function readText(probe: TextProbe, characters: CharacterList): Pick<PageSegment
     hyphen = false;
   }
 
-  /** @returns whether the character is set in another run than the one before it. */
+  /** @returns whether the character is in a different run from the one before it */
   function takeStyle(at: number): boolean {
     const current = probe.object(at);
     if (current === object || current === 0) return false;

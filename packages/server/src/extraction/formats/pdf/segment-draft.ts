@@ -30,7 +30,7 @@ export interface SegmentDraft {
   addBlank(): void;
   /** Whether a character is so far away that it belongs to another piece. */
   isApart(at: number, code: number, size: number): boolean;
-  /** Whether the mark of a note meets a word of which it is not a part: it stands behind the word, or before the note. */
+  /** Whether the mark of a note meets a word of which it is not a part: it follows the word or precedes the note. */
   isMark(code: number, size: number): boolean;
   /** Undefined when it holds blanks only. */
   finish(hyphen: boolean): Segment | undefined;

@@ -18,8 +18,8 @@ const poolings: readonly Pooling[] = ['mean', 'cls', 'last'];
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a folder as models are published for sentence-transformers: `model.onnx` (or `onnx/model.onnx`) and
- * `tokenizer.json`, and what else is there of `tokenizer_config.json`, `config.json`, `sentence_bert_config.json`,
+ * Reads a model folder in the layout of sentence-transformers: `model.onnx` (or `onnx/model.onnx`) and
+ * `tokenizer.json`, and, where present, `tokenizer_config.json`, `config.json`, `sentence_bert_config.json`,
  * `config_sentence_transformers.json` and `1_Pooling/config.json`. `quartermaster.json` has the last word.
  * @throws OperatorError that says what is missing or wrong, for the operator.
  */

@@ -31,8 +31,9 @@ const startTimeoutMs = 120_000;
 const restarts: RetryPolicy = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * A model of a local folder, in a process that is started anew when it ends, and rests longer each time it ends without
- * having made a vector. @throws OperatorError for the operator when folder, runtime or model cannot be used.
+ * A model of a local folder, in a process that is restarted when it ends, after a longer pause each time it ends
+ * without having computed a vector. @throws OperatorError for the operator when folder, runtime or model cannot be
+ * used.
  */
 export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
   const { folder, logger, dimensions: wanted, runtime = runtimeManifest } = options;
