@@ -26,7 +26,7 @@ export interface Spread {
 const tolerance = 0.1;
 
 /**
- * Compares the figures of the rounds in pairs. The two figures of a pair are measured one after the other, so other
+ * Compares the figures of the rounds in pairs. The two figures of a pair are measured one after another, so other
  * load on the machine affects both.
  */
 export function compareMetric(

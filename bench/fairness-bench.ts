@@ -93,7 +93,7 @@ async function startTexts(client: Quartermaster): Promise<Started> {
   return { ended: settledRecord(client, collection, ids.at(-1) ?? '') };
 }
 
-/** Creates small records one after the other until the load has ended. */
+/** Creates small records one after another until the load has ended. */
 async function measure(bench: string, { ended }: Started, wait: () => Promise<number>): Promise<Row> {
   const began = performance.now();
   let over = false;

@@ -11,7 +11,7 @@ import type { Row } from './table.ts';
 const lanes = 4;
 const idleMs = 5000;
 const mostMs = 50;
-/** Seconds that a document may take. Documents that would take minutes end within the bench. */
+/** The maximum number of seconds for a document, so that documents that would take minutes end within the benchmark. */
 const seconds = '20';
 
 interface Document {

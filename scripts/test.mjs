@@ -132,7 +132,7 @@ async function runTests(files, environment) {
       // Compilation takes half of the time of a short test.
       {
         NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'),
-        // What one test file creates for all others.
+        // The folder for what one test file creates for all others.
         QUARTERMASTER_TEST_SHARED: folder,
         ...environment,
       },

@@ -132,7 +132,7 @@ const logarithm = (value: number, base?: number): number =>
   base === undefined ? Math.log(value) : base > 0 ? Math.log(value) / Math.log(base) : Number.NaN;
 
 const reals = ['sqrt', 'cbrt', 'exp', 'log2', 'log10', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan'] as const;
-/** Fewest and most arguments, and what they give. */
+/** The minimum and maximum number of arguments, and the function. */
 const functions: ReadonlyMap<string, readonly [number, number, Compute]> = new Map<string, [number, number, Compute]>([
   ['abs', [1, 1, (value: Scalar) => (value < 0 ? -value : value)]],
   ['round', [1, 2, round]],

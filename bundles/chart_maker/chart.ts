@@ -1,6 +1,6 @@
 import type { Handler, HandlerContext } from '@quartermaster/plugin-kit';
 
-/** What the plugins of this bundle take; each its part. Sizes and bounds are seen to by their schemas. */
+/** The inputs of all plugins of this bundle. Their schemas limit sizes and ranges. */
 interface Input {
   readonly title?: string;
   readonly x_title?: string;
@@ -14,7 +14,7 @@ interface Input {
   readonly height: number;
 }
 
-/** By plugin: they share axes, text and colours, and a handler is one file. */
+/** All charts are in one file, because they share axes, text and colours, and a handler is one file. */
 const charts: Readonly<Record<string, (input: Input, context: HandlerContext) => string>> = {
   make_bar_chart: drawBars,
   make_line_chart: (input, context) => drawPoints(input, context, true),

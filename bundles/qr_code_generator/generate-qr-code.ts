@@ -224,7 +224,7 @@ function drawFormat(grid: Grid, level: Level, mask: number): void {
   fix(grid, [8, size - 8], true);
 }
 
-/** In columns two modules wide, from the lower right, up and down in turn, past the vertical timing pattern. */
+/** Places bits in columns of two modules from the lower right, alternately up and down, skipping the timing column. */
 function drawBytes({ size, dark, fixed }: Grid, bytes: readonly number[]): void {
   let bit = 0;
   for (const pair of range(0, (size - 1) / 2)) {
@@ -239,7 +239,7 @@ function drawBytes({ size, dark, fixed }: Grid, bytes: readonly number[]): void 
   }
 }
 
-/** How hard the symbol is to read: long runs, blocks of one colour, look-alikes of the finder, imbalance. */
+/** Returns the penalty of the symbol: for long runs, blocks of one colour, patterns like the finder, and imbalance. */
 function penaltyOf(grid: Grid): number {
   const { size, dark } = grid;
   const rows = rowsOf(grid);
@@ -257,7 +257,7 @@ function penaltyOf(grid: Grid): number {
   return penalty + 10 * Math.floor(Math.abs(share - 0.5) * 20);
 }
 
-/** Each row as text, 1 is dark. */
+/** Each row as text. A dark module is 1. */
 const rowsOf = ({ size, dark }: Grid): string[] =>
   range(0, size).map((y) => dark.subarray(y * size, (y + 1) * size).join(''));
 

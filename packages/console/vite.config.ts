@@ -1,6 +1,9 @@
 import { defineConfig } from 'vite';
 
-/** Everything from this address, nothing inline: the server's policy for pages allows no more. */
+/**
+ * All assets come from this address and none are inline, because the server's content security policy allows nothing
+ * else.
+ */
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
   // Paths in the built files are relative. The server puts the base path before those of a page.
@@ -14,7 +17,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
       input: { index: 'index.html', docs: 'docs.html' },
-      // "use client" is for servers that render; there is none here.
+      // "use client" is a directive for server rendering, which the console does not use.
       onLog: (level, log, report) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
       },

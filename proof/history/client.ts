@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly random: Random;
   /** A name that is unique among the clients of one store. */
   readonly name: string;
-  /** Bytes of the largest upload. */
+  /** The number of bytes of the largest upload. */
   readonly largestUpload?: number;
 }
 

@@ -22,7 +22,7 @@ export const bars = {
   answer: 1_000,
 } as const;
 
-/** Bytes of the largest payload, slightly less than the largest JSON body. */
+/** The number of bytes of the largest payload, slightly less than the limit of a JSON body. */
 export const payloadBytes = 1024 * 1024 - 2_048;
 
 /** The cost of a payload, measured by the process itself. */

@@ -8,7 +8,7 @@ export interface HealthProbe {
 }
 
 const interval = 50;
-/** Milliseconds far beyond the delays of a busy machine. */
+/** A number of milliseconds far above the delays of a busy machine. */
 const patience = 10_000;
 
 export function probeHealth({ filesUrl, pluginsUrl }: { filesUrl: string; pluginsUrl: string }): HealthProbe {

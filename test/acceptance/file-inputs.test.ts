@@ -230,7 +230,7 @@ test('[file-inputs] the limit input_files and the limit input_file_bytes are che
   );
   const short = await execute(service, { file: `file:${await upload(service, key, Buffer.from('%PDF-1.7'))}` });
   assert.match(short.message, /^body\/input_params\/file must /, 'the content is checked against the schema');
-  // Nothing is read: without its bytes the file could not be read.
+  // Proves that nothing is read, because the bytes of the file are missing.
   const blobs = join(service.folder, 'blobs');
   for (const folder of await readdir(blobs)) await rm(join(blobs, folder), { recursive: true });
   const large = await execute(service, { list: list(3, file) });

@@ -117,7 +117,7 @@ test('[pictures] a hostile SVG is only a link, and other calls get responses mea
   const service = await startDrawing(t);
   const call = await connect(t, service, 'drawing');
   const hostile = [
-    // As text, it is no known media.
+    // As text, it is not a known media format.
     dataUrlOf(`<!DOCTYPE svg [<!ENTITY a "xxxxxxxxxx">${entities}]>${svgOf('<text>&j;</text>')}`),
     svgOf('<path d="M0 0"/>', 'viewBox="0 0 1e9 1e9"'),
     svgOf('<!---->'),

@@ -21,7 +21,7 @@ export interface Judgement {
   readonly method: string;
   readonly url: string;
   readonly status: number;
-  /** The reason for which the mock refuses the request; undefined for a valid request. */
+  /** The reason why the mock refuses the request; undefined for a valid request. */
   readonly refusal: string | undefined;
 }
 

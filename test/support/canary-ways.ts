@@ -202,7 +202,7 @@ const endings: Way[] = [
   {
     name: 'the caller goes away',
     go: (canary) =>
-      // Excludes the hurried schemes, whose time may end before the call of the upstream on a busy machine.
+      // Excludes the schemes with short time limits, which may expire before the upstream call on a busy machine.
       all([bearer], async ({ id, credentials }) => {
         const before = canary.upstream.count(id);
         const leaving = new AbortController();

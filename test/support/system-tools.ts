@@ -30,7 +30,7 @@ export const tools = [
   // Compiles the library that lets the disk of a service fail.
   { name: 'gcc', isInstalled: () => exists('/usr/bin/gcc'), marker: /'gcc'/ },
   { name: 'libc6-dev', isInstalled: () => exists('/usr/include/dlfcn.h'), marker: /'gcc'/ },
-  // For the Python client: its only dependency, what builds and installs its wheel, and what checks its types.
+  // For the Python client: its only dependency, and the tools that build and install its wheel and check its types.
   { name: 'python3-httpx', isInstalled: () => exists(`${pythonModules}/httpx`), marker: pythonMarker },
   { name: 'python3-pip', isInstalled: () => exists(`${pythonModules}/pip`), marker: pythonMarker },
   { name: 'python3-setuptools', isInstalled: () => exists(`${pythonModules}/setuptools`), marker: pythonMarker },

@@ -83,7 +83,7 @@ test('an error response is an ApiError, even if its body does not come from the 
 });
 
 test('an ApiError has a code of the service, or keeps a code of a newer service', () => {
-  // Does not compile when the code is any string: nothing of `string` is then an ErrorCode.
+  // Does not compile if the code accepts any string, because `string` is not assignable to ErrorCode.
   type Known = Extract<ApiError['code'], ErrorCode>;
   const known: readonly Known[] = Object.keys(errorCodes) as ErrorCode[]; // the keys of the table
   for (const code of [...known, 'CODE_OF_A_NEWER_SERVICE']) {

@@ -135,7 +135,7 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** Characters of a body that does not come from the service, in the message of its error. */
+/** The maximum number of characters of a foreign body that an error message quotes. */
 const excerptLength = 200;
 
 /** Creates the error for a response with this status and body. */

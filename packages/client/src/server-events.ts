@@ -5,7 +5,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Most characters of one event. */
+/** The maximum number of characters of one event. */
 const mostCharacters = 16 * 1024 * 1024;
 
 /**

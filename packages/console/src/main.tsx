@@ -13,7 +13,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // Only lost connections are retried: the service would refuse a refused request again.
+      // Only lost connections are retried, because the service would refuse the same request again.
       retry: (count, error) => !(error instanceof ApiError) && count < 2,
     },
   },

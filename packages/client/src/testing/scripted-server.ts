@@ -47,7 +47,7 @@ export async function startScriptedServer(t: TestContext, ...responders: Respond
   return { url, requests, client: connect(), connect };
 }
 
-/** @returns null when the client broke off */
+/** @returns null when the client disconnected */
 async function readText(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   try {

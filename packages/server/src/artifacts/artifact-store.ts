@@ -12,7 +12,7 @@ import { objectNotFound } from '../kernel/problem.ts';
 import type { ArtifactRepository } from './artifact-repository.ts';
 import type { ArtifactUrls } from './artifact-urls.ts';
 
-/** Bytes of an output that are to be stored. */
+/** Content of an output that must be stored. */
 export interface NewArtifact {
   readonly name: string;
   readonly mediaType: string;

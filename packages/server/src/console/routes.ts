@@ -54,7 +54,10 @@ export function referenceRoutes(app: App, deps: ConsoleDeps): void {
   );
 }
 
-/** Scripts from here only, none within the page, no code from text; styles from here or with the nonce of this answer. */
+/**
+ * Allows scripts from this origin only, no inline scripts and no code from strings, and styles from this origin or with
+ * the nonce of this response.
+ */
 function pagePolicy(nonce: string): string {
   return [
     "default-src 'none'",

@@ -33,7 +33,7 @@ export function judgeTarget(url: URL, policy: TargetPolicy, rules: TargetRules):
   return { target: { url, dialOrigin: url.origin, trusted: false } };
 }
 
-/** Characters of the longest name in the DNS. */
+/** The maximum number of characters of a DNS name. */
 const longestHost = 253;
 
 function refusalOf(url: URL, policy: TargetPolicy): string | null {

@@ -35,11 +35,14 @@ export interface ExecutionLimits {
   readonly timeoutMs: number;
   /** MiB of memory for a handler's process. */
   readonly memoryMb: number;
-  /** Milliseconds of processor time for a handler. */
+  /** The maximum processor time of a handler, in milliseconds. */
   readonly cpuMs: number;
-  /** Bytes of one decompressed upstream answer. */
+  /** The maximum number of bytes of one decompressed upstream response. */
   readonly maxResponseBytes: number;
-  /** Bytes of the output as JSON. Above `outputPartLimits.inlineBytes`, parts of it are stored as artifacts. */
+  /**
+   * The maximum number of bytes of the output as JSON. Above `outputPartLimits.inlineBytes`, parts of it are stored as
+   * artifacts.
+   */
   readonly maxOutputBytes: number;
   /** Outbound calls of one run. */
   readonly maxRequests: number;

@@ -156,7 +156,7 @@ function isNamed(found: string, name: string): boolean {
 interface EndRecord {
   readonly at: number;
   readonly count: number;
-  /** Of the central directory, in bytes. */
+  /** The offset and size of the central directory, in bytes. */
   readonly size: number;
   readonly offset: number;
   readonly hasLocator64: boolean;

@@ -30,7 +30,7 @@ test('the limit mcp_batch_answer_bytes runs messages after answers of exactly it
   assert.deepEqual([status, run, last.id, last.error.code], [200, [1], 3, -32000]);
 });
 
-test('the messages of a batch run one after the other, and notifications have no response', async () => {
+test('the messages of a batch run one after another, and notifications have no response', async () => {
   let running = 0;
   const { body } = await answerBatch([request(1), notification, request(2)], async (message) => {
     running += 1;

@@ -45,7 +45,7 @@ export function readResource({ type, resource }: PassedBlock['block']): Embedded
     const bytes = Buffer.byteLength(text);
     return { content: { type, resource: { ...about, text } }, bytes, mimeType, isBlob: false };
   }
-  // What was stored as an artifact is no base64 any more.
+  // A value that was stored as an artifact no longer contains base64.
   if (typeof blob !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(blob)) return undefined;
   const bytes = Buffer.byteLength(blob, 'base64');
   return { content: { type, resource: { ...about, blob } }, bytes, mimeType, isBlob: true };

@@ -26,7 +26,7 @@ export interface ResultContents {
 export const mediaLimits = {
   /** Images and audio clips. */
   blocks: 4,
-  /** Bytes of all of them together. Providers of models refuse larger pictures. */
+  /** The maximum number of bytes of all pictures together. Model providers refuse larger ones. */
   bytes: 3 * 1024 * 1024,
   /** Links of imported servers. */
   links: 16,
@@ -44,7 +44,7 @@ export async function readContents(
   { data, artifacts = [], contents: beside = [] }: Pick<ExecuteResult, 'data' | 'artifacts' | 'contents'>,
   { readArtifact, toPng, storesArtifacts }: ReadMedia,
 ): Promise<ResultContents> {
-  // As many as there are: each value has at least 64 bytes of the output.
+  // All media of the output. Each has at least 64 bytes, which limits their number.
   const found = findMedia(data, Number.POSITIVE_INFINITY);
   const shown = createShownMedia();
   const unstored = createUnstoredMedia();

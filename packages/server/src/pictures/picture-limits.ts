@@ -4,8 +4,8 @@ export const pictureLimits = {
   svgBytes: 1024 * 1024,
   /** Bytes of the PNG. */
   pngBytes: 3 * 1024 * 1024,
-  /** Pixels of the longer side of the PNG. A larger picture is scaled down. */
+  /** The maximum number of pixels of the longer side of the PNG. Larger pictures are scaled down. */
   side: 2048,
-  /** Pixels of the longer side that an SVG may declare. */
+  /** The maximum number of pixels that an SVG may declare for its longer side. */
   declaredSide: 32_768,
 } as const;

@@ -56,7 +56,10 @@ export const channelFiles: readonly string[] = ['./frames', './parent-channel'].
   modulePath(import.meta, name),
 );
 
-/** At this number, frames are sent before the turn ends, so that the process can start working. */
+/**
+ * When this many frames are waiting, they are sent before the end of the event loop turn, so that the process can start
+ * working.
+ */
 const mostFramesTogether = 16;
 
 export function superviseProcess(spawned: IsolatedChild, options: SupervisionOptions): SupervisedProcess {

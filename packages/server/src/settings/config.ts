@@ -88,7 +88,7 @@ export interface Config {
   readonly pluginCpuSeconds: number;
   /** Concurrent plugin runs of one key. */
   readonly maxRunsOfKey: number;
-  /** The bytes of stored answers of one project. */
+  /** The maximum number of bytes of the stored responses of one project. */
   readonly maxKeptAnswerBytes: number;
   /** The lifetime of stored outputs in milliseconds, and their number in one project. */
   readonly artifacts: { readonly lifetimeMs: number; readonly most: number };

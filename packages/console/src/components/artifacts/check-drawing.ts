@@ -11,7 +11,7 @@ const namespace = 'http://www.w3.org/2000/svg';
 
 export const drawingLimits = {
   bytes: 1024 * 1024,
-  /** Elements, and those that `use` repeats. */
+  /** The number of elements, including those that `use` repeats. */
   elements: 20_000,
 } as const;
 
@@ -46,7 +46,7 @@ function withoutEffect(text: string): string {
 }
 
 function isSafe(element: Element): boolean {
-  // Elements of other languages are not drawn, such as the facts of an editor.
+  // Elements of other languages are not drawn, such as the metadata of an editor.
   if (element.namespaceURI !== namespace) return element.closest('metadata') !== null;
   if (!allowed.has(element.localName)) return false;
   if (element.localName === `${renamed}style` && unsafeStyle.test(element.textContent ?? '')) return false;

@@ -33,7 +33,7 @@ export function SessionList() {
     } catch (error) {
       complain(error);
     }
-    // Also after an error: an expired session is no longer listed.
+    // This also runs after an error, because an expired session is no longer listed.
     await queries.invalidateQueries({ queryKey: sessionsKey });
     setEnding('');
   };

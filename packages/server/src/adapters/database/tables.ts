@@ -138,7 +138,7 @@ export interface FileTable {
   created_at: number;
 }
 
-/** What a stored output of a plugin has besides its row in `file`, which has the same id and the purpose `artifact`. */
+/** The additional columns of a stored plugin output. Its row in `file` has the same id and the purpose `artifact`. */
 export interface ArtifactTable {
   id: string;
   project_id: string;

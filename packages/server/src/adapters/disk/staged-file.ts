@@ -5,7 +5,7 @@ import type { HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { createStagingFile, type Gathered } from './staging-file.ts';
 
-/** Bytes that are gathered before one write. A smaller file is written only at its commit. */
+/** The number of bytes that are gathered before one write. A smaller file is written only at its commit. */
 const writeBytes = 256 * 1024;
 const mostPieces = 512;
 const nothing = Buffer.alloc(0);
@@ -22,8 +22,8 @@ export interface StagedFilePlace {
 }
 
 /**
- * A blob on its way to the disk. It holds about 512 KiB in memory: the bytes being written and those arriving
- * meanwhile.
+ * A blob that is being written to the disk. It holds about 512 KiB in memory: the bytes being written and those
+ * arriving meanwhile.
  */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
   const file = createStagingFile(place.stagingPath, place.hashThread);

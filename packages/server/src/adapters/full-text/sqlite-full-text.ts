@@ -141,7 +141,7 @@ async function searchWords(db: Kysely<Tables>, collectionId: string, { distinct,
   if (query.words.length === 0) return [];
   const used = new Set(query.words.map(({ word }) => word));
   for (const [word, chunks] of found) if (!used.has(word)) common.set(word, chunks);
-  // When all words of a query are common, they are matched nevertheless.
+  // If all words of a query are common, they are matched anyway.
   const requested = new Set(unknown);
   const others = distinct.filter((word) => used.has(word) && !requested.has(word));
   const all = others.length === 0 ? terms : [...terms, ...(await findTerms(db, place, others))];

@@ -3,7 +3,7 @@ import type { Heartbeat } from '../../runs/run-repository.ts';
 import { isOver, type LeaseTimes } from '../database/lease.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Milliseconds after which the row of an ended process is deleted. They are far longer than a lease. */
+/** Milliseconds after which the row of an ended process is deleted. The period is much longer than a lease. */
 const keptMs = 86_400_000;
 
 /** Writes one row per process. The row renews all runs that the process holds, whatever their number. */

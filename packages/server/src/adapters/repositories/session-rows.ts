@@ -100,7 +100,7 @@ function sessionReads({
 }
 
 /**
- * Locks the row until the commit, so that sessions of an administrator begin one after the other. Each new password
+ * Locks the row until the commit, so that sessions of an administrator begin one after another. Each new password
  * changes the secret. A sign-in that compared the old password therefore fails.
  */
 async function lockAdministrator(

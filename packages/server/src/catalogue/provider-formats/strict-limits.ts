@@ -8,7 +8,7 @@ const limits = { properties: 5_000, depth: 10, names: 120_000, enumValues: 1_000
 interface Counts {
   properties: number;
   depth: number;
-  /** Characters of property names, definition names, and enum and const values. */
+  /** The maximum number of characters of property names, definition names, and enum and const values together. */
   names: number;
   enumValues: number;
 }

@@ -11,8 +11,8 @@ export interface RecordLimitsDeps {
 }
 
 /**
- * Limits on the number of records, checked before a record is added. Requests at the same moment may together exceed them by their
- * number: the limits bound the work of the service, which does not depend on the exact number.
+ * Limits on the number of records, checked before a record is added. Concurrent requests may exceed a limit slightly,
+ * each by one record. This is harmless, because the limits protect the service from too much work.
  */
 export interface RecordLimits {
   /** @throws Problem RESOURCE_LIMIT_REACHED when the collection has its maximum of records */

@@ -18,7 +18,10 @@ export function redactedOr<T>(instead: T, redact: () => T): T {
   }
 }
 
-/** Characters of encoded forms that may be built for the secrets of one run: about 40 ms and 16 MiB. */
+/**
+ * The maximum number of characters of encoded forms that are built for the secrets of one run. They take about 40 ms
+ * and 16 MiB.
+ */
 const mostCharacters = 8 * 1024 * 1024;
 
 /**

@@ -28,7 +28,8 @@ const packedLevels = 2;
  * case, as hosts and header names are written.
  */
 export function familiesOf(secret: string): FormFamily[] {
-  // No notation changes letters, digits or the base64 of them, so every form contains the longest row of them, or its packing.
+  // No encoding changes letters, digits or their base64 text, so every form contains the longest sequence of them, or
+  // its packed form.
   const row = (secret.match(/[A-Za-z0-9]+/g) ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
   const piece = row.slice(0, signLength);
   const isRare = row.length >= rare.asText;
@@ -191,7 +192,7 @@ function* packedUtf16(secret: string, pack: PackState): Generator<string> {
   for (const bytes of utf16Bytes(secret)) yield* packedForms(bytes, pack);
 }
 
-/** The packings of the bytes, and the notations of each within a text. */
+/** The encodings of the bytes, and the forms in which each can appear in a text. */
 function* packedForms(bytes: Buffer, pack: PackState): Generator<string> {
   for (const packed of pack.forms(bytes)) {
     yield packed;

@@ -32,7 +32,7 @@ export interface AnswerReader {
 
 export interface OutputContext {
   readonly owner: Owner;
-  /** The limit of the output as JSON. */
+  /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
 }

@@ -21,7 +21,7 @@ export interface CallContext {
   readonly policy: EgressPolicy;
   /** Whether the bundle takes credentials. When it takes none, a 401 is a failure of the upstream. */
   readonly takesCredentials: boolean;
-  /** The limit of the output as JSON. */
+  /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
 }
 

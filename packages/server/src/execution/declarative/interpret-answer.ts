@@ -37,7 +37,7 @@ export interface AnswerContext {
   readonly input: Record<string, unknown>;
   /** Whether the bundle takes credentials. When it takes none, a 401 is a failure of the upstream. */
   readonly takesCredentials: boolean;
-  /** The limit of the output as JSON. */
+  /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
   /** Whether a large output is split here. Otherwise the result is {@link largeOutput}. */
   readonly splits?: boolean;

@@ -26,9 +26,9 @@ import {
 export const fileInputLimits = {
   /** References of one input. */
   references: 16,
-  /** Bytes of all files of one input. */
+  /** The maximum number of bytes of all files of one input. */
   inputBytes: 8 * 1024 * 1024,
-  /** Bytes of the files of all runs of a process at the same time. */
+  /** The maximum number of bytes of the input files of all current runs of a process. */
   processBytes: 64 * 1024 * 1024,
 } as const;
 

@@ -35,7 +35,7 @@ export function readMedia(text: string): Omit<OutputPart, 'path'> | undefined {
   return mediaType === undefined || bytes === undefined ? undefined : { mediaType, bytes, form: 'base64', prefix: '' };
 }
 
-/** The bytes decide about the type when their format is known, because the URL may name another one. */
+/** If the format of the bytes is known, it determines the type, because the URL may name another one. */
 function readDataUrl(text: string): Omit<OutputPart, 'path'> | undefined {
   const [prefix, named = ''] = dataUrl.exec(text.slice(0, 512)) ?? [];
   const bytes = prefix === undefined ? undefined : decode(text.slice(prefix.length));

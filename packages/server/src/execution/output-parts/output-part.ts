@@ -17,13 +17,16 @@ export interface OutputPart {
 export const outputPartLimits = {
   /** An output with more parts keeps the others as they are, or is stored whole. */
   parts: 64,
-  /** Bytes of the JSON of an output that is answered as it is. Of a larger one, parts are replaced. */
+  /**
+   * The maximum number of bytes of an output, as JSON, that is returned unchanged. In a larger output, parts are
+   * replaced.
+   */
   inlineBytes: 1024 * 1024,
-  /** Bytes of the JSON of an output. A larger one fails the run. */
+  /** The maximum number of bytes of an output as JSON. A larger output fails the run. */
   outputBytes: 16 * 1024 * 1024,
   /** Contents of a tool of an MCP server beside a structured output. */
   contents: 32,
-  /** Characters of a text that a large output is relieved of. */
+  /** The minimum number of characters of a text that is moved out of a large output. */
   largeText: 64 * 1024,
 } as const;
 

@@ -13,7 +13,7 @@ test('media is recognised by its bytes, in base64, in data URLs and as SVG text'
   const cases: ReadonlyArray<readonly [text: string, mediaType: string | undefined]> = [
     [png.toString('base64'), 'image/png'],
     [`data:image/png;base64,${png.toString('base64')}`, 'image/png'],
-    // The bytes decide, not the name.
+    // The content decides, not the name.
     [`data:image/png;base64,${pdf.toString('base64')}`, 'application/pdf'],
     [
       `data:image/png;base64,${Buffer.from('<script>alert(1)</script>').toString('base64')}`,

@@ -16,7 +16,7 @@ export interface SplitOutput {
  */
 export function splitOutput(output: unknown): SplitOutput {
   const { inlineBytes } = outputPartLimits;
-  // What no recursive function may visit is not searched for parts.
+  // A value that is nested too deeply for recursive functions is not searched for parts.
   if (!isShallow(output, maxOutputDepth) || !hasFewParts(output, maxOutputParts)) return whole(output);
   let split: SplitOutput = without(output, findMedia(output));
   if (jsonSize(split.output, inlineBytes) > inlineBytes) {

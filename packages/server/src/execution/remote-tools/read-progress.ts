@@ -3,7 +3,7 @@ import { readEvents } from './mcp-messages.ts';
 
 /** Bounds of the progress of one call. */
 const bounds = {
-  /** Characters of one event. A longer one, such as the result, is passed over. */
+  /** The maximum number of characters of one event. Longer events, such as the result, are skipped. */
   event: 16 * 1024,
   /** Events that are read; later ones are passed over. */
   events: 1000,

@@ -1,5 +1,5 @@
 /**
- * Pipelining: several runs are sent to one process, which executes them one after the other. It saves the wake-up of
+ * Pipelining: several runs are sent to one process, which executes them one after another. It saves the wake-up of
  * a sleeping process for each run. Only runs of handlers known to be quick may have others behind them (ADR 0016).
  */
 

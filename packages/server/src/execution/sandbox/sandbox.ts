@@ -44,7 +44,7 @@ export interface SandboxTask {
   readonly limits: SandboxLimits;
   /** Performs a `context.fetch` of the handler. A rejection reaches the handler as `{code, message}`. */
   readonly onFetch: (request: OutboundRequest, signal: AbortSignal) => Promise<OutboundResponse>;
-  /** Filled in while the run waits and begins. */
+  /** Filled in while the run waits and when it begins. */
   readonly timings?: SandboxTimings | undefined;
   readonly onLog: (message: string, fields: Record<string, unknown> | undefined) => void;
   readonly onProgress: (fraction: number, message: string | undefined) => void;
@@ -66,7 +66,7 @@ export interface SandboxLimits {
   readonly memoryMb: number;
   /** The processor time of the child, all threads together. */
   readonly cpuMs: number;
-  /** The limit of the output as JSON. */
+  /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
   readonly maxRequests: number;
 }

@@ -7,7 +7,7 @@ import { type PackageLimits, packageLimits } from './package-limits.ts';
 interface Bounds {
   readonly format: string;
   readonly limits: PackageLimits;
-  /** How many bytes may still be unpacked. */
+  /** The number of bytes that may still be unpacked. */
   readonly left: number;
 }
 

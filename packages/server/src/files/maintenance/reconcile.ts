@@ -75,7 +75,7 @@ export async function finishDeletes(
   }
 }
 
-/** As for deletes, bytes that cannot be removed delay nothing else. */
+/** As with deletes, bytes that cannot be removed do not delay other work. */
 async function eraseReplaced({ damages, blobs, logger }: ReconcileDeps, signal?: AbortSignal): Promise<void> {
   for (;;) {
     const replaced = await damages.replacedBlobs(batch);

@@ -6,7 +6,7 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** The bytes of JSON text, or milliseconds, after which the event loop can run other work. */
+/** The number of bytes of JSON text, or of milliseconds, after which the event loop runs other work. */
 const sliceBytes = 128 * 1024;
 const sliceMs = 8;
 const chunkBytes = 512 * 1024;

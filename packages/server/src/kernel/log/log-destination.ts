@@ -17,13 +17,15 @@ export interface LogDestination {
 }
 
 export interface LogDestinationOptions {
-  /** The bytes that are buffered for a slow reader. Further lines are dropped and counted in the log. */
+  /**
+   * The maximum number of bytes that are buffered for a slow reader. Further lines are dropped and counted in the log.
+   */
   readonly maxBytes?: number;
   /** Milliseconds that `end` waits for a reader that does not read. */
   readonly endTimeoutMs?: number;
 }
 
-/** The bytes of a batch. Smaller batches are written after {@link flushMs}. */
+/** The number of bytes of a batch. Smaller batches are written after {@link flushMs}. */
 const batchBytes = 32 * 1024;
 const flushMs = 1000;
 

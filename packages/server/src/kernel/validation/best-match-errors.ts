@@ -25,7 +25,7 @@ export function bestMatchErrors(errors: readonly ErrorObject[], root: object): E
         break;
       }
       case 'if':
-        // Only refers to `then` or `else`, whose errors precede it.
+        // This error only refers to `then` or `else`, whose errors precede it.
         if (remaining.length === 0) remaining.push(error);
         break;
       default:

@@ -1,4 +1,4 @@
-/** Characters of the longest name that is compared. */
+/** The maximum number of characters of a name that is compared. */
 const maxLength = 64;
 
 /**

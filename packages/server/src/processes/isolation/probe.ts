@@ -85,8 +85,8 @@ function missing(reason: string, detail = ''): SandboxProbe {
 }
 
 /**
- * Where the server may, children get users of their own; containers may know few. Root without capabilities may read an
- * installation in a folder of root that is closed to others, but not one in a closed folder of another user.
+ * If the server is allowed to, it gives children separate users; containers may have few. Root without capabilities can
+ * read an installation in a closed folder of root, but not in a closed folder of another user.
  */
 function candidates(): ReadonlyArray<Pick<SpawnSettings, 'user' | 'keepsCapabilities'>> {
   const own = { user: undefined };

@@ -88,7 +88,7 @@ const denied: Readonly<Record<string, Numbers>> = {
   ioprio_set: [251, 30],
 };
 
-/** For these calls the arguments decide. */
+/** These calls are allowed or denied by their arguments. */
 const clone: Numbers = [56, 220];
 const clone3: Numbers = [435, 435];
 const ioctl: Numbers = [16, 29];

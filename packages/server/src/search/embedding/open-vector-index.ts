@@ -5,7 +5,7 @@ import type { IndexAnswer, IndexRequest, IndexStart } from './vector-index-proto
 
 export interface VectorIndexDeps {
   readonly load: LoadCodes;
-  /** Bytes of codes in memory, for all collections together. */
+  /** The maximum number of bytes that the codes of all collections take in memory. */
   readonly memory: number;
 }
 

@@ -16,7 +16,7 @@ export function scorePosting({ weight, base, perWord }: ScoreFormula, repeats: n
 
 /** A term's postings in one segment, read forward. */
 export interface TermScorer {
-  /** No posting from `from` to before `to` scores more. Blocks before `from` are given up. */
+  /** No posting from `from` to before `to` scores more. Blocks before `from` are discarded. */
   boundWindow(from: number, to: number): number;
   /** Adds the scores of the postings from `from` to before `to` to `scores[chunk - from]`, and marks these places. */
   addWindow(window: ScoreWindow): void;

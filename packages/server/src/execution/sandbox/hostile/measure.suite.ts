@@ -37,7 +37,7 @@ const patience = [1, 4, 12] as const;
 const limits = { timeoutMs: 5_000, memoryMb: 512, cpuMs: 600_000, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 const helpers = { 'fork.mjs': 'process.exit(0)', 'common.cjs': 'module.exports = require;' };
 
-/** Runs every case in a real child, one after the other, with traps around it. */
+/** Runs every case in a real child, one after another, with traps around it. */
 export async function measure(cases: readonly HostileCase[], measurement: Measurement): Promise<Verdicts> {
   await using bed = await openTestBed({ isolation: measurement.isolation, leastWaitMs: 60_000 });
   await using world = await openWorld(bed.folder);

@@ -18,7 +18,7 @@ export interface Reader {
   depth: number;
 }
 
-/** How what hangs on a paragraph is read; it may hold paragraphs again. */
+/** Reads content attached to a paragraph, which can contain paragraphs itself. */
 export interface Stories {
   readStory(reader: Reader, elements: readonly XmlElement[]): Block[];
   readTable(reader: Reader, table: XmlElement): Block[];

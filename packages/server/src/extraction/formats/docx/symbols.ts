@@ -1,4 +1,4 @@
-/** What the fonts of symbols show for a character of their own, where Unicode has the same. */
+/** Maps the private characters of symbol fonts to the equal Unicode characters. */
 const symbolLetters = 'αβχδεφγηιϕκλμνοπθρστυϖωξψζ';
 const symbolCapitals = 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ';
 const symbolSigns = new Map([

@@ -6,13 +6,13 @@ export interface Line extends Omit<Segment, 'text'> {
   readonly segments: readonly Segment[];
 }
 
-/** How many lines a cell may look back for the first cell of its row. */
+/** The maximum number of earlier lines in which the first cell of a row is searched. */
 const lookBack = 15;
 const label = /^(?:[•‣◦▪–—*·∙-]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|[0-9]{1,2}(?:\.[0-9]{1,3})+\.?)$/;
 
 /**
  * Combines pieces into lines, in the order of the file. Columns that were written line by line across the page are read
- * one after the other.
+ * one after another.
  */
 export function toLines(page: PageSegments): Line[] {
   if (page.turned) return page.segments.map((segment) => toLine([segment]));

@@ -41,7 +41,7 @@ test('a line of many thousand characters is read completely, and separately from
   assert.equal(read.replace(/\s+/g, ' '), `${long} and a short one.`);
 });
 
-test('columns that were written row by row are read one after the other', async () => {
+test('columns that were written row by row are read one after another', async () => {
   const [left, right] = [lines(40, 700, prose('Left')), lines(320, 700, prose('Right'))];
   const across = left.flatMap((line, index) => [line, ...(right[index] === undefined ? [] : [right[index]])]);
   const text = await textOf(pdfOf([across.map((line) => ({ ...line, size: 10 }))]));

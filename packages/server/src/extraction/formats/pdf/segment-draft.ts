@@ -18,7 +18,7 @@ export interface Segment {
   readonly hyphen: boolean;
 }
 
-/** Builds pieces of lines, one after the other. */
+/** Builds pieces of lines, one after another. */
 export interface SegmentDraft {
   /** Begins a piece at this character, which is added later. */
   begin(first: number): void;

@@ -36,7 +36,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A batch of long texts, or its vectors: the program at the other end is our own. */
+/** The maximum bytes of a message: a batch of long texts, or its vectors. The program at the other end is trusted. */
 const longestFrame = 2 ** 28;
 
 export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
