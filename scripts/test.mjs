@@ -1,7 +1,8 @@
-// `npm test` runs the tiers `check`, `test:unit` and `test`, and prints the seconds of each. `npm test -- FILE …` runs
-// those files. `--unit` runs the unit tests, `--system` only the tier `test`, and `--corpus` the checks on documents of
-// third parties (`*.corpus.test.ts`). A run starts only what its files need. When system programs are missing and
-// cannot be installed, it names them and skips the files that need them; with `--complete` it fails instead.
+// `npm test` runs the tiers `check`, `test:unit`, `test` and `test:system`, and prints the seconds of each. `npm test --
+// FILE …` runs those files. `--unit`, `--service` and `--system` run only the tier `test:unit`, `test` or `test:system`,
+// and `--corpus` the checks on documents of third parties (`*.corpus.test.ts`). A run starts only what its files need.
+// When system programs are missing and cannot be installed, it names them and skips the files that need them; with
+// `--complete` it fails instead.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -11,9 +12,10 @@ import { corpusRoot, hasCorpus } from '../test/support/corpus.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { installCommand, listNames, provideTools } from '../test/support/system-tools.ts';
 import { groupTestFiles, writeGroups } from '../test/support/test-groups.ts';
-import { findTestFiles, findTestNeeds, isUnitTest } from '../test/support/test-needs.ts';
+import { findTestFiles, findTestNeeds, tierOf } from '../test/support/test-needs.ts';
 
-const flags = ['--corpus', '--unit', '--system', '--complete'];
+const tierFlags = { '--corpus': 'test:corpus', '--unit': 'test:unit', '--service': 'test', '--system': 'test:system' };
+const flags = [...Object.keys(tierFlags), '--complete'];
 const options = new Set(process.argv.slice(2).filter((word) => flags.includes(word)));
 const wanted = process.argv.slice(2).filter((word) => !flags.includes(word));
 const isComplete = options.has('--complete') || wanted.length > 0;
@@ -29,10 +31,9 @@ const isWhole = wanted.length === 0 && options.size === Number(options.has('--co
 const tiers = isWhole
   ? [
       { name: 'check', run: runCheck },
-      { name: 'test:unit', run: () => runUnit(needs().filter(isUnitTest)) },
-      { name: 'test', run: runSystem },
+      ...['test:unit', 'test', 'test:system'].map((name) => ({ name, run: () => runTier(name) })),
     ]
-  : [{ name: tierName(), run: runWanted }];
+  : [{ name: chosenTier() ?? 'files', run: runWanted }];
 
 const results = [];
 for (const { name, run } of tiers) {
@@ -49,20 +50,18 @@ for (const { name, seconds, exitCode, counts, notRun = [] } of results) {
 }
 process.exitCode = results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
 
-function tierName() {
-  if (options.has('--corpus')) return 'test:corpus';
-  if (options.has('--unit')) return 'test:unit';
-  return options.has('--system') ? 'test' : 'files';
+function chosenTier() {
+  return Object.entries(tierFlags).find(([flag]) => options.has(flag))?.[1];
 }
 
 async function runWanted() {
   if (wanted.length > 0) return await runFiles(wanted.map(findTestNeeds));
-  if (options.has('--unit')) return await runUnit(needs().filter(isUnitTest));
-  return options.has('--system') ? await runSystem() : await runFiles(needs());
+  return options.has('--corpus') ? await runFiles(needs()) : await runTier(chosenTier());
 }
 
-function runSystem() {
-  return runFiles(needs().filter((file) => !isUnitTest(file)));
+function runTier(name) {
+  const files = needs().filter((file) => tierOf(file) === name);
+  return name === 'test:unit' ? runUnit(files) : runFiles(files);
 }
 
 function runCheck() {

@@ -6,9 +6,11 @@ import { join, relative, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { installCommand, mayInstall, provideTools, requireTools, type Tool } from './support/system-tools.ts';
 import { groupTestFiles, writeGroups } from './support/test-groups.ts';
-import { findTestFiles, findTestNeeds, isUnitTest, longFiles } from './support/test-needs.ts';
+import { findTestFiles, findTestNeeds, longFiles, tierOf } from './support/test-needs.ts';
 
 const namesOf = (file: string) => findTestNeeds(file).tools.map(({ name }) => name);
+const tierOfFile = (file: string) => tierOf(findTestNeeds(file));
+const isUnitTest = (needs: ReturnType<typeof findTestNeeds>) => tierOf(needs) === 'test:unit';
 const root = resolve(import.meta.dirname, '..');
 const guard = resolve(root, 'test/support/unit-guard.ts');
 
@@ -32,6 +34,19 @@ test('at least a hundred test files are unit tests, and every other one needs a 
     all.filter((needs) => !isUnitTest(needs) && needs.tools.length === 0).map(({ file }) => file),
     longFiles,
   );
+});
+
+test('the tier of a file follows from what it needs, and the tier test needs no program but PostgreSQL and Chromium', () => {
+  assert.equal(tierOfFile('packages/server/src/kernel/readable-log.test.ts'), 'test:unit');
+  assert.equal(tierOfFile('test/regular-expressions.test.ts'), 'test');
+  assert.equal(tierOfFile('test/acceptance/console-story.test.ts'), 'test');
+  assert.equal(tierOfFile('test/acceptance/pgbouncer.test.ts'), 'test:system');
+  assert.equal(tierOfFile('test/acceptance/packages.test.ts'), 'test:system', 'it installs packages');
+  const needed = findTestFiles('own')
+    .filter((file) => tierOfFile(file) === 'test')
+    .flatMap(namesOf);
+  // The service runs plugins and readers of documents in bubblewrap.
+  assert.deepEqual([...new Set(needed)].sort(), ['bubblewrap', 'chromium', 'postgresql']);
 });
 
 test('each unit test runs in one group, and a file that changes its process is a group of its own', () => {

@@ -9,18 +9,30 @@ const guard = 'test/support/unit-guard.ts';
 /** Matches the source of a module that starts the service or its command line as a process. */
 const serviceMarker = /packages\/(?:server|cli)\/src\/main\.ts|'main\.ts'|scripts: \{ start: string/;
 
-/** Files that compute for more than three seconds. The tier `test` runs them, so that `test:unit` ends within a minute. */
+/** Matches the source of a module that installs packages of the registry. */
+const installMarker = /'npm', \['(?:install|ci)'/;
+/** What the tier `test` may start: databases and a browser, and what the service runs plugins and readers in. */
+const toolsOfTest: readonly string[] = ['postgresql', 'chromium', 'bubblewrap'];
+
+/** Files that take more than two seconds of processor time. The tier `test` runs them, so that `test:unit` ends within a minute. */
 export const longFiles: readonly string[] = [
   'packages/server/src/access/administrator/password.test.ts',
   'packages/server/src/adapters/sqlite/sqlite.test.ts',
+  'packages/server/src/catalogue/load/bundle-failures.test.ts',
   'packages/server/src/catalogue/load/large-catalogue.test.ts',
   'packages/server/src/catalogue/load/load-catalogue.test.ts',
   'packages/server/src/catalogue/load/open-catalogue.test.ts',
   'packages/server/src/catalogue/provider-formats/formats.test.ts',
+  'packages/server/src/egress/broker.test.ts',
+  'packages/server/src/egress/redact/redactor.test.ts',
+  'packages/server/src/execution/declarative/bounded-interpreter.test.ts',
+  'packages/server/src/execution/isolation-policy.test.ts',
+  'packages/server/src/extraction/chunking/splitters.test.ts',
   'packages/server/src/files/content-check/content-type-slices.test.ts',
   'packages/server/src/http/length-keywords.test.ts',
   'packages/server/src/mcp/insert-tools.test.ts',
   'test/bundles/calculator.test.ts',
+  'test/bundles/portable-schemas.test.ts',
   'test/bundles/qr-code.test.ts',
   'test/regular-expressions.test.ts',
 ];
@@ -31,7 +43,11 @@ export interface TestNeeds {
   /** System programs by the name of the Debian package. */
   readonly tools: readonly Tool[];
   readonly startsService: boolean;
+  /** Whether it installs packages, as users of an archive do. */
+  readonly installsPackages: boolean;
 }
+
+export type Tier = 'test:unit' | 'test' | 'test:system';
 
 /** Returns all test files except those on documents of third parties, or only those. */
 export function findTestFiles(kind: 'own' | 'corpus'): string[] {
@@ -43,9 +59,13 @@ export function findTestFiles(kind: 'own' | 'corpus'): string[] {
     .sort();
 }
 
-/** Returns whether the test file starts neither a system program nor the service, and does not compute for long. */
-export function isUnitTest({ file, tools: needed, startsService }: TestNeeds): boolean {
-  return needed.length === 0 && !startsService && !longFiles.includes(file);
+/**
+ * Returns the tier that runs the test file. `test:unit` starts neither a system program nor the service, and does not compute for
+ * long. `test` starts no system program but PostgreSQL, Chromium and bubblewrap. `test:system` needs others, or installs packages.
+ */
+export function tierOf({ file, tools: needed, startsService, installsPackages }: TestNeeds): Tier {
+  if (installsPackages || needed.some(({ name }) => !toolsOfTest.includes(name))) return 'test:system';
+  return needed.length === 0 && !startsService && !longFiles.includes(file) ? 'test:unit' : 'test';
 }
 
 /**
@@ -55,11 +75,12 @@ export function isUnitTest({ file, tools: needed, startsService }: TestNeeds): b
 export function findTestNeeds(file: string): TestNeeds {
   const modules = loadedModules(relative(root, resolve(root, file)));
   const startsService = [...modules].some((name) => name !== guard && serviceMarker.test(readSource(name)));
+  const installsPackages = [...modules].some((name) => name !== guard && installMarker.test(readSource(name)));
   const named = tools.filter(({ marker }) =>
     [...modules].some((name) => name !== table && marker.test(readSource(name))),
   );
   const needed = startsService ? new Set<Tool>([...named, ...toolsNamed('bubblewrap')]) : named;
-  return { file, tools: [...needed], startsService };
+  return { file, tools: [...needed], startsService, installsPackages };
 }
 
 function loadedModules(file: string): ReadonlySet<string> {
