@@ -12,7 +12,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     how: 'in states of the strict model, acknowledged files cannot be read (503)',
   },
   {
-    bug: 'an upload is answered before its transaction is committed',
+    bug: 'an upload is acknowledged before its transaction is committed',
     part: 'power cuts, SQLite',
     how: 'after power cuts right after an answer, acknowledged files are not listed (404)',
   },

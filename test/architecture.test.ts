@@ -121,7 +121,7 @@ test('the children import their protocol and the plugin kit only', () => {
 });
 
 test('only settings/environment.ts reads the environment', () => {
-  // A browser has no environment. The console displays programs that read theirs.
+  // A browser has no environment. The console shows sample programs that read their own environment.
   const readers = files.filter(
     (file) =>
       /process\.env\b/.test(withoutComments(file)) &&

@@ -22,7 +22,7 @@ export function describeErrors(): string {
     'Of `REQUEST_VALIDATION_ERROR` it lists what is wrong, whether with a field of ours, an input of a plugin or credentials:',
     '`path`, `found` and `expected`; the message says the first of them. What a plugin itself refuses has `path`, `run_id` and',
     'its `message`. `output_violations` of a run have `path`, `found` and `expected` too.',
-    'A code keeps its meaning for ever. Headers over 16 KiB are answered with status 431 and the code `INVALID_REQUEST`.',
+    'A code keeps its meaning for ever. Headers over 16 KiB result in status 431 with the code `INVALID_REQUEST`.',
     '',
     '| Code | HTTP status | Meaning |',
     '|---|---|---|',

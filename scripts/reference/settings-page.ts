@@ -12,7 +12,7 @@ export function describeSettings(): string {
     '',
     'Generated from `packages/server/src/settings/` by `npm run reference`; do not edit.',
     '',
-    'Settings are environment variables, read once at start. Every bad value is reported at once and the service does not',
+    'Settings are environment variables, read once at start. All invalid values are reported together, and the service does not',
     'start; a name under `QUARTERMASTER_` that is not in this table is an error too. An empty value counts as unset.',
     '',
     '| Variable | Default | Meaning |',

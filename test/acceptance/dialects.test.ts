@@ -253,7 +253,7 @@ test('[dialects] the test request of Dify without a body succeeds with a valid k
   }
 });
 
-test('[dialects] Open WebUI gets one item for each page of a PDF, and pages count from 0', async () => {
+test('[dialects] Open WebUI gets one item for each page of a PDF, and pages are numbered from 0', async () => {
   // Each page has other words, because text that many pages share counts as a running head.
   const word = (at: number) => [...String(at * 7919)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
   const pages = Array.from({ length: 30 }, (_, at) => [`${word(at + 1)} ${word(at + 40)} ${word(at + 80)}.`]);

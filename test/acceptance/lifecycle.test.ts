@@ -83,7 +83,7 @@ test('[keys] the first key is printed once and stored in a file that only its ow
   assert.equal(created.code, 0, created.errors);
   const list = (path: string) =>
     fetch(service.filesUrl + path, { headers: { Authorization: `Bearer ${created.output}` } });
-  assert.equal((await list('/v1/files')).status, 200, 'a key made beside the running service works at once');
+  assert.equal((await list('/v1/files')).status, 200, 'a key made beside the running service works immediately');
   assert.equal((await list('/v1/collections')).status, 403, 'a key works for its scopes only');
   const keyId = (await run('key', 'list', project)).output.split('\n')[1]?.split(' ')[0] ?? '';
   assert.equal((await run('key', 'revoke', keyId)).code, 0);

@@ -22,7 +22,7 @@ async function start(t: TestContext, database?: string) {
 }
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
-  test(`[session] an administrator lists sessions and ends one, which both addresses refuse at once, in ${kind}`, async (t) => {
+  test(`[session] an administrator lists sessions and ends one, which both addresses refuse immediately, in ${kind}`, async (t) => {
     const database = kind === 'PostgreSQL' ? await createTestDatabase() : undefined;
     t.after(() => database?.drop());
     const { admin, signIn, list, codeOf } = await start(t, database?.url);

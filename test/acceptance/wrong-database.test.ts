@@ -74,7 +74,7 @@ test('[store] a database in PostgreSQL is used with one data folder, whatever an
   await assert.rejects(startService(t, { folder: other.folder, settings }), anotherDatabase);
 });
 
-test('[store] of two processes that start at once on a fresh database one serves files, and the other says why not', async (t) => {
+test('[store] of two processes that start at the same time on a fresh database one serves files, and the other says why not', async (t) => {
   const settings = await databaseSettings(t);
   const folders = [await temporaryFolder(t), await temporaryFolder(t)];
   const starts = await Promise.allSettled(folders.map((folder) => startService(t, { folder, settings })));

@@ -20,7 +20,7 @@ export const dialectsRequirements: Requirements = {
     promise: 'Open WebUI gets the text of a document by page or sheet, and nothing of it is stored.',
     source: 'docs/contract.md "Dialects"',
     tests: [
-      '[dialects] Open WebUI gets one item for each page of a PDF, and pages count from 0',
+      '[dialects] Open WebUI gets one item for each page of a PDF, and pages are numbered from 0',
       '[dialects] Open WebUI gets the whole text of a document without pages, and one item for each sheet',
       '[dialects] the format of a document follows from its name, and otherwise from its type',
       '[dialects] the error for an unreadable document names the reason, and that for one without text uses the words that Open WebUI recognises',

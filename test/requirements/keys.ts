@@ -41,7 +41,7 @@ export const keysRequirements: Requirements = {
     tests: [
       'missing, malformed, unknown, revoked and expired keys get the same response',
       'only a hash of a key is stored, and a key prints as a secret',
-      'a rotated key works until the overlap ends, and the new one works at once with the same scopes',
+      'a rotated key works until the overlap ends, and the new one works immediately with the same scopes',
     ],
   },
   'keys.first': {

@@ -175,7 +175,7 @@ export const operationsRequirements: Requirements = {
     tests: [
       '[store] a data folder is not used with another database: nothing of it is lost',
       '[store] a database in PostgreSQL is used with one data folder, whatever another one holds; the folder may move',
-      '[store] of two processes that start at once on a fresh database one serves files, and the other says why not',
+      '[store] of two processes that start at the same time on a fresh database one serves files, and the other says why not',
       '[store] a start that is cut off between the folder and the database is finished by the next one',
       '[store] every command refuses a folder without a store, names the setting, and creates nothing there',
       '[store] every command refuses a PostgreSQL database without a store, and creates no table',

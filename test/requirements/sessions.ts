@@ -63,7 +63,7 @@ export const sessionsRequirements: Requirements = {
       'sessions that have ended are not listed, do not count, and are removed',
       'a password change during a sign-in leaves no session of that sign-in',
       'a session is ended by its id, which grants no access, and not by another administrator',
-      '[session] an administrator lists sessions and ends one, which both addresses refuse at once, in ${kind}',
+      '[session] an administrator lists sessions and ends one, which both addresses refuse immediately, in ${kind}',
       '[session] API keys, pages of other origins and the cookie alone can neither list sessions nor end one',
       '[session] the settings list the sessions and end one of another browser, and all of them',
       '[session] the log names each session that begins or ends, and the metrics count sessions that ended because of the limit',

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 /**
  * Installs what `npm run add-onnx` installs, once per clone, because the tests use the real runtime. Several test files
- * may do so at once: each installs into a separate folder, and the first one is kept.
+ * may do so at the same time: each installs into a separate folder, and the first one is kept.
  */
 export async function installOnnxRuntime(): Promise<void> {
   const missing = await checkRuntime(runtimeManifest).then(

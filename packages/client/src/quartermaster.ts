@@ -37,9 +37,10 @@ export interface QuartermasterOptions {
 /**
  * A client of both addresses of a Quartermaster service.
  *
- * Each method sends its request at once and returns a promise; `.withResponse()` adds the response and the request id. Lists can be awaited
- * for one page, or iterated with `for await` for all items. Failures are QuartermasterErrors: ApiError and its classes for error responses,
- * ConnectionError and TimeoutError when there is none. Responses and their types are those of the OpenAPI documents.
+ * Each method sends its request immediately and returns a promise; `.withResponse()` adds the response and the request
+ * id. Lists can be awaited for one page, or iterated with `for await` for all items. Failures are QuartermasterErrors:
+ * ApiError and its classes for error responses, ConnectionError and TimeoutError when there is none. Responses and
+ * their types are those of the OpenAPI documents.
  */
 export class Quartermaster {
   readonly files: Files;

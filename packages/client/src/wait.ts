@@ -25,7 +25,7 @@ export interface Awaited<Item, State> {
 
 /** How long each step takes, in milliseconds. */
 export interface WaitPace {
-  /** Without an event for this long, a proxy holds the events back. The service sends the first one at once. */
+  /** Without an event for this long, a proxy holds the events back. The service sends the first one immediately. */
   readonly firstEventMs: number;
   /** Silence that ends a stream. The service sends a comment every 15 seconds. */
   readonly silenceMs: number;

@@ -14,7 +14,7 @@ test('an empty environment gives the documented defaults', () => {
   assert.ok(config.dataFolder.endsWith('/data'));
 });
 
-test('every bad variable is reported at once, by name', () => {
+test('every invalid setting is reported in one error, by name', () => {
   assert.throws(
     () =>
       parseConfig({

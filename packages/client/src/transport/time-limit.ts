@@ -7,13 +7,13 @@ export interface TimeLimit {
   restart(ms: number): void;
   /** Ends the time limit. The signal still aborts with the other one. */
   stop(): void;
-  /** Aborts the signal at once. */
+  /** Aborts the signal immediately. */
   abort(reason: unknown): void;
   /** Ends both. */
   release(): void;
 }
 
-/** Timers with a longer delay would end at once. */
+/** Timers with a longer delay would end immediately. */
 const longestDelay = 2 ** 31 - 1;
 
 /**

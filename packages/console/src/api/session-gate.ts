@@ -22,7 +22,7 @@ export function resumeSession(): void {
   tell();
 }
 
-/** Resolves at once, or after the next sign-in. @throws what `signal` was aborted with */
+/** Resolves immediately, or after the next sign-in. @throws what `signal` was aborted with */
 export async function untilSignedIn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   if (signIn === null) return;

@@ -38,7 +38,7 @@ export async function keepSession(answer: Promise<NewSession>): Promise<Session>
 const choiceKeys = ['quartermaster-language', 'mantine-color-scheme-value'];
 
 /**
- * Ends this session or all sessions. The browser forgets its data at once, even if the service does not respond.
+ * Ends this session or all sessions. The browser forgets its data immediately, even if the service does not respond.
  * @throws ApiError
  */
 export async function leaveSession(queries: QueryClient, everywhere: boolean): Promise<void> {

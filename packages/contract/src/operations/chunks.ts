@@ -15,7 +15,7 @@ export const chunkOperations = describeOperations('chunks', {
   },
   createChunk: {
     summary: 'Create a chunk without a record',
-    description: 'Queries find the chunk at once. Its `record_id` is null.',
+    description: 'Queries find the chunk immediately. Its `record_id` is null.',
     scope: 'collections',
     examples: { chunk: { body: { content: 'On Sundays the library stays closed.', metadata: { lang: 'en' } } } },
   },

@@ -28,7 +28,7 @@ export const collectionOperations = describeOperations('collections', {
   },
   deleteCollection: {
     summary: 'Delete a collection with its records and chunks',
-    description: 'The collection disappears at once; its rows are deleted in the background. Files are kept.',
+    description: 'The collection disappears immediately; its rows are deleted in the background. Files are kept.',
     scope: 'collections',
     examples: { collection: {} },
   },

@@ -35,7 +35,7 @@ export const projectOperations = describeOperations('projects', {
   revokeKey: {
     summary: 'Revoke a key',
     description:
-      'Takes effect at once. With `descendants=true`, the keys that it created directly or through other keys are revoked too. Revoked keys stay in the list.',
+      'Takes effect immediately. With `descendants=true`, the keys that it created directly or through other keys are revoked too. Revoked keys stay in the list.',
     scope: 'admin',
     examples: { key: { query: { descendants: 'true' } } },
   },

@@ -4,7 +4,7 @@ export const recordOperations = describeOperations('records', {
   createRecord: {
     summary: 'Create a record',
     description:
-      'Returns at once with `status: creating`. Chunks are created in the background; follow `/events` or poll the record until its status is `ready`, `partial` or `error`.\n\n' +
+      'Returns immediately with `status: creating`. Chunks are created in the background; follow `/events` or poll the record until its status is `ready`, `partial` or `error`.\n\n' +
       'In a collection of type `text`: type `text` (the default) needs `content`, `file` a `file_id` of purpose `record_file`, `web` a `url`. ' +
       'In a collection of type `qa`: `qa_sheet` needs a `file_id` of purpose `qa_record_file`.\n\n' +
       'With `dry_run=true` nothing is stored: the answer is a preview of the chunks. ' +
@@ -59,7 +59,7 @@ export const recordOperations = describeOperations('records', {
   updateRecord: {
     summary: 'Update a record',
     description:
-      'A change of `metadata` alone takes effect at once. Every other change recreates the chunks in the background; until then, searches find the old ones.',
+      'A change of `metadata` alone takes effect immediately. Every other change recreates the chunks in the background; until then, searches find the old ones.',
     scope: 'collections',
     examples: {
       metadata: {

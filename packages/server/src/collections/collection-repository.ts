@@ -45,13 +45,13 @@ export interface CollectionRepository {
   list(projectId: string, query: ListQuery): Promise<Page<CountedCollection> | undefined>;
   /** @returns false when there is no such collection. */
   change(projectId: string, collectionId: string, change: CollectionChange): Promise<boolean>;
-  /** Hides the collection at once; `sweep` removes its contents later. @returns false when it does not exist. */
+  /** Hides the collection immediately; `sweep` removes its contents later. @returns false when it does not exist. */
   markDeleting(projectId: string, collectionId: string): Promise<boolean>;
   /** Returns a collection that waits to be swept, except the given ones. */
   findDeleting(except?: readonly string[]): Promise<string | undefined>;
   /**
    * Removes everything that a deleted collection holds, and finally the collection. Each transaction changes at most
-   * `limit` rows. An interrupted sweep can be repeated, and two sweeps may run at once.
+   * `limit` rows. An interrupted sweep can be repeated, and two sweeps may run at the same time.
    */
   sweep(collectionId: string, limit: number, signal: AbortSignal): Promise<void>;
 }

@@ -36,7 +36,7 @@ export interface CollectionsDeps {
   readonly countExceeded?: CountExceeded | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** Called when a collection is marked as deleting, so that its rows are removed at once. */
+  /** Called when a collection is marked as deleting, so that its rows are removed immediately. */
   readonly onDeleting: () => void;
   /** The model in use and the function that re-embeds a collection; null without an embedder. */
   readonly embedding: EmbeddingOfCollections | null;

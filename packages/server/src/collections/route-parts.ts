@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { withoutNulls } from './chunks/read-fields.ts';
 
-/** The router answers 404 to longer parts of a path. */
+/** The router returns 404 for longer parts of a path. */
 const maxPathIdLength = 256;
 
 /** A value without the shape of an id gives OBJECT_NOT_FOUND, not a validation error. */

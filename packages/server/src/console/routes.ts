@@ -36,7 +36,7 @@ export function consoleRoutes(app: App, deps: ConsoleDeps): void {
   });
 }
 
-/** Paths of the API, of dialects and of assets. Unknown paths below them are answered with JSON. */
+/** Paths of the API, of dialects and of assets. Unknown paths below them get a JSON error. */
 const pathsOfPrograms = /^\/(?:v1|plugins\/v1|openai|openwebui|dify|mcp|assets|\.well-known)(?:[/?]|$)/;
 
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {

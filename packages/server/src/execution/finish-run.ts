@@ -10,7 +10,7 @@ import { storeParts } from './output-parts/store-parts.ts';
 import type { RawOutcome, Run } from './run-plugin.ts';
 import { keepAnswer } from './unused-answers/keep-answer.ts';
 
-/** Turns the raw outcome of a plugin into the outcome that is answered. It rejects only for defects. */
+/** Turns the raw outcome of a plugin into the outcome that is returned. It rejects only for defects. */
 export type Finish = (raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined) => Promise<Outcome>;
 
 /**

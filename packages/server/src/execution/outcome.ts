@@ -64,6 +64,6 @@ export interface Execution {
   readonly runId: string;
   readonly durationMs: number;
   readonly outcome: Outcome;
-  /** Whether a second run repeats no effect of this one. */
+  /** Whether running again cannot repeat an effect of this run. */
   readonly isRepeatable: boolean;
 }

@@ -21,7 +21,7 @@ export interface ReaderLimits {
 
 export const defaultReaderLimits: ReaderLimits = { idleMs: 60_000, mostBytes: 128 * 1024 * 1024, stuckMs: 1_000 };
 
-/** Smaller responses are written at once, because the operating system buffers them. */
+/** Smaller responses are written immediately, because the operating system buffers them. */
 const largeBytes = 64 * 1024;
 /** The size of a slice of a large response. The next slice follows when the client has read the previous one. */
 const sliceBytes = 64 * 1024;

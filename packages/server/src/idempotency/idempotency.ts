@@ -26,7 +26,7 @@ export interface RunningRequest {
   stored(): void;
   /** Completes and stores the claim by itself, for effects without rows. Returns false when the claim was lost. */
   finish(fingerprint: string, answer: unknown): Promise<boolean>;
-  /** Frees the key at once after a request without effect. Has no effect when an answer is stored. */
+  /** Frees the key immediately after a request without effect. Has no effect when an answer is stored. */
   release(): Promise<void>;
   /**
    * Releases the key when it is unknown whether the answer was stored. In the database, the release waits for a commit

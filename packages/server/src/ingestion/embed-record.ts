@@ -46,7 +46,7 @@ export const defaultRetryMs = 5 * 60_000;
 
 /**
  * Runs the stage `embedding` of a record: creates vectors for the chunks of its next generation. A failing embedder
- * does not fail the record: full-text search finds it at once, and its vectors follow. Source: ADR 0031.
+ * does not fail the record: full-text search finds it immediately, and its vectors follow. Source: ADR 0031.
  */
 export async function embedRecord(
   deps: RecordEmbeddingDeps,

@@ -20,7 +20,7 @@ export interface SweeperDeps {
   readonly pollMs: number;
 }
 
-/** A deleted collection has no lease. Several processes may sweep it at once, which is harmless. */
+/** A deleted collection has no lease. Several processes may sweep it at the same time, which is harmless. */
 interface SweepJob extends Job {
   readonly kind: 'record' | 'collection';
 }

@@ -31,5 +31,5 @@ export interface Job extends Held {
 /** Thrown when another worker has claimed the job, or the job was replaced or deleted. The holder must stop. */
 export class LeaseLost extends Error {}
 
-/** Thrown when the worker stops. The job is requeued, so that another worker can claim it at once. */
+/** Thrown when the worker stops. The job is requeued, so that another worker can claim it immediately. */
 export class WorkerStopping extends Error {}

@@ -3,7 +3,7 @@ import { type RetryPolicy, retryDelayMs } from '../kernel/concurrency/retry-dela
 
 export interface RetryOptions {
   readonly policy: RetryPolicy;
-  /** When the signal is aborted, one last attempt follows at once. */
+  /** When the signal is aborted, one last attempt follows immediately. */
   readonly signal: AbortSignal;
   /** Default: every error. */
   readonly isRetryable?: (error: unknown) => boolean;

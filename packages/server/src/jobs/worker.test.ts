@@ -54,7 +54,7 @@ function openTestWorker(t: TestContext, ids: readonly string[], more: Partial<Wo
   return { worker, waiting, performing, settled, until };
 }
 
-test('a worker performs as many jobs at once as it may, and claims the next when one ends', async (t) => {
+test('a worker performs as many concurrent jobs as it may, and claims the next when one ends', async (t) => {
   const { performing, until } = openTestWorker(t, ['a', 'b', 'c']);
   await until(() => performing.size === 2);
   await new Promise(setImmediate);

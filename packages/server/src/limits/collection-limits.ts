@@ -10,7 +10,7 @@ import { questionLimits } from '../mcp/knowledge/tool-arguments.ts';
 import { type Limit, refused } from './limit.ts';
 
 const invalid = refused('REQUEST_VALIDATION_ERROR');
-const callFails = 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.';
+const callFails = 'The tool call fails with `REQUEST_VALIDATION_ERROR`.';
 const unread = 'The record ends in `error` with the code `unpacked_limit`.';
 
 /** Limits of collections, records, chunks and queries. */

@@ -60,7 +60,7 @@ export const pluginLimits = {
     above: 'The output is stored whole as an artifact.',
   },
   inline_output_bytes: {
-    bounds: 'the output of a run as JSON that is answered as it is',
+    bounds: 'the output of a run, as JSON, that is returned unchanged',
     unit: 'bytes',
     value: () => outputPartLimits.inlineBytes,
     above: 'Media and large texts, or the whole output, are stored as artifacts.',
@@ -82,7 +82,7 @@ export const pluginLimits = {
     unit: 'items',
     value: (config) => config.artifacts.most,
     setting: 'MAX_ARTIFACTS',
-    above: 'The output is answered as it is, and nothing of it is stored.',
+    above: 'The output is returned unchanged, and nothing of it is stored.',
   },
   svg_bytes: {
     bounds: 'an SVG picture that is converted for a client of MCP',
@@ -118,7 +118,7 @@ export const pluginLimits = {
     bounds: 'the answer that is kept for repetitions under an `Idempotency-Key`',
     unit: 'bytes',
     value: () => maxStoredBytes,
-    above: 'The first answer is given; a repetition is answered with 409 `DUPLICATE_OBJECT`.',
+    above: 'The first response is returned; a repeated request gets 409 `DUPLICATE_OBJECT`.',
   },
   mcp_batch: {
     bounds: 'messages of one MCP batch',
@@ -130,7 +130,7 @@ export const pluginLimits = {
     bounds: 'the answers of one MCP batch, counted before each of its messages is run',
     unit: 'bytes',
     value: () => maxBatchAnswerBytes,
-    above: 'The remaining requests of the batch are not run; each is answered with the JSON-RPC error -32000.',
+    above: 'The remaining requests of the batch are not run; each gets the JSON-RPC error -32000.',
   },
   mcp_chosen_names: {
     bounds: 'names of bundles, tools and toolsets in the URL of an MCP endpoint',
@@ -154,7 +154,7 @@ export const pluginLimits = {
     bounds: '`query` of the MCP tool `search_tools`',
     unit: 'characters',
     value: () => toolSearchLimits.query,
-    above: 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.',
+    above: 'The tool call fails with `REQUEST_VALIDATION_ERROR`.',
   },
   catalogue_question_characters: {
     bounds: '`q` of `GET /v1/plugins` and `GET /v1/bundles`',
@@ -166,7 +166,7 @@ export const pluginLimits = {
     bounds: 'tools of one answer of the MCP tool `search_tools`',
     unit: 'items',
     value: () => toolSearchLimits.results,
-    above: 'The call of the tool fails with `REQUEST_VALIDATION_ERROR`.',
+    above: 'The tool call fails with `REQUEST_VALIDATION_ERROR`.',
   },
   tool_search_ranked: {
     bounds: 'tools of all answers of `search_tools` to one question',

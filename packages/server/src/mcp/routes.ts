@@ -39,8 +39,8 @@ export interface McpGuard {
 
 /**
  * The catalogue and the collections as MCP servers: `POST /mcp` with what the key may use, `POST /mcp/{bundle_id}` with the
- * plugins of a bundle, `POST /mcp/collections/{collection_id}` with one collection. What is wrong with the HTTP request is
- * answered in the envelope; what is wrong with the message, as JSON-RPC.
+ * plugins of a bundle, `POST /mcp/collections/{collection_id}` with one collection. Errors of the HTTP request are
+ * returned in the envelope; what is wrong with the message, as JSON-RPC.
  */
 export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {

@@ -26,7 +26,7 @@ export interface SupervisedProcess {
   send(kind: FrameKind, content: Uint8Array | string): boolean;
   /** Resolves when the process has read what was sent, has exited, or the signal is aborted. */
   drained(signal: AbortSignal): Promise<void>;
-  /** Kills the process and its process group at once. */
+  /** Kills the process and its process group immediately. */
   kill(): void;
 }
 

@@ -59,7 +59,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
 
   /**
    * Stores that the run begins. The plugin is executed only after that, when no other process can claim the run. A stopped run does
-   * not begin: its execution ends at once, without the plugin.
+   * not begin: its execution ends immediately, without the plugin.
    */
   async function begin(run: AsyncRun): Promise<boolean> {
     const { signal } = run.controller;

@@ -27,7 +27,7 @@ export interface RunsDeps {
   readonly clock: Clock;
 }
 
-/** Milliseconds that a cancellation request waits for the end of the run, which usually comes at once. */
+/** Milliseconds that a cancellation request waits for the end of the run, which usually comes immediately. */
 const cancelWaitMs = 5_000;
 
 export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {

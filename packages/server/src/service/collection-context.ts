@@ -42,7 +42,7 @@ export interface CollectionContext {
   readonly countExceeded?: CountExceeded | undefined;
   /** The number of records that are processed at the same time. */
   readonly extractionProcesses: number;
-  /** Whether no other process uses the database, so that work interrupted by a crash continues at once. Default: false. */
+  /** Whether no other process uses the database, so that work interrupted by a crash continues immediately. Default: false. */
   readonly alone?: boolean;
   readonly timing?: Partial<
     Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>

@@ -48,7 +48,10 @@ export interface Service {
   readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
   /** Set while there is no administrator: the setup link and the file that holds it. */
   readonly setUpLink: SetUpLink | undefined;
-  /** Makes readiness answer 503 and closes each connection after its next answer. Requests are still accepted and served. */
+  /**
+   * Makes readiness return 503 and closes each connection after its next response. Requests are still accepted and
+   * served.
+   */
   drain(): void;
   /** Accepts no more requests, finishes or aborts those in progress, and releases all processes, timers and handles. */
   close(): Promise<void>;

@@ -17,7 +17,7 @@ const unattendedDrainSeconds = 5;
 const sameSignalMs = 500;
 
 /**
- * Runs the service until SIGTERM or SIGINT; a second signal ends the process at once. Logs go to standard error: one JSON object
+ * Runs the service until SIGTERM or SIGINT; a second signal ends the process immediately. Logs go to standard error: one JSON object
  * per line, or readable lines on a terminal. The start message goes to standard output. The exit code is 0 after an orderly stop,
  * otherwise 1.
  */

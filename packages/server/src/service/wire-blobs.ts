@@ -67,7 +67,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
           health.reconciled(await reconcileFiles(deps, signal));
         },
       },
-      // Deletes that failed were answered with 503, and their content is still stored.
+      // Failed deletes returned 503, and their content is still stored.
       { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
       {
         name: 'delete expired artifacts',

@@ -124,8 +124,9 @@ export class ConfigError extends Error {
 const prefix = 'QUARTERMASTER_';
 
 /**
- * Reads the settings, and the files that settings name for secrets. Reports every invalid variable at once, by name. Unknown names
- * under `QUARTERMASTER_` are errors, so that a misspelt setting is noticed. An empty value counts as unset.
+ * Reads the settings, and the files that settings name for secrets. Reports all invalid variables together, by name.
+ * Unknown names under `QUARTERMASTER_` are errors, so that a misspelt setting is noticed. An empty value counts as
+ * unset.
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {

@@ -27,7 +27,7 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { bundle_id, plugin_id } = plugin;
   const call = { bundle_id, plugin_id, input_params: input, credentials };
   const run = useMutation({
-    // Drops the credentials from the cache of mutations at once.
+    // Drops the credentials from the cache of mutations immediately.
     gcTime: 0,
     mutationFn: () => {
       stop.current = new AbortController();

@@ -17,7 +17,7 @@ export interface KeyRing {
    * @throws Problem APIKEY_VALIDATION_FAILED, the same after the same work for unknown, revoked and expired keys
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Loads every change that was committed before the call, so a revoked key is refused at once. */
+  /** Loads every change that was committed before the call, so a revoked key is refused immediately. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }

@@ -193,7 +193,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.createProject('Ärger & Söhne 😀')).name, 'Ärger & Söhne 😀');
     });
 
-    test('a rotated key works until the overlap ends, and the new one works at once with the same scopes', async (t) => {
+    test('a rotated key works until the overlap ends, and the new one works immediately with the same scopes', async (t) => {
       const { projects, clock, openRing } = await open(t);
       const project = await projects.createProject('one');
       const old = await projects.createKey({

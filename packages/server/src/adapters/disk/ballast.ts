@@ -32,7 +32,7 @@ const blockBytes = 2 ** 20;
 
 /**
  * Opens the ballast.
- * @param freeNow bytes that are free before the database opens; with too few, the file is deleted at once
+ * @param freeNow bytes that are free before the database opens; with too few, the file is deleted immediately
  */
 export async function openBallast(options: BallastOptions, freeNow: number): Promise<Ballast> {
   const { folder, bytes, remaining, delayMs = 10_000, logger } = options;

@@ -6,7 +6,7 @@ import { databaseUnreachable } from '../database/problems.ts';
 
 /**
  * Tracks whether the database accepts statements. After a failure, or when no answer arrives for a while, it probes a
- * new connection. While the probe fails, every request for a connection is refused at once instead of waiting for a
+ * new connection. While the probe fails, every request for a connection is refused immediately instead of waiting for a
  * timeout.
  */
 export interface Availability {

@@ -32,7 +32,7 @@ export const pageParameters = (id: string) => ({
 const PageQuery = Type.Object(pageParameters(''));
 type PageQuery = Static<typeof PageQuery>;
 
-/** Whether a query asks for a page. Other queries are answered with the whole list, which is cached. */
+/** Whether a query asks for a page. Other queries get the whole list, which is cached. */
 export function wantsPage({ q, limit, after, before }: PageQuery): boolean {
   return [q, limit, after, before].some((value) => value !== undefined);
 }

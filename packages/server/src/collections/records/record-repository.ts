@@ -93,13 +93,13 @@ export interface RecordRepository {
   areWaiting(projectId: string, most: number): Promise<boolean>;
   /** Counts the records of all projects by status. */
   countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;
-  /** Makes a record that waits for another attempt claimable at once. */
+  /** Makes a record that waits for another attempt claimable immediately. */
   hurry(key: RecordKey, now: number): Promise<void>;
   /**
    * Ends the processing in `error` and keeps the previous chunks. @returns false when the record was not being
    * processed.
    */
   cancel(key: RecordKey, end: { readonly failure: RecordFailure; readonly now: number }): Promise<boolean>;
-  /** Hides the record and its chunks at once. @returns false when it does not exist. */
+  /** Hides the record and its chunks immediately. @returns false when it does not exist. */
   markDeleting(key: RecordKey, now: number): Promise<boolean>;
 }

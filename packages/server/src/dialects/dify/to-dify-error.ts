@@ -7,7 +7,7 @@ const codes = { keyRefused: 1002, knowledgeNotFound: 2001 } as const;
 
 /**
  * Writes an error in the form of Dify. A refused key is 403 instead of 401, because Dify accepts a connection whose
- * test request is answered with any status except 403, 404 and 502.
+ * test request gets any status except 403, 404 and 502.
  */
 export function toDifyError(problem: Problem, requestId: string): ErrorResponse {
   const status = problem.code === 'APIKEY_VALIDATION_FAILED' ? 403 : problem.status;

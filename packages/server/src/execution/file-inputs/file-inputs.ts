@@ -178,7 +178,7 @@ async function readAsBase64({ path, reference, mediaType }: ReferencePlace, { op
   return bytes.toString('base64');
 }
 
-/** A file that is deleted while it is read is answered like one that was deleted before. */
+/** A file that is deleted while it is read results in the same error as one that was deleted before. */
 async function readAll({ kind, id }: FileReference, open: Content['open']): Promise<Buffer> {
   try {
     return Buffer.concat(await Array.fromAsync(open()));

@@ -11,8 +11,9 @@ export interface SplitOutput {
 }
 
 /**
- * Takes parts out of an output that is too large to be answered as it is: pictures and other media first, then long texts. What
- * is still too large is taken out whole, as JSON. The work grows with the output, so long answers are split in a thread.
+ * Takes parts out of an output that is too large to be returned unchanged: pictures and other media first, then long
+ * texts. An output that is still too large is moved out as a whole, as JSON. The work grows with the output, so long
+ * answers are split in a thread.
  */
 export function splitOutput(output: unknown): SplitOutput {
   const { inlineBytes } = outputPartLimits;

@@ -16,7 +16,7 @@ const quickMs = 1;
 /** The assumed duration of an unknown handler. It counts as slow until about sixteen quick runs have ended. */
 const unknownMs = 8;
 
-/** The average of a handler rises at once and falls slowly: after one slow run, many quick runs are needed. */
+/** The average of a handler rises immediately and falls slowly: after one slow run, many quick runs are needed. */
 export function createRunDurations(): RunDurations {
   const averages = new Map<string, number>();
   let typicalMs = 10;

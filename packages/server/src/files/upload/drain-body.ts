@@ -38,7 +38,7 @@ function isBodyPending(request: IncomingMessage): boolean {
 }
 
 /**
- * Sends the response at once, and ends it only when the body has arrived or the limits are reached. Closing a
+ * Sends the response immediately, and ends it only when the body has arrived or the limits are reached. Closing a
  * connection on which bytes still arrive resets it, and the client may lose the response (RFC 9112 §9.6).
  */
 export function answerThenDrain(answer: string | Buffer, request: IncomingMessage, limits = drainLimits): Readable {

@@ -17,8 +17,8 @@ export interface PaceWatch {
 }
 
 /**
- * Calls `giveUp` with the reason when a body arrives too slowly. Checks at most once per second, so a body that arrives at once
- * needs one timer that never fires.
+ * Calls `giveUp` with the reason when a body arrives too slowly. Checks at most once per second, so a body that arrives
+ * as a whole needs one timer that never fires.
  */
 export function watchPace(pace: Pace, giveUp: (reason: string) => void): PaceWatch {
   const start = performance.now();

@@ -123,7 +123,7 @@ test('a service that asks for a long wait is not awaited', async (t) => {
   assert.equal(calls.length, 1);
 });
 
-test('a bad key is reported at once, and the key never appears', async (t) => {
+test('a bad key is reported immediately, and the key never appears', async (t) => {
   const { calls, embedder } = await open(t, () => ({
     status: 401,
     body: { error: { message: 'Incorrect API key sk-hidden' } },

@@ -128,7 +128,7 @@ test('a process that does not answer is ended, and the embedder pauses when it h
   assert.throws(() => process.kill(pids[0] ?? -1, 0), 'the first one is gone');
 });
 
-test('a cancelled call rejects at once, and the next question is answered', async (t) => {
+test('a cancelled call rejects immediately, and the next question is answered', async (t) => {
   const { embedder, pids } = await open(t, await folderWith(t));
   const cancel = new AbortController();
   process.kill(pids[0] ?? -1, 'SIGSTOP');

@@ -128,7 +128,8 @@ function keepRunning({ first, start, fingerprint, logger }: ProcessOptions) {
   return {
     async embed(request: EmbedRequest, signal: AbortSignal) {
       const vectors = await once(request, signal).catch((error: unknown) => {
-        // A batch in flight when its process ended is sent to the next process. A question has no time for that.
+        // A batch in flight when its process ended is sent to the next process. A question is not sent again, because
+        // it cannot wait that long.
         if (!(error instanceof EmbedderUnavailable) || request.urgent || current.isAlive()) throw error;
         return once(request, signal);
       });
