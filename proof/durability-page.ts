@@ -45,7 +45,7 @@ these records with the answers of the service:
 * A plugin that is not idempotent never runs twice. Its third party counts the calls.
 * Every record and every run ends.
 * \`fsck --hash\` finds only bytes of uploads that were interrupted.
-* No project sees data of another. The service answers the id of another project like an id that does not exist.
+* No project sees data of another. The service treats the id of another project like an id that does not exist.
 * Every 5xx has its documented cause: 503 while the database or the disk fails, 507 while disk space is missing.`;
 
 const model = `A library is loaded into the service and into PostgreSQL. It records every write, rename, unlink and sync in exact order,

@@ -75,7 +75,7 @@ test('[store] every command refuses a PostgreSQL database without a store, and c
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('[store] with PostgreSQL, a command on stored content refuses a folder of no or another store, and changes nothing', async (t) => {
+test('[store] with PostgreSQL, a command on stored content refuses a folder without a store or of another store, and changes nothing', async (t) => {
   const { url, drop } = await createTestDatabase();
   t.after(drop);
   const settings = { DATABASE_URL: url };

@@ -179,7 +179,7 @@ export const operationsRequirements: Requirements = {
       '[store] a start that is cut off between the folder and the database is finished by the next one',
       '[store] every command refuses a folder without a store, names the setting, and creates nothing there',
       '[store] every command refuses a PostgreSQL database without a store, and creates no table',
-      '[store] with PostgreSQL, a command on stored content refuses a folder of no or another store, and changes nothing',
+      '[store] with PostgreSQL, a command on stored content refuses a folder without a store or of another store, and changes nothing',
     ],
   },
   'operations.upgrade': {

@@ -174,7 +174,7 @@ function readDays(text: string): number {
 function readOverlap(text: string): number {
   const minutes = readNumber(text);
   if (!(minutes >= 0 && minutes <= longestOverlap))
-    throw new InvalidArgumentError(`The value must be 0 to ${longestOverlap} minutes.`);
+    throw new InvalidArgumentError(`The value must be a number of minutes from 0 to ${longestOverlap}.`);
   return minutes;
 }
 

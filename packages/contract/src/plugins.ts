@@ -100,9 +100,9 @@ export type FlatPlugin = Static<typeof FlatPlugin>;
 
 const identifier = { minLength: 1, maxLength: 64 } as const;
 const Identifier = Type.String(identifier);
-/** The most top-level members of `input_params`. */
+/** The maximum number of top-level members of `input_params`. */
 export const maxInputMembers = 10_000;
-/** The most members of `credentials`. */
+/** The maximum number of members of `credentials`. */
 export const maxCredentials = 32;
 const Named = Type.Record(Type.String(), Type.Unknown(), { maxProperties: maxInputMembers });
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {

@@ -5,7 +5,7 @@ export type Scope = (typeof scopes)[number];
 /** The default scopes of a new key. */
 export const defaultScopes = ['files', 'collections', 'plugins'] as const satisfies readonly Scope[];
 
-/** The most bundles and plugins that a key names. */
+/** The maximum number of bundles and plugins that a key names. */
 export const maxKeyTools = 200;
 /** A `bundle_id` or `bundle_id/plugin_id`. */
 export const keyToolPattern = '^[a-z][a-z0-9_]{0,63}(?:/[a-z][a-z0-9_]{0,63})?$';

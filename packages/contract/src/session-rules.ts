@@ -13,7 +13,7 @@ export const projectParameter = 'project_id';
 /** The length of a password in characters. The error messages state the other rules. */
 export const passwordBounds = { least: 12, advised: 15, most: 256 } as const;
 
-/** The most active sessions of one administrator. */
+/** The maximum number of active sessions of one administrator. */
 export const maxSessions = 20;
 
 /** The name of the session cookie, without the prefix `__Host-` that it has over HTTPS. */

@@ -42,7 +42,7 @@ def unreadable(status: int, what: str, text: str, headers: Mapping[str, str] | N
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
-    """Return the error of a response that is no success."""
+    """Return the error of an unsuccessful response."""
     text = body.decode("utf-8", "replace")
     try:
         error = json.loads(text)["error"]

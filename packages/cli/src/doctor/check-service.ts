@@ -10,7 +10,7 @@ import { checkCertificate } from './check-certificate.ts';
 
 const mostClockSkewMs = 60_000;
 
-/** Checks an address step by step. A step without which the next ones say nothing ends the checks. */
+/** Checks an address step by step. The checks end at a step whose failure makes the next ones meaningless. */
 export async function* checkService(options: ConnectionOptions): AsyncGenerator<Check> {
   let connection: Connection;
   try {

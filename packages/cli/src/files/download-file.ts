@@ -18,7 +18,10 @@ interface Expected {
   readonly sha256: string;
 }
 
-/** Downloads a file. What differs from its size or SHA-256 is deleted, unless it went to standard output. */
+/**
+ * Downloads a file. A download that differs from the size or SHA-256 is deleted, unless it was written to standard
+ * output.
+ */
 export async function downloadFile(fileId: string, { out, force, ...options }: DownloadOptions): Promise<void> {
   const qm = await connect(options, 'files');
   const file = await qm.files.get(fileId);

@@ -1,7 +1,7 @@
 import { findSchemaErrors } from '@quartermaster/server/authoring';
 import { isJson, type Json } from './document.ts';
 
-/** The most characters of one schema. A manifest has at most 256 KiB. */
+/** The maximum number of characters of one schema. A manifest has at most 256 KiB. */
 const maxSchemaText = 90_000;
 const depths = [8, 6, 4, 3, 2, 1];
 

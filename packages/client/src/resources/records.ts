@@ -109,7 +109,7 @@ export function createRecords(calls: Calls<FilesApi>) {
         (chunk) => chunk.chunk_id,
         options,
       ),
-    /** Lists the rows of a sheet that became no pair, with the reasons. */
+    /** Lists the rejected rows of a sheet, with the reasons. */
     rows: (collectionId: string, recordId: string, query: RowsQuery = {}, options: RequestOptions = {}) =>
       calls.list(`GET ${one}/rows`, { path: path(collectionId, recordId), query }, (row) => row.row_id, options),
     /** Returns these rows as a CSV file to correct and upload again. */

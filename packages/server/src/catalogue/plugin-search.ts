@@ -1,6 +1,6 @@
 import type { CompiledPlugin } from './catalogue.ts';
 
-/** The most characters of a question about the catalogue. */
+/** The maximum number of characters of a question about the catalogue. */
 export const maxQuestionCharacters = 500;
 
 /** Finds plugins by what they do. */

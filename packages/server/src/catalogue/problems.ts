@@ -39,7 +39,7 @@ export function toolNamesLoading(name: string): Problem {
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
 }
 
-/** The most names that an error lists. */
+/** The maximum number of names that an error lists. */
 const maxListedNames = 10;
 
 /** @param names the unambiguous names of the plugins that have the name */
@@ -66,7 +66,7 @@ export function listFormatUnknown(found: string, supported: readonly string[]): 
  */
 export function valueInvalid(part: string, violations: readonly ErrorDetail[]): Problem {
   const [first, ...others] = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
-  if (first === undefined) throw new Error(`No violation of body/${part} was found.`);
+  if (first === undefined) throw new Error(`No error was found in body/${part}.`);
   return validationFailed([first, ...others]);
 }
 

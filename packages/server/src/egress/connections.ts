@@ -35,10 +35,10 @@ export interface ConnectionPool {
   readonly opened: () => number;
 }
 
-/** The most pools. Beyond it the least recently used pool is closed, because web records may name any host. */
+/** The maximum number of pools. Beyond it the least recently used pool is closed, because web records may name any host. */
 const maxPools = 256;
 const connectionsPerOrigin = 64;
-/** The most milliseconds without data within a body. */
+/** The maximum number of milliseconds without data within a body. */
 const idleTimeoutMs = 10_000;
 
 export function createConnections(rules: ConnectionRules): Connections {

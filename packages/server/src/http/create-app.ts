@@ -131,7 +131,7 @@ export function createApp(deps: AppDeps): App {
   return app;
 }
 
-/** Names the setting of the public URL when it does not fit what the proxy does. */
+/** Adds hints that name the setting of the public URL when it does not match the behaviour of the proxy. */
 function explainPublicUrl(app: App, { address, basePath, overHttps, trustedProxies, logger }: AppDeps): void {
   const setting = `QUARTERMASTER_PUBLIC_${address.toUpperCase()}_URL`;
   if (basePath) explainBasePath(app, { basePath, setting });

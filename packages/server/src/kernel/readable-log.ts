@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { LogDestination } from './log/log-destination.ts';
 
-/** The most characters of one value. The JSON form of the log has the full value. */
+/** The maximum number of characters of one value. The JSON form of the log has the full value. */
 const maxValue = 200;
 const maxStackLines = 20;
 const levels: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {

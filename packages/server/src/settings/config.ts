@@ -125,8 +125,7 @@ const prefix = 'QUARTERMASTER_';
 
 /**
  * Reads the settings, and the files that settings name for secrets. Reports all invalid variables together, by name.
- * Unknown names under `QUARTERMASTER_` are errors, so that a misspelt setting is noticed. An empty value counts as
- * unset.
+ * Unknown names under `QUARTERMASTER_` are errors, so misspelt settings are noticed. An empty value counts as unset.
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {

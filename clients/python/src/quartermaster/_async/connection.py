@@ -35,11 +35,11 @@ class AsyncConnection:
         """Return `data` of the JSON answer."""
         body = await self.json(call)
         if not isinstance(body, dict) or "data" not in body:
-            raise unreadable(200, "JSON that is no answer of the service", str(body))
+            raise unreadable(200, "JSON that is not a response of the service", str(body))
         return body["data"]
 
     async def json(self, call: Call) -> Any:
-        """Return the JSON answer. A success without a body is `None`."""
+        """Return the JSON answer. A successful response without a body is `None`."""
         response = await self.send(call)
         return None if response.status_code == 204 else read_json(response)
 

@@ -59,5 +59,5 @@ class AsyncPages(Generic[T]):
             if not isinstance(data, list):
                 raise TypeError
         except (KeyError, TypeError):
-            raise unreadable(200, "JSON that is no list of the service", str(body)) from None
+            raise unreadable(200, "JSON that is not a list of the service", str(body)) from None
         return Page(data, has_more)

@@ -169,7 +169,7 @@ class AsyncRecords:
         after: str | None = None,
         before: str | None = None,
     ) -> AsyncPages[RecordRow]:
-        """List the rows of a sheet that became no pair, with the reasons."""
+        """List the rows of a sheet that were rejected, with the reasons."""
         query = {"status": status, "limit": limit, "order": order, "after": after, "before": before}
         call = Call("listRecordRows", _path(collection_id, record_id), query=query)
         return AsyncPages(self._connection, call, "row_id")

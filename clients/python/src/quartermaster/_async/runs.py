@@ -90,11 +90,11 @@ class AsyncRuns:
         return AsyncPages(self._connection, Call("listRuns", query=query), "run_id")
 
     async def get(self, run_id: str) -> Run:
-        """Return a run; for a run in the background with its result or error."""
+        """Return a run. An asynchronous run includes its result or error."""
         return await self._data(Call("getRun", {"run_id": run_id}))
 
     async def cancel(self, run_id: str) -> Run:
-        """Cancel a run. A run that has ended stays unchanged."""
+        """Cancel a run. A run that has ended does not change."""
         return await self._data(Call("cancelRun", {"run_id": run_id}))
 
     async def events(self, run_id: str, *, last_event_id: str | None = None) -> AsyncIterator[RunEvent]:

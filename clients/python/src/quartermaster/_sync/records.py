@@ -169,7 +169,7 @@ class Records:
         after: str | None = None,
         before: str | None = None,
     ) -> Pages[RecordRow]:
-        """List the rows of a sheet that became no pair, with the reasons."""
+        """List the rows of a sheet that were rejected, with the reasons."""
         query = {"status": status, "limit": limit, "order": order, "after": after, "before": before}
         call = Call("listRecordRows", _path(collection_id, record_id), query=query)
         return Pages(self._connection, call, "row_id")

@@ -3,7 +3,7 @@ import { guessesOf } from './password-guesses.ts';
 import { passwordRefused } from './problems.ts';
 
 /**
- * Words of which leaked passwords consist. Digits, signs and doubled letters are removed from a password. The rest must
+ * Words that occur in leaked passwords. Digits, signs and doubled letters are removed from a password. The rest must
  * be more than one or two of these words. This test replaces the list of leaked passwords itself.
  */
 const commonWords = new Set(

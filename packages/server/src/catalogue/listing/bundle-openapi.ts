@@ -13,7 +13,7 @@ export interface BundleOpenApi {
   readonly publicUrl: string;
 }
 
-/** The maximum length, in characters, of a description that clients accept. Source: GPT Actions. Source: GPT Actions. */
+/** The maximum length, in characters, of a description that clients accept. Source: GPT Actions. */
 const maxOperationDescription = 300;
 const maxPropertyDescription = 700;
 

@@ -19,7 +19,7 @@ interface Mistake {
   /** The text to replace in the good file. */
   readonly from?: string | RegExp;
   readonly to?: string;
-  /** Alternatively, the whole content. */
+  /** The whole content of the file, instead of a change to it. */
   readonly content?: string | Buffer;
   readonly says: string | readonly string[];
 }

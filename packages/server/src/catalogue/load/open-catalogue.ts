@@ -21,7 +21,7 @@ export interface OpenCatalogueOptions extends LoadCatalogueOptions {
 const settleMs = 250;
 /** Enough for about 2,000 typical plugins. The rest is read while the service runs; see `Catalogue.loading`. */
 const maxFirstReadBytes = 2 * 1024 * 1024;
-/** The largest share of time that checks of the folders may take, because many files take long. */
+/** The largest share of time that checks of the folders may take, because checking many files takes long. */
 const share = 1 / 50;
 
 /**

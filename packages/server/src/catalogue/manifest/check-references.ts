@@ -1,7 +1,7 @@
 import { childrenOf, isSubschema, type SchemaNode, type Subschema } from '../schema/subschemas.ts';
 import type { FieldPath, Findings } from './findings.ts';
 
-/** The most schemas that may apply to one value after references are followed. */
+/** The maximum number of schemas that may apply to one value after references are followed. */
 const maxInPlace = 5_000;
 
 export interface ReferenceCheck {

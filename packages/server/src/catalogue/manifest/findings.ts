@@ -14,7 +14,7 @@ export const wholeFile = '(file)';
 /** The field of a finding about an installed bundle that differs from its archive. */
 export const wholeArchive = '(archive)';
 
-/** The most findings of one file. Each is a line in the log. */
+/** The maximum number of findings of one file. Each is a line in the log. */
 const mostFindings = 100;
 
 export function createFindings(file: string, lineOf: (path: FieldPath) => number | null): Findings {

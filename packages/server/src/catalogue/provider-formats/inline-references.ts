@@ -3,7 +3,7 @@ import { resolvePointer } from '../manifest/check-references.ts';
 import { childrenOf } from '../schema/subschemas.ts';
 import type { JsonSchema } from './function-format.ts';
 
-/** The most schemas after inlining, which multiplies shared definitions. Beyond it references stay. */
+/** The maximum number of schemas after inlining, which multiplies shared definitions. Beyond it references stay. */
 const maxInlined = 2_000;
 const annotations = new Set(['description', 'title', 'default', 'examples', 'deprecated', '$comment']);
 

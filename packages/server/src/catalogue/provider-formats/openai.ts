@@ -12,7 +12,7 @@ import { portable } from './portable-schema.ts';
 import { type Rules, rewriteSchema } from './rewrite-schema.ts';
 import { toolName } from './tool-name.ts';
 
-/** The most characters of a function's description at OpenAI. */
+/** The maximum number of characters of a function's description at OpenAI. */
 const maxDescription = 1_024;
 
 /**

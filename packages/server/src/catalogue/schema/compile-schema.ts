@@ -107,7 +107,7 @@ function createReadInput(validate: Validate): ReadInput {
   };
 }
 
-/** The most attempts. Each removes every null that an error names. */
+/** The maximum number of attempts. Each removes every null that an error names. */
 const maxNullRounds = 5;
 
 /** Removes members that are null where their schema does not allow null. Changes `input`. @returns whether the result is valid */

@@ -8,7 +8,7 @@ import { listEnvelope } from '../../kernel/envelope.ts';
 import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 
-/** Rows of a sheet that became no pair, as a list or as a sheet to correct. Source: docs/contract.md "Collections, records, chunks". */
+/** The rejected rows of a sheet, as a list or a sheet. Source: docs/contract.md "Collections, records, chunks". */
 export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; readonly rows: RecordRows }): void {
   app.get(
     `${ofRecord}/rows`,

@@ -3,7 +3,7 @@
  * taught first and therefore comes first in the national standard.
  */
 export interface CharacterStatistics {
-  /** The most used characters, in descending order of frequency. */
+  /** The maximum number of used characters, in descending order of frequency. */
   readonly frequent: string;
   /** The share of a text that the frequent characters form. */
   readonly frequentShare: number;

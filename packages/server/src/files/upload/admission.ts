@@ -44,7 +44,7 @@ export interface AdmissionsDeps {
   readonly maxUploadsInFlight: number;
 }
 
-/** The most bytes that a body can have in addition to its file. A larger difference proves a wrong length. */
+/** The maximum number of bytes that a body can have in addition to its file. A larger difference proves a wrong length. */
 export const mostAroundFile =
   multipartLimits.parts * (multipartLimits.headerBytes + longestOtherField) + 4 * multipartLimits.surroundingBytes;
 

@@ -1,6 +1,6 @@
 /** The minimum speed of a request body. */
 export interface Pace {
-  /** The most milliseconds without data. */
+  /** The maximum number of milliseconds without data. */
   readonly idle: number;
   /** Milliseconds before the minimum rate applies. */
   readonly grace: number;

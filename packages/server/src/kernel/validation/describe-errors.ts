@@ -16,7 +16,7 @@ export interface DescribeOptions {
   readonly schema: object;
   /** Whether `found` may contain the value at a place. False for credentials, headers and passwords. */
   readonly showsValue: (segments: readonly string[]) => boolean;
-  /** The most validation errors. */
+  /** The maximum number of validation errors. */
   readonly limit: number;
 }
 
@@ -75,7 +75,7 @@ function describeUnknown(error: ErrorObject, segments: readonly string[], showsV
   return { segments: [...segments, name], found: unknownParameter, expected };
 }
 
-/** The most names or values that one message lists. */
+/** The maximum number of names or values that one message lists. */
 const mostListed = 30;
 
 type Params = Readonly<Record<string, unknown>>;

@@ -22,7 +22,7 @@ export const unknownParameter = 'an unknown parameter';
 /** The same where names must not be shown. The path is that of the object. */
 export const hiddenParameter = 'a parameter with an unknown name';
 
-/** The most characters of a path, and of a name or value, in a sentence. */
+/** The maximum number of characters of a path, and of a name or value, in a sentence. */
 const longestPath = 200;
 const longestValue = 60;
 

@@ -61,7 +61,7 @@ function readSent(headerOf: ReadHeader): Named {
   }
 }
 
-/** The most profile names of one request. Credentials have at most 32 members, each with one name, and one for all bundles. */
+/** The maximum number of profile names of one request. Credentials have at most 32 members, each with one name, and one for all bundles. */
 const maxProfileNames = 33;
 
 /** The names of profiles, for all bundles or below the id of a bundle. */

@@ -1,6 +1,6 @@
 import { fieldInvalid, quote, quoteNames } from '../../kernel/validation/validation-error.ts';
 
-/** The most names in the URL of an endpoint. */
+/** The maximum number of names in the URL of an endpoint. */
 export const maxChosenNames = 200;
 
 /** The tools that the URL of an endpoint names. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** The most tools of a chosen bundle or toolset that are listed. Models choose badly among more. */
+/** The maximum number of tools of a chosen bundle or toolset that are listed. Models choose badly among more. */
 export const maxListedTools = 100;
-/** The most tools of one page of `tools/list`. Some clients read only the first page. */
+/** The maximum number of tools of one page of `tools/list`. Some clients read only the first page. */
 export const toolsPerPage = 200;
 
 /** A page of the names of a list. */

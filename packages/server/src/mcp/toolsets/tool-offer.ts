@@ -15,7 +15,7 @@ const bytesPerToken = 4;
 export interface OffersDeps {
   readonly searchTools: SearchTools;
   readonly findProfiles: FindProfiles;
-  /** The most tokens of the tools that an endpoint without a choice lists. */
+  /** The maximum number of tokens of the tools that an endpoint without a choice lists. */
   readonly listTokens: number;
 }
 

@@ -6,7 +6,7 @@ import type { PostingArrays } from './segment-format.ts';
  * all statistics that the collection will ever have.
  */
 
-/** The most pairs that bound a block. */
+/** The maximum number of pairs that bound a block. */
 export const mostPairs = 4;
 
 /**

@@ -65,7 +65,7 @@ export interface PostingList {
   decode(block: number, target: PostingArrays): number;
 }
 
-/** The most postings of a block. A short list is one block. */
+/** The maximum number of postings of a block. A short list is one block. */
 export const largestBlock = Math.max(blockSize, mostInlinePostings);
 
 /** Finds a term. Reads one dictionary page, and the skip pages of a long list. */

@@ -28,7 +28,7 @@ export interface ByteWriter {
   take(): Uint8Array;
 }
 
-/** The most bytes that a number takes. */
+/** The maximum number of bytes that a number takes. */
 const longestVarint = 8;
 
 export function createByteWriter(): ByteWriter {
