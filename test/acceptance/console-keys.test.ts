@@ -44,3 +44,51 @@ test('[console] revoking a key that may create keys offers to revoke those as we
   assert.equal(await box.count(), 0, 'a key without the scope admin creates none');
   assert.deepEqual(complaints, []);
 });
+
+test('[console] a key can be limited to bundles and plugins, and the list of keys shows the limit in both languages', async (t) => {
+  const opened = await openConsole(t);
+  const { page, service, complaints } = opened;
+  await openPage(opened, 'Project settings');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('limited');
+  const limit = dialog.getByLabel('Plugins that the key runs');
+  assert.equal(await limit.count(), 0, 'a key without the scope plugins runs none');
+  await dialog.getByRole('checkbox', { name: /^plugins:/ }).check();
+  await limit.selectOption('Only these bundles and plugins');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByText('Select at least one bundle or plugin.').waitFor();
+
+  const search = dialog.getByLabel('Find bundles and plugins');
+  await search.fill('calculator');
+  await dialog.getByRole('checkbox', { name: '(calculator)' }).check();
+  await search.fill('convert a time to another zone');
+  await dialog.getByRole('checkbox', { name: '(time/convert_time)' }).check();
+  assert.ok(await dialog.getByRole('checkbox', { name: '(calculator)' }).isChecked(), 'a chosen bundle stays');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const key = (await page.getByTestId('created-key').textContent())?.trim() ?? '';
+  await dialog.getByText('Runs only: calculator · time/convert_time').waitFor();
+  await page.getByRole('button', { name: 'I copied the key' }).click();
+
+  const run = async (bundle_id: string, plugin_id: string, input_params: object) => {
+    const answer = await fetch(`${service.filesUrl}/plugins/v1/execute`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ bundle_id, plugin_id, input_params, credentials: {} }),
+    });
+    return answer.status;
+  };
+  assert.equal(await run('calculator', 'evaluate', { expression: '6*7' }), 200);
+  assert.equal(await run('time', 'list_timezones', {}), 403);
+
+  const row = page.locator('[data-name="limited"]');
+  await row.getByText('Runs only: calculator · time/convert_time').waitFor();
+  await page.getByRole('button', { name: '中文' }).click();
+  await row.getByText('只能运行：calculator · time/convert_time').waitFor();
+  await page.getByRole('button', { name: '创建密钥' }).click();
+  await dialog.getByRole('checkbox', { name: /^plugins：/ }).check();
+  await dialog.getByLabel('密钥可以运行的插件').selectOption('仅限以下插件包和插件');
+  await dialog.getByLabel('查找插件包和插件').fill('二维码');
+  await dialog.getByRole('checkbox', { name: '(qr_code_generator/generate_qr_code)' }).waitFor();
+  assert.deepEqual(complaints, []);
+});

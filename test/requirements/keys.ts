@@ -32,6 +32,7 @@ export const keysRequirements: Requirements = {
       '[key-tools] lists, searches and calls over MCP offer only the plugins of the key, at both addresses',
       '[key-tools] a key cannot create or rotate a key with more tools than its own, and the log names the tools',
       '[key-tools] the command creates a key with tools and lists them',
+      '[console] a key can be limited to bundles and plugins, and the list of keys shows the limit in both languages',
       'a key keeps its tools, and a key that it creates or rotates has no others',
     ],
   },

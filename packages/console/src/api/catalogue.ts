@@ -24,3 +24,16 @@ export function usePlugins(bundleId?: string) {
     placeholderData: (known, query) => (query?.queryKey[2] === (bundleId ?? '') ? known : undefined),
   });
 }
+
+/** The plugins that match a question in plain words, best first; none without a question. */
+export function useFoundPlugins(question: string) {
+  const { code } = useLanguage();
+  return useQuery({
+    queryKey: ['plugins found', code, question],
+    queryFn: async () =>
+      question === ''
+        ? []
+        : asPlugins(await pluginsApi.data('GET /v1/plugins', { query: { lang: code, q: question, limit: 20 } })),
+    placeholderData: keepPreviousData,
+  });
+}

@@ -5,6 +5,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { KeyTools } from './key-tools.tsx';
 import classes from './settings.module.css';
 
 /** Shows a new key, once, with an example command. */
@@ -22,6 +23,7 @@ export function CreatedKey({ created, onClose }: { created: NewApiKey; onClose: 
             <CopyButton text={created.key} what={`${t('action.copy')}: ${t('settings.createdKey')}`} />
           </Group>
         </div>
+        <KeyTools tools={created.tools} />
         <div>
           <Text size="sm" fw={600} mb={6}>
             {t('settings.createdTry')}

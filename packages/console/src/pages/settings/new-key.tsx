@@ -6,6 +6,7 @@ import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { ToolChoice } from './tool-choice.tsx';
 
 const dayMs = 86_400_000;
 const lifetimes = [7, 30, 90, 365];
@@ -21,10 +22,15 @@ export function NewKey({ projectId, onCreated, onClose }: NewKeyProps) {
   const [name, setName] = useState('');
   const [wanted, setWanted] = useState<readonly Scope[]>(['files', 'collections']);
   const [days, setDays] = useState('');
+  const [isLimited, setLimited] = useState(false);
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const hasPlugins = wanted.includes('plugins');
+  const isMissing = hasPlugins && isLimited && chosen.length === 0;
   const create = async () => {
-    if (wanted.length === 0) return;
+    if (wanted.length === 0 || isMissing) return;
     const expires = days === '' ? null : Date.now() + Number(days) * dayMs;
-    const body = { name, scopes: [...wanted], expires_timestamp: expires };
+    const tools = hasPlugins && isLimited ? { tools: [...chosen] } : {};
+    const body = { name, scopes: [...wanted], expires_timestamp: expires, ...tools };
     onCreated(await filesApi.data('POST /v1/projects/{project_id}/keys', { path: { project_id: projectId }, body }));
   };
   return (
@@ -51,6 +57,18 @@ export function NewKey({ projectId, onCreated, onClose }: NewKeyProps) {
                 ))}
               </Stack>
             </Checkbox.Group>
+            {hasPlugins ? (
+              <NativeSelect
+                label={t('settings.toolLimit')}
+                value={isLimited ? 'some' : 'all'}
+                onChange={(event) => setLimited(event.currentTarget.value === 'some')}
+                data={[
+                  { value: 'all', label: t('settings.toolsAll') },
+                  { value: 'some', label: t('settings.toolsSome') },
+                ]}
+              />
+            ) : null}
+            {hasPlugins && isLimited ? <ToolChoice chosen={chosen} onChange={setChosen} isMissing={isMissing} /> : null}
             <NativeSelect
               label={t('settings.expiry')}
               value={days}
