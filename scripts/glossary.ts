@@ -8,7 +8,7 @@ import { readGlossary } from './glossary/read-glossary.ts';
 const notOurs = /^(docs\/glossary\.md|CHANGELOG\.md|test\/fixtures\/|scripts\/glossary|test\/glossary\.test\.ts)/;
 
 const terms = readGlossary('docs/glossary.md');
-// A new file counts before it is added to the index.
+// A new file is checked even before it is added to the index.
 const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '--', '*.ts', '*.tsx', '*.mjs', '*.md'];
 const files = execFileSync('git', listed, { encoding: 'utf8' })
   .split('\n')

@@ -283,7 +283,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** XML has no place for control characters, in no spelling. */
+/** XML cannot contain control characters in any form. */
 function escaped(content: string): string {
   return content
     .toWellFormed()

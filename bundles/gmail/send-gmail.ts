@@ -17,7 +17,7 @@ interface Output {
 
 const address = 'https://gmail.googleapis.com/gmail/v1/users/me/messages/send';
 
-/** Code, because Gmail wants the whole message (RFC 5322) as base64url. */
+/** This plugin needs code, because Gmail requires the whole message (RFC 5322) as base64url. */
 export const run: Handler<Input, Output> = async (input, context) => {
   const thread = input.thread_id === undefined ? {} : { threadId: input.thread_id };
   const raw = base64(writeMessage(input))
@@ -30,7 +30,7 @@ export const run: Handler<Input, Output> = async (input, context) => {
   return { id, thread_id: threadId };
 };
 
-/** Addresses and ids hold no line break: their schemas see to that. */
+/** Addresses and ids contain no line break, because their schemas forbid it. */
 function writeMessage({ to, cc = [], bcc = [], subject, text, in_reply_to }: Input): string {
   const list = (name: string, addresses: readonly string[]) =>
     addresses.length === 0 ? [] : [`${name}: ${addresses.join(',\r\n ')}`];

@@ -76,7 +76,7 @@ function articleOf(pmid: string, summary: Summary) {
   };
 }
 
-/** PubMed writes an empty text for what there is not. */
+/** PubMed returns an empty text for a missing value. */
 function textOrNull(text: string | undefined): string | null {
   return text === undefined || text === '' ? null : text;
 }

@@ -117,7 +117,7 @@ function parameterCase(
   amplifier: Amplifier,
 ): HoldCase {
   const text = amplifier.text(parameterBytes).toWellFormed();
-  // A percent escape takes three bytes for one.
+  // A percent escape takes three bytes for each byte.
   const encoded = encodeURIComponent(text.slice(0, 4_000).toWellFormed()).slice(0, parameterBytes).replace(/%.?$/, '');
   return {
     target: nameOf(operation),

@@ -9,7 +9,7 @@ import { createEndings } from '../support/endings.ts';
 import { memoryOf } from './expressions.ts';
 import { probeHealth } from './probe-health.ts';
 
-/** MiB that the peers may add to the memory of the service. */
+/** The maximum number of MiB that the peers may add to the memory of the service. */
 const mostMemory = 500;
 
 interface Kind {

@@ -174,7 +174,7 @@ test('every response is returned by its type: JSON, text in any charset, bytes, 
   assert.match(large.error.message, /larger than 524288 bytes/);
 });
 
-test('a body is JSON, a form or text, and one of them', async (t) => {
+test('a request has at most one body: JSON, a form or text', async (t) => {
   const { execute, asked: received } = await openWorld(t, allowed);
   const send = (input: Record<string, unknown>) =>
     execute('http_send', { url: 'https://api.example.com/', method: 'POST', ...input });

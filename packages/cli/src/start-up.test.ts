@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const main = join(import.meta.dirname, 'main.ts');
 const hook = join(import.meta.dirname, 'testing/count-modules.ts');
 
-/** Files of the command line and of commander. A start reads each of them. */
+/** The maximum number of loaded files of the command line and of commander. A start reads each of them. */
 const mostFiles = 60;
 
 for (const command of ['--version', '--help', 'files list --help', 'run list --help', 'bundle import openapi --help']) {
@@ -21,7 +21,7 @@ for (const command of ['--version', '--help', 'files list --help', 'run list --h
   });
 }
 
-/** Commands that use a service, with the client. */
+/** The maximum number of loaded files for commands that use a service, with the client. */
 const mostFilesOfRequests = 90;
 
 for (const command of ['files list', 'records add x --text y', 'search x y', 'plugins list', 'run x/y', 'login']) {

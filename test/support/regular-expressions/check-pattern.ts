@@ -1,7 +1,7 @@
 import type { Pattern } from './find-patterns.ts';
 import type { Judge } from './judge-pattern.ts';
 
-/** Number of steps of a pattern that holds the event loop for less than 50 ms. */
+/** The maximum number of steps of a pattern, which take less than 50 ms of the event loop. */
 const mostSteps = 10_000_000;
 const boundNote = /bounded: at most ([0-9,]{1,12}) (?:characters|bytes) \([^()]{3,80}\)/;
 const composedNote = /composed: \S.{10}/;

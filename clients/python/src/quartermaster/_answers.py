@@ -58,7 +58,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ApiError
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of `Retry-After`. A date counts from the `Date` of the answer, whose clock wrote both."""
+    """Return the seconds of `Retry-After`. A date counts from the `Date` of the answer, because the same clock wrote both."""
     value = headers.get("retry-after", "").strip()
     if value.isdecimal() and value.isascii():
         return float(value[:12])

@@ -2,8 +2,8 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { isJson, type OpenApiDocument, textOf } from './document.ts';
 
 /**
- * Finds the base URL of an operation: its own, else that of its path, else that of the document; without a trailing slash.
- * Variables take their defaults, and `https` is preferred.
+ * Finds the base URL of an operation: its own, otherwise that of its path, otherwise that of the document; without a
+ * trailing slash. Variables take their defaults, and `https` is preferred.
  * @param given the user's URL; it is the base of relative URLs and replaces `localhost` and missing ones
  * @returns undefined when there is no absolute URL
  */

@@ -7,7 +7,7 @@ import { SetUp } from './set-up.tsx';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 
-/** Shows set-up without an administrator, sign-in without a session, and else the pages. */
+/** Shows the set-up if there is no administrator, the sign-in if there is no session, and otherwise the pages. */
 export function Root() {
   const { t } = useLanguage();
   const state = useSessionState();

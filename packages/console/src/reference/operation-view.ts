@@ -53,7 +53,7 @@ function parametersOf(operation: Operation, api: ApiDocument): HTMLElement | nul
   return section(word.parameters, schemaList({ type: 'object', properties, required }, api));
 }
 
-/** Answers that refuse: their status and codes. */
+/** The error responses, with their status and codes. */
 function errorsOf({ responses = {} }: Operation, api: ApiDocument): HTMLElement | null {
   const refusals = Object.entries(responses).filter(([status]) => !status.startsWith('2'));
   if (refusals.length === 0) return null;

@@ -2,7 +2,7 @@ import { access, cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exists } from '../kernel/disk/exists.ts';
 
-/** Replacing a bundle takes moments. A copy during a replacement is repeated. */
+/** The maximum number of attempts. A copy during the short replacement of a bundle is repeated. */
 const mostAttempts = 10;
 
 /**

@@ -65,8 +65,8 @@ export interface Icon {
 }
 
 /**
- * The content of the plugins address. A list is built at its first request. `language` may be any text: the answer is in that
- * language, else in its parent (`zh-CN` → `zh`), else in English.
+ * The content of the plugins address. A list is built at its first request. `language` may be any text: the response is
+ * in that language, otherwise in its parent (`zh-CN` → `zh`), otherwise in English.
  */
 export interface Catalogue {
   /** Sorted by id. */

@@ -1,7 +1,7 @@
 import type { CollectionType, ListQuery } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 
-/** The highest and the default capacity of a collection, in chunks. */
+/** The maximum and default capacity of a collection, in chunks. */
 export const maxCapacity = 100_000_000;
 
 /** A stored collection. Times are in milliseconds. */

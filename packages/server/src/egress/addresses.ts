@@ -34,7 +34,9 @@ export function createAddressCheck(allow: readonly string[]): AddressCheck {
   };
 }
 
-/** The host of a URL without brackets when it is a literal address, else null. The URL parser has normalised it. */
+/**
+ * The host of a URL without brackets when it is a literal address, otherwise null. The URL parser has normalised it.
+ */
 export function literalAddress(hostname: string): string | null {
   const bare = bareHost(hostname);
   return isIP(bare) === 0 ? null : bare;

@@ -27,7 +27,7 @@ export interface CallTimings {
   busySince: number;
 }
 
-/** The longest list of calls. Redirects and retries count, so it may exceed the requests of a run. */
+/** The maximum number of calls. It includes redirects and retries, so it may exceed the requests of a run. */
 const maxCalls = 100;
 
 type Noted = { -readonly [Member in keyof OutboundCall]: OutboundCall[Member] };

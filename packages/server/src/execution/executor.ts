@@ -49,9 +49,9 @@ export interface ExecutionLimits {
   readonly maxRedirects: number;
   /** Retries of an outbound call that may be repeated. */
   readonly maxRetries: number;
-  /** Runs of one key that wait or run at the same time. A further one gets 429. */
+  /** The maximum number of runs of one key that wait or run at the same time. A further one gets 429. */
   readonly maxRunsOfKey: number;
-  /** Declarative runs at the same time. A further one gets 429. */
+  /** The maximum number of concurrent declarative runs. A further one gets 429. */
   readonly maxConcurrentRuns: number;
   /** Milliseconds for which a checked definition of a remote tool is trusted before it is checked again. */
   readonly toolBeliefMs: number;

@@ -12,8 +12,8 @@ export function isShallow(value: unknown, maxDepth: number): boolean {
 export const maxOutputDepth = 64;
 
 /**
- * The most values and member names of an output. 1 MiB of JSON can have seven times as many, and each step after a run visits
- * all of them.
+ * The maximum number of values and member names of an output. 1 MiB of JSON can have seven times as many, and each step
+ * after a run visits all of them.
  */
 export const maxOutputParts = 50_000;
 

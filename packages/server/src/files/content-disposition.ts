@@ -34,7 +34,7 @@ function decodeOptional(value: string | undefined): string | undefined {
 }
 
 /**
- * Decodes UTF-8, or latin1 of old browsers when the bytes are not UTF-8. Then it decodes the escapes of the WHATWG form
+ * Decodes UTF-8, or Latin-1 of old browsers if the bytes are not UTF-8. Then it decodes the escapes of the WHATWG form
  * encoding.
  */
 function decodePlain(value: string): string {

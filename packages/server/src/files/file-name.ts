@@ -9,7 +9,7 @@ export interface FileName {
   readonly extension: Extension;
 }
 
-/** Bytes of UTF-8, the limit of common file systems on which a download is saved. */
+/** The maximum number of bytes in UTF-8. Common file systems, on which downloads are saved, have the same limit. */
 const longestName = 255;
 
 /**

@@ -28,7 +28,7 @@ export interface RecordWorkerDeps extends ProcessDeps {
    * are available counts.
    */
   readonly maxWaitMs: number;
-  /** The number of attempts that may fail for a reason of the service. Then the record fails. */
+  /** The maximum number of attempts that fail for a reason of the service. After these the record fails. */
   readonly maxAttempts: number;
   /** The delay before the second attempt, in milliseconds. It doubles with each further attempt. */
   readonly backoffMs: number;

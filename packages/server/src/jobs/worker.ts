@@ -23,7 +23,7 @@ export interface JobHandler {
   perform(): Promise<void>;
   /**
    * Requeues or fails the job after `perform` rejected. Retries while the database is not available.
-   * @param reason of the signal if that was aborted, else the error
+   * @param reason that of the signal if it was aborted, otherwise the error
    */
   settle(reason: unknown): Promise<void>;
   /** Extends the lease. @returns false when it is lost. Default: `perform` extends the lease itself. */

@@ -18,7 +18,7 @@ export interface Mcp {
 }
 
 export interface McpRoutesDeps {
-  /** Called for each request; makes it once. */
+  /** Called for each request. Creates the value once. */
   readonly open: () => Promise<Mcp>;
   /** The error in the Host or Origin of a request; null when both are allowed. */
   readonly checkSite: (headers: FastifyRequest['headers']) => Error | null;

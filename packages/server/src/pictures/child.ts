@@ -5,7 +5,7 @@ import { openParentChannel } from '../processes/parent-channel.ts';
 import { pictureLimits } from './picture-limits.ts';
 
 /**
- * The process that converts SVG pictures, one after another. It has no environment, no network and no files but its
+ * The process that converts SVG pictures, one after another. It has no environment, no network, and no files except its
  * own program. A picture comes in as one frame of bytes; a PNG, or an empty message when there is none, goes out.
  */
 // The server ends this process. A signal to the whole process group (Ctrl-C) must not fail the current picture.

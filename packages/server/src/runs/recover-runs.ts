@@ -26,7 +26,7 @@ export interface RecoveryDeps {
 }
 
 const batch = 100;
-/** The processes that may exit while they execute a run. After that the run is ended. */
+/** The maximum number of processes that exit while they execute a run. After these the run is ended. */
 const maxAttempts = 3;
 
 /** Claims orphaned runs, executes those whose repetition is harmless, and ends the others. */

@@ -7,7 +7,7 @@ export interface QueueBounds {
   readonly maxRunning: number;
   /** The maximum number of runs that execute or wait. */
   readonly maxAccepted: number;
-  /** The same for one key. */
+  /** The same limit for one key. */
   readonly maxAcceptedOfKey: number;
   /** The maximum number of characters of all requests together. */
   readonly maxSize: number;

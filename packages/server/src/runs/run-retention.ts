@@ -13,7 +13,7 @@ export interface RunRetentionDeps {
 export interface RunRetention {
   /** The number of days for which runs are stored. */
   readonly days: number;
-  /** The number of runs that a project keeps. */
+  /** The maximum number of runs that a project keeps. */
   readonly most: number;
   /** The maximum size of all stored results together, in bytes. */
   readonly resultBytes: number;

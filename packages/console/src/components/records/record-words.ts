@@ -1,7 +1,7 @@
 import type { Locator, RecordItem } from '@quartermaster/contract';
 import type { Translate } from '../../language/language.tsx';
 
-/** The display name of a record: its title, else its file name or URL, else the start of its text. */
+/** The display name of a record: its title, otherwise its file name or URL, otherwise the start of its text. */
 export function nameOfRecord(record: RecordItem): string {
   if (record.title !== '') return record.title;
   if (record.type === 'text') return record.content.slice(0, 80);

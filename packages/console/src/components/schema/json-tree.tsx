@@ -1,6 +1,6 @@
 import classes from './json-tree.module.css';
 
-/** Members shown; the rest is shown as a count. */
+/** The maximum number of members shown. The rest is shown as a count. */
 const mostMembers = 200;
 
 /** A JSON value as a tree; nested parts are collapsed. */

@@ -168,7 +168,7 @@ function ListField({ items, ...props }: FieldProps & { readonly items: JsonSchem
       <div className={classes.fields}>
         {props.schema.description}
         {values.map((value, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: items have no name but their place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: items have no key except their position.
           <div key={index} className={classes.item}>
             <Field
               name={`${props.name} ${index + 1}`}

@@ -72,7 +72,7 @@ function Property({ name, property, root, depth, isRequired }: PropertyProps) {
           <>
             <div className={classes.kind}>{t('schema.oneOf')}</div>
             {variants.map((variant, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: variants have no name but their place.
+              // biome-ignore lint/suspicious/noArrayIndexKey: variants have no key except their position.
               <SchemaView key={index} schema={resolve(variant, root)} root={root} depth={depth + 1} />
             ))}
           </>

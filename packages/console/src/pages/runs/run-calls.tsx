@@ -31,7 +31,7 @@ export function RunCalls({ run }: { run: Run }) {
             </Table.Thead>
             <Table.Tbody>
               {run.egress.map((call, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: calls have no name but their place.
+                // biome-ignore lint/suspicious/noArrayIndexKey: calls have no key except their position.
                 <Table.Tr key={index}>
                   <Table.Td>{call.host}</Table.Td>
                   <Table.Td>{call.method}</Table.Td>

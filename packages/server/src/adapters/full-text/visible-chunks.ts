@@ -5,7 +5,7 @@ import type { Tables } from '../database/tables.ts';
 import type { TextMatch } from './full-text.ts';
 import { metadataFilter } from './metadata-filter.ts';
 
-/** Stays below SQLite's 32,766 parameters a statement. */
+/** Stays below SQLite's limit of 32,766 parameters per statement. */
 const askedAtOnce = 1000;
 
 export interface Condition {

@@ -205,7 +205,7 @@ function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): voi
     (request, reply) => {
       const icon = catalogue().findIcon(request.params.bundle_id);
       if (icon === undefined) throw iconNotFound(request.params.bundle_id);
-      // A drawing may hold scripts: opened by itself, it must not run in the name of this address.
+      // A drawing may contain scripts, which must not run with this origin when the drawing is opened directly.
       reply
         .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
         .header('Cross-Origin-Resource-Policy', 'cross-origin');

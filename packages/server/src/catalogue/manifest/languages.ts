@@ -6,7 +6,7 @@ export const fallbackLanguage = 'en';
 /** The form of a language name in manifests and in `lang`: `en`, `zh`, `pt-BR`. */
 export const languageName = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/;
 
-/** Selects the language of an answer: the requested one, else its parent (`zh-CN` → `zh`), else English. */
+/** Selects the language of an answer: the requested one, otherwise its parent (`zh-CN` → `zh`), otherwise English. */
 export type ResolveLanguage = (requested: string | undefined) => string;
 
 /** @param known bounds the languages that are ever prepared, whatever is requested */

@@ -44,7 +44,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** A short reason for people: the code of the system, else the first line of the message. */
+/** A short reason for people: the code of the system, otherwise the first line of the message. */
 export function reasonOf(error: unknown): string {
   const code = errorCode(error);
   if (code !== 'unknown' || !(error instanceof Error)) return code;

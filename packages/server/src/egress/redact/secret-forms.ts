@@ -54,7 +54,7 @@ export function familiesOf(secret: string): FormFamily[] {
   ];
 }
 
-/** The forms of a binary secret: its packings. */
+/** The forms of a binary secret: its encodings. */
 export function familiesOfBytes(secret: Uint8Array): FormFamily[] {
   const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
   return packings.map((pack) => ({
@@ -172,7 +172,7 @@ function utf16OfAscii(text: string): Buffer {
 /** An encoding of bytes as text. */
 interface PackState {
   readonly forms: (bytes: Buffer) => string[];
-  /** Texts that every packing of these bytes contains, whatever bytes surround them. */
+  /** Texts that every encoding of these bytes contains, whatever bytes surround them. */
   readonly signs: (bytes: Buffer) => string[];
 }
 

@@ -6,7 +6,10 @@ import { parseXml } from './xml-tree.ts';
 export type BodyFormat = 'json' | 'xml' | 'text' | 'base64';
 export type ReadBody = { readonly body: unknown } | { readonly wrong: string };
 
-/** The deepest nesting of a JSON answer. A deeper answer is not parsed: 1 MiB of nested arrays takes 60 MiB as values. */
+/**
+ * The maximum nesting of a JSON answer. A deeper answer is not parsed, because 1 MiB of nested arrays takes 60 MiB as
+ * values.
+ */
 export const maxAnswerDepth = 200;
 
 /** Parses an upstream's body. An empty body becomes null, or the empty string for the formats text and base64. */

@@ -16,9 +16,15 @@ import { createSlots } from './slots.ts';
 import { spawnChild } from './spawn-child.ts';
 
 export interface SandboxOptions {
-  /** Processes of one bundle. Fewer than `maxChildren`, so that one bundle cannot occupy all processes. */
+  /**
+   * The maximum number of processes of one bundle. It is lower than `maxChildren`, so that one bundle cannot occupy all
+   * processes.
+   */
   readonly maxChildrenPerBundle: number;
-  /** Processes of all bundles and projects together. One more is reserved for a project that has none. */
+  /**
+   * The maximum number of processes of all bundles and projects together. One more is reserved for a project that has
+   * none.
+   */
   readonly maxChildren: number;
   /** Runs that may wait in total. One bundle and project may use half of the places. */
   readonly queueLength: number;

@@ -16,7 +16,7 @@ export interface Run {
   receive(message: RunMessage): boolean;
   /** Sets the outcome of a run whose process is about to be killed. Only the first call has an effect. */
   setOutcome(outcome: SandboxOutcome): void;
-  /** Ends the run because its process has exited, with the outcome set before or else with this one. */
+  /** Ends the run because its process has exited, with the outcome set before, otherwise with this one. */
   end(outcome: SandboxOutcome): void;
   /** Returns the run to the queue: the child has not begun it and will not. */
   requeue(): void;

@@ -6,14 +6,17 @@ export interface SlotOwner {
   readonly projectId: string;
 }
 
-/** The parts of a pool that the slots need: its owner, since when it waits or idles, and how it starts and stops workers. */
+/**
+ * The parts of a pool that the slots need: its owner, the start of its wait or idle time, and how it starts and stops
+ * workers.
+ */
 export interface SlotHolder {
   readonly owner: SlotOwner;
   /** Starts workers for the queued runs while slots are free. */
   startWorkers(): void;
-  /** Since when runs wait although the pool has no worker, in milliseconds since 1970. */
+  /** The time since which runs have waited in a pool without a worker, in milliseconds since 1970. */
   starvingSince(): number | undefined;
-  /** Since when the longest idle worker has been idle. */
+  /** The time since which the longest idle worker has been idle. */
   idleSince(): number | undefined;
   stopLongestIdle(): void;
   /** `since` is when the first waiting run was queued. */

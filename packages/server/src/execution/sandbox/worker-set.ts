@@ -8,13 +8,13 @@ export interface WorkerSet {
   size(): number;
   /** The number of processes that are not ready yet. */
   starting(): number;
-  /** Assigns a run to the worker that became idle last, else to the least busy one that accepts it. */
+  /** Assigns a run to the worker that became idle last, otherwise to the least busy one that accepts it. */
   assign(run: PendingRun): Worker | undefined;
   /** Starts a worker. The caller must have acquired a slot. */
   start(): void;
   /** Offers a worker that may accept a run to `onAvailable`. A worker that gets no run becomes idle. */
   offer(worker: Worker): void;
-  /** Since when the longest idle worker has been idle, in milliseconds since 1970. */
+  /** The time since which the longest idle worker has been idle, in milliseconds since 1970. */
   idleSince(): number | undefined;
   stopLongestIdle(): void;
   /** Resolves when every process is gone. */

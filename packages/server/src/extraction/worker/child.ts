@@ -9,7 +9,7 @@ import type { ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
 
 /**
- * The process that reads documents, one after another. It has no environment, no network and no files but its own
+ * The process that reads documents, one after another. It has no environment, no network, and no files except its own
  * program; documents come in by its channel and chunks go out by it. It exits when the channel closes.
  */
 /** The limits of one message. */

@@ -8,7 +8,7 @@ function cut(text: string): string {
   return text.length <= longestName ? text : `${text.slice(0, longestName - 1).toWellFormed()}…`;
 }
 
-/** The title of the record, else the name of its file or page, else the start of the text. Never empty. */
+/** The title of the record, otherwise the name of its file or page, otherwise the start of the text. Never empty. */
 export function titleOf(record: NamedRecord | undefined, content: string): string {
   const start = content.trim().split('\n', 1)[0] ?? '';
   const names = [record?.title, record?.fileName, record?.url, start, 'Untitled'];

@@ -1,7 +1,7 @@
 import { Problem } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 
-/** A tool that calls others names one that the endpoint does not have. */
+/** A tool that calls other tools named one that the endpoint does not have. */
 export function toolUnknown(name: string): Problem {
   return new Problem('OBJECT_NOT_FOUND', `Unknown tool: ${quoteText(name)}. Find the name with search_tools.`);
 }

@@ -9,7 +9,7 @@ export function columnOf(reference: string): number {
   return Math.max(0, column - 1);
 }
 
-/** The row of a reference such as `AB12`, from 1; 0 when it has none. */
+/** The row number of a reference such as `AB12`, counted from 1; 0 when it has none. */
 export function rowOf(reference: string): number {
   let start = reference.length;
   while (isDigit(reference.charCodeAt(start - 1))) start -= 1;

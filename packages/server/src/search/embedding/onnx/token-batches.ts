@@ -12,7 +12,7 @@ export interface TokenBatch {
   readonly length: number;
 }
 
-/** The tokens of one batch, including padding: half a second for a small model on one core. */
+/** The maximum number of tokens of one batch, including padding. A small model takes half a second on one core. */
 const tokensAtOnce = 2048;
 /** More characters than an average token has in any language. Longer texts are truncated before they are tokenized. */
 const charactersPerToken = 12;
