@@ -60,7 +60,7 @@ async function textUntil(child: ChildProcessWithoutNullStreams, from: 'stdout' |
   throw new Error(`It ended with "${text}".`);
 }
 
-test('of two set-ups at the same time, the second waits with one sentence and installs nothing again', async (t) => {
+test('the second of two concurrent set-ups prints one sentence, waits, and installs nothing again', async (t) => {
   const { start, npmStarted, letGo, installations, exists } = await createSharedClone(t);
   const first = start();
   await npmStarted();

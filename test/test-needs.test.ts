@@ -27,7 +27,7 @@ test('what a test file needs is found in the modules that it loads', () => {
   assert.ok(findTestNeeds('test/acceptance/readme-tour.test.ts').startsService);
 });
 
-test('at least a hundred test files are unit tests, and every other one needs a program or computes for long', () => {
+test('at least a hundred test files are unit tests, and every other file needs a program or a long computation', () => {
   const all = findTestFiles('own').map(findTestNeeds);
   assert.ok(all.filter(isUnitTest).length >= 100);
   assert.deepEqual(
@@ -105,7 +105,7 @@ test('a unit test that starts a program of the system or the service fails, even
   }
 });
 
-test('without root or apt-get nothing is installed, and the command that installs is named', async (t) => {
+test('without root or apt-get nothing is installed, and the output names the command that installs', async (t) => {
   const missing: Tool = { name: 'no-such-package', isInstalled: () => false, marker: /^$/ };
   const path = process.env.PATH;
   t.after(() => {

@@ -25,7 +25,10 @@ interface Output {
   readonly base64: string | null;
 }
 
-/** Code, because the host, the method and the headers are known only when it is called. The server judges them all. */
+/**
+ * This plugin needs code, because the host, the method and the headers are known only when it is called. The server
+ * checks all of them.
+ */
 export const run: Handler<Input, Output> = async (input, context) => {
   const bodies = (['json', 'form', 'text'] as const).filter((name) => input[name] !== undefined);
   if (bodies.length > 1) context.reject(`a request has one body, found ${bodies.join(' and ')}`);

@@ -48,7 +48,7 @@ export interface Recording {
   /** The ends of all syncs, in order. */
   readonly syncs: readonly Sync[];
   readonly marks: readonly Mark[];
-  /** Number of entries. A cut lies between 0 and this number. */
+  /** Number of entries. A cut is between 0 and this number. */
   readonly length: number;
 }
 

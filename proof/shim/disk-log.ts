@@ -61,7 +61,7 @@ export function openMarkWriter(path: string): MarkWriter {
       entry.writeUInt32LE(entry.length, 0);
       entry[4] = kinds.indexOf('mark');
       data.copy(entry, headBytes);
-      // Uses a single write, so that the mark lies between two entries.
+      // Uses a single write, so that the mark is between two entries.
       writeSync(fd, entry);
     },
     close: () => closeSync(fd),

@@ -53,7 +53,7 @@ test('the base URL may have a path and trailing slashes, and plugins are below i
   assert.ok(requests.every(({ headers }) => headers.authorization === `Bearer ${testKey}`));
 });
 
-test('without a key no Authorization is sent', async (t) => {
+test('a client without a key sends no Authorization header', async (t) => {
   const { connect, requests } = await startScriptedServer(t, success([]));
   await connect({ apiKey: undefined }).bundles.list();
   assert.equal(requests[0]?.headers.authorization, undefined);

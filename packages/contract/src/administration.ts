@@ -98,7 +98,7 @@ export const ApiKey = Type.Object({
   created_timestamp: Timestamp,
   expires_timestamp: OptionalTime('null: does not expire.'),
   revoked_timestamp: OptionalTime('null: was not revoked.'),
-  last_used_timestamp: OptionalTime('To the minute; null: never.'),
+  last_used_timestamp: OptionalTime('Rounded to the minute; null if never.'),
   maker_key_id: Type.Union([Type.String(), Type.Null()], {
     description: 'Id of the key that created this key; null if an administrator or a command created it.',
   }),

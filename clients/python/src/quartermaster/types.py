@@ -451,7 +451,7 @@ class ApiKey(TypedDict):
     revoked_timestamp: int | None
     """null: was not revoked."""
     last_used_timestamp: int | None
-    """To the minute; null: never."""
+    """Rounded to the minute; null if never."""
     maker_key_id: str | None
     """Id of the key that created this key; null if an administrator or a command created it."""
     tools: list[str] | None
@@ -487,7 +487,7 @@ class NewApiKey(TypedDict):
     revoked_timestamp: int | None
     """null: was not revoked."""
     last_used_timestamp: int | None
-    """To the minute; null: never."""
+    """Rounded to the minute; null if never."""
     maker_key_id: str | None
     """Id of the key that created this key; null if an administrator or a command created it."""
     tools: list[str] | None

@@ -493,7 +493,7 @@ export type ApiKey = {
   expires_timestamp: number | null;
   /** null: was not revoked. */
   revoked_timestamp: number | null;
-  /** To the minute; null: never. */
+  /** Rounded to the minute; null if never. */
   last_used_timestamp: number | null;
   /** Id of the key that created this key; null if an administrator or a command created it. */
   maker_key_id: string | null;
@@ -526,7 +526,7 @@ export type NewApiKey = {
   expires_timestamp: number | null;
   /** null: was not revoked. */
   revoked_timestamp: number | null;
-  /** To the minute; null: never. */
+  /** Rounded to the minute; null if never. */
   last_used_timestamp: number | null;
   /** Id of the key that created this key; null if an administrator or a command created it. */
   maker_key_id: string | null;

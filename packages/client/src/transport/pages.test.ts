@@ -39,7 +39,7 @@ test('a list cannot be iterated backwards', async (t) => {
   await assert.rejects(Array.fromAsync(list), /use `after` instead of `before`/);
 });
 
-test('of ten thousand pages only the current one is held', async () => {
+test('an iteration over ten thousand pages holds only the current one in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   let pages = 0;

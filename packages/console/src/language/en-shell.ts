@@ -118,7 +118,7 @@ export const shell = {
   'settings.toolSearch': 'Find bundles and plugins',
   'settings.tools': 'Bundles and plugins',
   'settings.toolsAll': 'All plugins',
-  'settings.toolsHint': 'A bundle includes its future plugins. The key keeps this list for good.',
+  'settings.toolsHint': 'A bundle includes its future plugins. The list of a key cannot be changed later.',
   'settings.toolsSome': 'Only these bundles and plugins',
   'settings.scope.admin': 'admin: manage the keys and credentials of this project; includes metrics',
   'settings.scope.collections': 'collections: create, fill and search collections',

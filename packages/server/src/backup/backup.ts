@@ -28,7 +28,7 @@ export interface CopyProgress extends BlobTotals {
   readonly bytesDone: number;
 }
 
-/** A damaged file of the store. The rest of the store is in the backup nevertheless. */
+/** A damaged file of the store. The backup still contains the rest of the store. */
 export interface BackupFault {
   /** `content_differs`: the damaged bytes were copied unchanged. `unreadable`: the disk cannot read them. */
   readonly kind: 'bytes_missing' | 'content_differs' | 'unreadable';

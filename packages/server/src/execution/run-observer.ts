@@ -50,7 +50,7 @@ export interface RunProgress {
   readonly fraction: number;
   /** The handler's message, redacted. */
   readonly message: string | undefined;
-  /** The numbers that the MCP server of an imported tool reports. By default, `fraction` of 1. */
+  /** The numbers that the MCP server of an imported tool reports. Default: `fraction` of 1. */
   readonly steps?: { readonly progress: number; readonly total?: number };
 }
 

@@ -25,7 +25,7 @@ describe('Range', () => {
   for (const [header, expected] of Object.entries(cases)) {
     test(`${header} of 10 bytes`, () => assert.deepEqual(readRange(header, 10), expected));
   }
-  test('without a Range header the whole content is requested', () =>
+  test('a request without a Range header is for the whole content', () =>
     assert.deepEqual(readRange(undefined, 10), { kind: 'whole' }));
   test('no range of empty content can be satisfied', () => {
     assert.deepEqual(readRange('bytes=0-', 0), { kind: 'unsatisfiable' });

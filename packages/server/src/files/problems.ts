@@ -150,7 +150,7 @@ const checkSettings = 'Check QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.'
 /** The errors from here on are for operators. @param identity the file that records the store id */
 export function folderOfAnotherDatabase(folder: string, identity: string): OperatorError {
   return new OperatorError(
-    `The data folder ${folder} belongs to another database. Its files would be lost with this one. ${checkSettings} If you emptied the folder on purpose, remove ${identity}.`,
+    `The data folder ${folder} belongs to another database. Its files would be lost with this one. ${checkSettings} If you deliberately emptied the folder, remove ${identity}.`,
   );
 }
 

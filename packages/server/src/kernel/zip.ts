@@ -68,7 +68,7 @@ export function readZipDirectory(bytes: Uint8Array, maxEntries: number): ZipEntr
     refuseOverlaps(entries);
     return entries;
   } catch (cause) {
-    // Buffer throws RangeError when a position lies outside of the file.
+    // Buffer throws RangeError when a position is outside the file.
     if (cause instanceof RangeError) throw new ZipError('damaged', 'the archive is cut off', cause);
     throw cause;
   }

@@ -75,7 +75,7 @@ test('media that are not stored stay in the result, once each and without base64
   );
 });
 
-test('of more media than are stored, each other one stays in the result', async () => {
+test('media beyond the number that is stored stay in the result', async () => {
   const images = Array.from({ length: 90 }, (_, index) => Buffer.concat([png, Buffer.from([index, 0])]));
   const data = { images: images.map((image) => image.toString('base64')) };
   const artifacts = images

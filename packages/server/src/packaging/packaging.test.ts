@@ -199,7 +199,7 @@ test('a version that the service would refuse changes nothing and leaves no file
   assert.deepEqual(await readdir(join(place, '.versions')), [first.archive.digest]);
 });
 
-test('versions lie side by side; the link is replaced, and old versions are removed', async (t) => {
+test('an installation adds a version beside the others, replaces the link and removes old versions', async (t) => {
   const folder = await makeBundle(t);
   const place = await temporaryFolder(t);
   let now = Date.now();

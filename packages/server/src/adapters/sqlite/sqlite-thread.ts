@@ -106,7 +106,7 @@ export async function openSqliteThread(
   }
   function receive(answer: WorkerAnswer): void {
     const first = waiting.shift();
-    // Thrown uncaught on purpose. The error ends the process and all waiting requests.
+    // Deliberately not caught. The error ends the process and all waiting requests.
     if (isFailedSync(answer)) throw databaseSyncFailed(path, answer);
     if ('failure' in answer) first?.reject(toError(answer.failure));
     else first?.resolve(answer);

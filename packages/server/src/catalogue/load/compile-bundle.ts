@@ -71,7 +71,7 @@ function compilePlugin(
   };
 }
 
-/** The failure of a bundle whose handlers this machine does not run. The bundle is listed nevertheless. */
+/** The failure of a bundle whose handlers this machine does not run. The bundle is still listed. */
 export function refusalOf({ id, refusal }: CompiledBundle): BundleFailure[] {
   return refusal === undefined ? [] : [{ file: `${id}/bundle.yaml`, line: null, field: 'handler', message: refusal }];
 }

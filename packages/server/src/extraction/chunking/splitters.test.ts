@@ -62,7 +62,7 @@ test('the token map of a text ends at its last character and has all its tokens'
   );
 });
 
-test('without overlap the chunks of the token splitter are the text', () => {
+test('without overlap, the chunks of the token splitter together are the text', () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 50, max: 200 }), (text, size) => {
       const chunks = contents(text, splitByTokens(text, { size, overlap: 0 }));

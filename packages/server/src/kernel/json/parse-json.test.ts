@@ -44,7 +44,7 @@ function asRead(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asRead(each)]));
 }
 
-test('of names that are equal without their escapes the last one counts', () => {
+test('the last of several names that are equal after unescaping is used', () => {
   assert.deepEqual(parseJson(String.raw`{"a":1,"\u0061":2,"a":3}`), { a: 3 });
   assert.deepEqual(parseJson(String.raw`{"\n":1,"\u000a":2}`), { '\n': 2 });
 });

@@ -60,14 +60,14 @@ async function listNames(offer: ReturnType<typeof open>): Promise<string[][]> {
 
 const searchNames = ['search_tools', 'call_read_tool', 'call_tool'];
 
-test('without a choice the list is the search tools, in at most 2,000 tokens', async () => {
+test('without a choice, the list contains the search tools and has at most 2,000 tokens', async () => {
   const offer = open(choose({}));
   const { own: tools } = await offer.openPage(undefined);
   assert.deepEqual(await listNames(offer), [searchNames]);
   assert.ok(countTokens(JSON.stringify(tools)) <= 2_000);
 });
 
-test('below the threshold the list holds the plugins that can work with the credentials of the request', async () => {
+test('below the threshold, the list contains the plugins that can work with the credentials of the request', async () => {
   const list = async (headers: Record<string, string>) =>
     (await listNames(open(choose({}), { headers, listTokens: 1_000_000 }))).flat();
   const free = await list({});

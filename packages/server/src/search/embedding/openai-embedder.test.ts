@@ -87,7 +87,7 @@ test('texts become vectors of unit length, in their order, with the key as beare
   assert.equal(embedder.model, 'openai:text-embedding-3-small');
 });
 
-test('without a key none is sent, and requested dimensions are part of the name', async (t) => {
+test('an embedder without a key sends none, and requested dimensions are part of its name', async (t) => {
   const { calls, embedder } = await open(t, embed, { key: null, dimensions: 2 });
   await embedder.embed(['a'], never);
   assert.deepEqual([calls[0]?.authorization, calls[0]?.asked.dimensions], [undefined, 2]);

@@ -6,7 +6,7 @@ import { childrenOf, findAll, parseXml, textOf, type XmlElement } from './xml-tr
 export interface Relationship {
   /** The last part of the type: `officeDocument`, `styles`, `chart`, … */
   readonly kind: string;
-  /** The name of the part; null when it lies outside the file. Nothing outside the file is opened. */
+  /** The name of the part; null when it is outside the file. Nothing outside the file is opened. */
   readonly target: string | null;
 }
 

@@ -50,7 +50,7 @@ export function findPlaces(ownGroups: string, mountInfo: string): Places {
   return { unified, byController };
 }
 
-/** Returns undefined when the group lies outside every mount. The kernel shows this by `/..`. */
+/** Returns undefined when the group is outside every mount. The kernel shows this by `/..`. */
 function place(path: string, mounts: readonly Mount[]): Place | undefined {
   for (const { root, point } of mounts) {
     const above = root === '/' ? '' : root;
