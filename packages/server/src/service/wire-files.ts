@@ -166,6 +166,7 @@ async function openCollections(
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database);
+  database.startMerging();
   const services = openCollectionServices({
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),

@@ -132,6 +132,31 @@ export interface FullTextPlaceTable {
   cleared_to: string | null;
 }
 
+/**
+ * A part of the search index of a collection: chunks that were added, chunks that were removed from the segments before
+ * it, or both. `search/segments/segment-format.ts` describes the header and the pages.
+ */
+export interface IndexSegmentTable {
+  /** An id whose transaction is rolled back is given again. */
+  id: Generated<number>;
+  collection_id: string;
+  /** Questions read live segments only. Pages of a `building` one are being written, those of a `retired` one deleted. */
+  state: 'building' | 'live' | 'retired';
+  /** The order of the segments of a collection. A new segment has its id; a merged one has the lowest of its parts. */
+  position: number;
+  chunks: number;
+  removals: number;
+  /** Number of stored pages. */
+  pages: number;
+  header: Uint8Array;
+}
+
+export interface IndexPageTable {
+  /** The id of the segment times 2^22, plus the number of the page. */
+  id: number;
+  data: Uint8Array;
+}
+
 /** The vectors of a collection: their model, and a change counter for processes that hold the vectors in memory. */
 export interface CollectionVectorTable {
   collection_id: string;

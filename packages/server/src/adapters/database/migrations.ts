@@ -28,6 +28,7 @@ import { createSessionListMigration } from './migrations/0037-session-list.ts';
 import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
 import { createArtifactsMigration } from './migrations/0042-artifacts.ts';
 import { createKeyToolsMigration } from './migrations/0043-key-tools.ts';
+import { createIndexSegmentsMigration } from './migrations/0044-index-segments.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -61,6 +62,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0039-file-counts': createFileCountsMigration(dialect),
     '0042-artifacts': createArtifactsMigration(dialect),
     '0043-key-tools': createKeyToolsMigration(),
+    '0044-index-segments': createIndexSegmentsMigration(dialect),
   };
 }
 

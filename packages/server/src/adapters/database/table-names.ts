@@ -23,6 +23,8 @@ const own: Readonly<Record<keyof Tables, true>> = {
   pair_key: true,
   full_text: true,
   full_text_place: true,
+  index_segment: true,
+  index_page: true,
   administrator: true,
   session: true,
   set_up_token: true,

@@ -7,6 +7,8 @@ import type {
   CollectionVectorTable,
   FullTextPlaceTable,
   FullTextTable,
+  IndexPageTable,
+  IndexSegmentTable,
   PairKeyTable,
   RecordRowTable,
   RecordTable,
@@ -40,6 +42,8 @@ export interface Tables {
   pair_key: PairKeyTable;
   full_text: FullTextTable;
   full_text_place: FullTextPlaceTable;
+  index_segment: IndexSegmentTable;
+  index_page: IndexPageTable;
   administrator: AdministratorTable;
   session: SessionTable;
   set_up_token: SetUpTokenTable;

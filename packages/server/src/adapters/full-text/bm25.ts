@@ -1,5 +1,5 @@
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
-import type { TextMatch } from './full-text.ts';
+import type { Statistics, TextMatch } from './full-text.ts';
 
 /** Scores are summed as integers in this unit, so that no order of summation and no database changes a rank. */
 export const scoreUnits = 1_000_000_000;
@@ -22,13 +22,6 @@ const sharesBySize = [
  */
 export const longestWord = 128;
 
-export interface Statistics {
-  /** Number of chunks in the index. */
-  readonly chunks: number;
-  /** Number of words in all chunks, including repeats. */
-  readonly words: number;
-}
-
 export interface WeightedWord {
   readonly word: string;
   /** This word's share of the highest possible score, in score units. */
@@ -42,8 +35,25 @@ export interface WeightedQuery {
   readonly perWord: number;
 }
 
-/** Computes the weights. `found` holds the number of chunks that contain each word; a missing word occurs in none. */
+/**
+ * Computes the weights of the words that a search matches: with `weigh`, words that most chunks contain are skipped
+ * (ADR 0043). `found` holds the number of chunks that contain each word; a missing word occurs in none.
+ */
 export function weigh(
+  words: readonly string[],
+  found: ReadonlyMap<string, number>,
+  statistics: Statistics,
+): WeightedQuery {
+  const { chunks } = statistics;
+  const most = chunks * (sharesBySize.find((size) => chunks >= size.chunks)?.share ?? 1);
+  const selective = words.filter((word) => (found.get(word) ?? 0) > 0 && (found.get(word) ?? 0) <= most);
+  const weighed = weighAll(words, found, statistics);
+  if (selective.length === 0) return weighed;
+  return { ...weighed, words: weighed.words.filter(({ word }) => selective.includes(word)) };
+}
+
+/** Computes the weights of all words that some chunk contains. */
+export function weighAll(
   words: readonly string[],
   found: ReadonlyMap<string, number>,
   statistics: Statistics,
@@ -53,11 +63,8 @@ export function weigh(
   const idfOf = (word: string) => Math.log(1 + (chunks - countOf(word) + 0.5) / (countOf(word) + 0.5));
   const highest = words.reduce((sum, word) => sum + idfOf(word), 0);
   const known = words.filter((word) => countOf(word) > 0);
-  const most = chunks * (sharesBySize.find((size) => chunks >= size.chunks)?.share ?? 1);
-  const selective = known.filter((word) => countOf(word) <= most);
-  const used = selective.length > 0 ? selective : known;
   return {
-    words: used.map((word) => ({ word, weight: (idfOf(word) / highest) * scoreUnits })),
+    words: known.map((word) => ({ word, weight: (idfOf(word) / highest) * scoreUnits })),
     base: k1 * (1 - b),
     perWord: (k1 * b * chunks) / Math.max(statistics.words, 1),
   };
@@ -92,18 +99,37 @@ export interface TermFrequencies {
   readonly length: number;
 }
 
-const countedWord = new RegExp(`^(.+)${frequencySeparator}([1-9][0-9]{0,8})$`, 's');
-
 /** Parses the `words` of a chunk: words separated by spaces, each followed by its frequency unless that is 1. */
 export function readWords(words: string): TermFrequencies {
   const counts = new Map<string, number>();
   let length = 0;
-  for (const part of words === '' ? [] : words.split(' ')) {
-    const [, word = part, times = '1'] = countedWord.exec(part) ?? [];
-    const normal = isNormal(word) ? word : normalise(word);
+  const isClean = words.isWellFormed() && !words.includes('\0');
+  for (let from = 0; from < words.length; ) {
+    const space = words.indexOf(' ', from);
+    const part = words.slice(from, space < 0 ? words.length : space);
+    from += part.length + 1;
+    const mark = part.lastIndexOf(frequencySeparator);
+    const times = mark > 0 ? readFrequency(part, mark + 1) : 0;
+    const word = times === 0 ? part : part.slice(0, mark);
+    const normal = isClean && word.length <= longestWord ? word : normalise(word);
     if (normal === '') continue;
-    length += Number(times);
-    counts.set(normal, Math.min((counts.get(normal) ?? 0) + Number(times), mostRepeats));
+    length += Math.max(times, 1);
+    counts.set(normal, Math.min((counts.get(normal) ?? 0) + Math.max(times, 1), mostRepeats));
   }
   return { counts, length: Math.min(length, mostLength) };
+}
+
+const zero = '0'.charCodeAt(0);
+const mostDigits = 9;
+
+/** Reads the whole number from 1 on that ends the text. Returns 0 when there is none. */
+function readFrequency(text: string, from: number): number {
+  if (text.length - from > mostDigits) return 0;
+  let number = 0;
+  for (let at = from; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - zero;
+    if (digit < 0 || digit > 9 || (digit === 0 && at === from)) return 0;
+    number = number * 10 + digit;
+  }
+  return number;
 }

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
-import type { Statistics } from './bm25.ts';
+import type { Statistics } from './full-text.ts';
+
+export const noStatistics: Statistics = { chunks: 0, words: 0 };
 
 export async function findStatistics(db: Kysely<Tables>, collectionId: string): Promise<Statistics | undefined> {
   return db

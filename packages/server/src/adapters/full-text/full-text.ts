@@ -17,6 +17,13 @@ export interface TextMatch {
   readonly score: number;
 }
 
+export interface Statistics {
+  /** Number of chunks in the index. */
+  readonly chunks: number;
+  /** Number of words in all chunks, including repeats. */
+  readonly words: number;
+}
+
 export interface FullTextOptions {
   readonly words: readonly string[];
   readonly limit: number;
@@ -38,6 +45,8 @@ export interface FullText {
   drop(db: Transaction<Tables>, collectionId: string, limit: number): Promise<boolean>;
   add(db: Transaction<Tables>, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
   remove(db: Transaction<Tables>, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
+  /** Returns the number of chunks in the index, and of the words in them; zeros when there is no index. */
+  statistics(db: Kysely<Tables>, collectionId: string): Promise<Statistics>;
   /**
    * Returns at most `limit` visible chunks (the generation of their record), best first. Words that most chunks contain
    * are not matched.

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import { readWords } from './bm25.ts';
 import type { FullText, IndexedChunk } from './full-text.ts';
-import { countIn } from './full-text-statistics.ts';
+import { countIn, findStatistics, noStatistics } from './full-text-statistics.ts';
 import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
 
 /*
@@ -38,6 +38,7 @@ export function createPostgresFullText(): FullText {
       }
     },
     remove: removeChunks,
+    statistics: async (db, collectionId) => (await findStatistics(db, collectionId)) ?? noStatistics,
     search: search.search,
   };
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { createSharedFullTextMigration } from '../database/migrations/0020-shared-full-text.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
 import { openTemporaryDatabase, type TemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../repositories/records/sweep-collection.ts';
-import { createCorpus } from './testing/full-text-corpus.suite.ts';
+import { createSqliteFullText } from './sqlite-full-text.ts';
+import { testCommonWords } from './testing/full-text.suite.ts';
+import { type Corpus, createCorpus } from './testing/full-text-corpus.suite.ts';
 
 const shards = 16;
 let temporary: TemporaryDatabase;
@@ -31,6 +33,13 @@ async function chunksIndexed(): Promise<number> {
   return count;
 }
 
+/** Creates a collection with an index of FTS5, as earlier versions did. */
+async function insertOldCollection(): Promise<string> {
+  const id = await insertCollection(database);
+  await database.write.transaction().execute((trx) => createSqliteFullText().create(trx, id));
+  return id;
+}
+
 async function remove(collectionId: string): Promise<void> {
   await database.write.updateTable('collection').set({ status: 'deleting' }).where('id', '=', collectionId).execute();
   await sweepCollection(database, { collectionId, limit: 2 }, new AbortController().signal);
@@ -40,7 +49,7 @@ test('collections share no words and no counts, need no new tables, and leave no
   const tables = await tablesNow();
   const corpora = [];
   for (let n = 0; n < 2 * shards + 5; n++) {
-    const id = await insertCollection(database);
+    const id = await insertOldCollection();
     const corpus = createCorpus(database, id);
     const texts = Array.from({ length: 1 + (n % 4) }, () => `water w${n}`);
     corpora.push({ id, corpus, seqs: await corpus.add(...texts, 'earth') });
@@ -64,16 +73,24 @@ test('collections share no words and no counts, need no new tables, and leave no
   assert.equal(await tablesNow(), tables);
 });
 
+describe('an index of FTS5', () => {
+  let corpus: Corpus;
+  beforeEach(async () => {
+    corpus = createCorpus(database, await insertOldCollection());
+  });
+  testCommonWords(() => corpus);
+});
+
 test("a migration moves every word of a collection's own index to the shared index", async () => {
   const words = ['water', "don't", '数据库', 'x\u0080y', 'x\u0082y', 'v1.2', 'naïve'];
   const corpora: Array<{ id: string; corpus: ReturnType<typeof createCorpus> }> = [];
   for (let n = 0; n < 3; n++) {
-    const id = await insertCollection(database);
+    const id = await insertOldCollection();
     const corpus = createCorpus(database, id);
     await corpus.addTerms(Array.from({ length: 30 }, (_, m) => words.filter((_, w) => (m + n) % (w + 1) === 0)));
     corpora.push({ id, corpus });
   }
-  const empty = await insertCollection(database);
+  const empty = await insertOldCollection();
   const searchAll = () => Promise.all(corpora.map(({ corpus }) => corpus.search(words, 100)));
   const expected = await searchAll();
   assert.ok(expected.every((found) => found.length === 30));

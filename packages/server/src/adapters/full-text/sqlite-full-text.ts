@@ -5,7 +5,7 @@ import { runMany } from '../sqlite/sqlite-insert-many.ts';
 import { normaliseWords, toMatch, type WeightedQuery, type WeightedWord, weigh } from './bm25.ts';
 import { type CommonWords, createCommonWords } from './common-words.ts';
 import type { FullText } from './full-text.ts';
-import { countIn } from './full-text-statistics.ts';
+import { countIn, findStatistics, noStatistics } from './full-text-statistics.ts';
 import { type FullTextPlace, findPlace, findPlaceAndStatistics, getPlace } from './sqlite-full-text-place.ts';
 import { encodeWord, insertTermsInto, lengthsOfRow, toIndexRow } from './sqlite-terms.ts';
 import { takeVisible, type VisibleQuery } from './visible-chunks.ts';
@@ -45,6 +45,7 @@ export function createSqliteFullText(): FullText {
       });
     },
     remove: removeChunks,
+    statistics: async (db, collectionId) => (await findStatistics(db, collectionId)) ?? noStatistics,
     async search(db, collectionId, { words, limit, filter }) {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];

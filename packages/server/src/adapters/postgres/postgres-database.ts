@@ -84,6 +84,9 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     leases: reserved.db,
     clock,
     fullText: createPostgresFullText(),
+    startMerging() {
+      // The index in PostgreSQL has no segments.
+    },
     assertAvailable: availability.assert,
     async check() {
       availability.assert();

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
+import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { testCommonWords } from '../full-text/testing/full-text.suite.ts';
+import { type Corpus, createCorpus } from '../full-text/testing/full-text-corpus.suite.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
@@ -75,6 +78,17 @@ describe('the PostgreSQL database', () => {
     assert.equal(steps, 3);
     await query('drop table deletion cascade; drop function count_deleted cascade');
     await database.close();
+  });
+
+  describe('full text', () => {
+    let database: Database;
+    let corpus: Corpus;
+    beforeEach(async () => {
+      database = await openAt(testing.url);
+      corpus = createCorpus(database, await insertCollection(database));
+    });
+    afterEach(() => database.close());
+    testCommonWords(() => corpus);
   });
 
   it('a connection that breaks in a transaction fails only that transaction', async () => {

@@ -10,8 +10,11 @@ import type { Database, DatabaseSettings } from '../database/database.ts';
 import { migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
-import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
+import { createIndexMerger } from '../search-index/index-merger.ts';
+import { createSqliteMergeThread } from '../search-index/sqlite-merge-thread.ts';
+import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
+import { insertInto, runMany } from './sqlite-insert-many.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
 
 /** A second reader is opened on demand, so that a long search does not delay the reads of keys and files. */
@@ -41,11 +44,18 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
     const more = { most: moreReaders, open: () => openThread(true) };
     const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
     const checkCommit = createCommitCheck(write);
+    const merger = createIndexMerger({
+      write,
+      openThread: async () => createSqliteMergeThread(await openSqliteThread(file, { readOnly: true })),
+      insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
+      logger: settings.logger,
+    });
     return {
       dialect: 'sqlite',
       read,
       write,
-      fullText: createSqliteFullText(),
+      fullText: createSqliteSearchIndex({ onChanged: merger.changed }),
+      startMerging: merger.start,
       leases: write,
       clock,
       assertAvailable() {},
@@ -53,6 +63,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
         await Promise.all([checkCommit(), sql`select 1`.execute(read)]);
       },
       async close() {
+        await merger.close();
         await Promise.all([...opened].reverse().map((thread) => thread.close()));
       },
     };

@@ -16,7 +16,7 @@ export function isThreadQuery(query: CompiledQuery): query is ThreadQuery {
  * @returns the only row of its answer
  */
 export async function askThread<Row>(db: Kysely<Tables>, request: Request): Promise<Row> {
-  const query: ThreadQuery = { ...CompiledQuery.raw(request.sql), request };
+  const query: ThreadQuery = { ...CompiledQuery.raw('sql' in request ? request.sql : request.procedure), request };
   const { rows } = await db.executeQuery<Row>(query);
   return rows[0] as Row; // the answer has one row
 }

@@ -28,7 +28,12 @@ export interface JsonStatements {
   readonly sql: string;
   readonly rows: string;
 }
-export type Request = Statement | ManyStatements | JsonStatements;
+/** A procedure of `search-index/thread-procedures.ts`. The answer has one row, its result. */
+export interface ProcedureCall {
+  readonly procedure: string;
+  readonly argument: unknown;
+}
+export type Request = Statement | ManyStatements | JsonStatements | ProcedureCall;
 export type PlacedRequest = Request & { readonly place: Place };
 export type WorkerRequest = PlacedRequest | 'commit' | 'rollback' | 'close';
 

@@ -2,8 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
+import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
 import type {
   PlacedRequest,
+  ProcedureCall,
   StatementAnswer,
   StatementFailure,
   WorkerAnswer,
@@ -34,6 +36,7 @@ interface Connection {
   /** A writer takes the lock at the start, so that a write of another process cannot make it fail later. */
   readonly begin: string;
   prepare(sql: string): Prepared;
+  procedures?: ThreadProcedures;
 }
 
 function openConnection({ path, readOnly }: WorkerStart): Connection {
@@ -87,6 +90,7 @@ function runStatement(connection: Connection, request: PlacedRequest): Statement
   const { db, begin, prepare } = connection;
   if (request.place === 'first') db.exec(begin);
   if (request.place === 'inside') assertTransaction(db);
+  if ('procedure' in request) return runProcedure(connection, request);
   const { statement, givesRows } = prepare(request.sql);
   if ('lists' in request) {
     const rowIds = request.lists.map((list) => Number(statement.run(...(list as Values)).lastInsertRowid));
@@ -99,6 +103,25 @@ function runStatement(connection: Connection, request: PlacedRequest): Statement
   const values = request.parameters as Values;
   if (givesRows) return { rows: statement.all(...values) };
   return { rows: [], changes: Number(statement.run(...values).changes) };
+}
+
+/** Runs a procedure in the transaction of its place, or in one of its own. */
+function runProcedure(connection: Connection, { place, procedure, argument }: PlacedRequest & ProcedureCall) {
+  const { db, prepare } = connection;
+  connection.procedures ??= createThreadProcedures({
+    // The procedure that sends a statement knows its columns.
+    all: <Row>(sql: string, ...values: Values) => prepare(sql).statement.all(...values) as Row[],
+    run: (sql, ...values) => Number(prepare(sql).statement.run(...values).lastInsertRowid),
+  });
+  if (place === 'alone') db.exec(connection.begin);
+  try {
+    const result = connection.procedures.call(procedure, argument);
+    if (place === 'alone') db.exec('commit');
+    return { rows: [result] };
+  } catch (error) {
+    if (place === 'alone' && db.isTransaction) db.exec('rollback');
+    throw error;
+  }
 }
 
 function assertTransaction(db: DatabaseSync): void {

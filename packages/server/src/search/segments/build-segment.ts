@@ -13,14 +13,14 @@ export interface BuiltSegment {
   readonly pages: readonly Uint8Array[];
 }
 
-/** Builds a segment of at least one chunk. Each seq occurs once, in any order. */
+/** Builds a segment of the chunks. Each seq occurs once, in any order. */
 export function buildSegment(added: readonly ChunkTerms[]): BuiltSegment {
   const sorted = [...added].sort((a, b) => a.seq - b.seq);
   const chunks: SegmentChunks = {
     seqs: Float64Array.from(sorted, ({ seq }) => seq),
     lengths: Uint16Array.from(sorted, ({ length }) => Math.min(length, mostLength)),
   };
-  const writer = createSegmentWriter(chunks);
+  const writer = createSegmentWriter(chunks, []);
   const lists = invert(sorted);
   const postings: PostingArrays = { chunks: new Int32Array(sorted.length), repeats: new Uint8Array(sorted.length) };
   for (const term of [...lists.keys()].sort()) {
@@ -33,6 +33,15 @@ export function buildSegment(added: readonly ChunkTerms[]): BuiltSegment {
   }
   const header = writer.end();
   return { header, pages: writer.takePages() };
+}
+
+/** Builds the header of a segment that only removes chunks. It has no pages. */
+export function buildRemovals(seqs: readonly number[]): Uint8Array {
+  const none: SegmentChunks = { seqs: new Float64Array(0), lengths: new Uint16Array(0) };
+  return createSegmentWriter(
+    none,
+    [...new Set(seqs)].sort((a, b) => a - b),
+  ).end();
 }
 
 /** Returns, for each term, the numbers of its chunks and the repeats in each, in turn. */

@@ -1,21 +1,42 @@
-import { isDeleted, type OpenSegment } from './rank-segments.ts';
+import { createLiveChunks, isRemoved, type LiveChunks } from './live-chunks.ts';
 import type { PostingArrays, SegmentChunks } from './segment-format.ts';
+import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms, type TermPostings } from './segment-terms.ts';
 import { createSegmentWriter } from './segment-writer.ts';
 
-/** The number in the merged segment of each chunk of a part; -1 for a deleted chunk. */
+/** A segment whose pages can be read. */
+export interface OpenSegment {
+  readonly header: SegmentHeader;
+  readonly readPage: ReadPage;
+}
+
+export interface MergeOptions {
+  /** True when no segment precedes the merged ones, so that a removal without its chunk is no longer needed. */
+  readonly areFirst: boolean;
+}
+
+/** The header of the merged segment. Both numbers are 0 when nothing is left, and then no segment is needed. */
+export interface MergedSegment {
+  readonly header: Uint8Array;
+  readonly chunks: number;
+  readonly removals: number;
+}
+
+/** The number in the merged segment of each chunk of a part; -1 for a removed chunk. */
 type ChunkNumbers = Int32Array;
 
 /**
- * Merges segments without their deleted chunks. Yields the pages of the new segment in order, so that the caller can
- * store them in pieces, and returns its header; undefined when all chunks are deleted.
+ * Merges neighbouring segments, in their order, without the chunks that one of them removes. Yields the pages of the
+ * new segment in order, so that the caller can store them in pieces. Removals of chunks in earlier segments are kept.
  */
 export function* mergeSegments(
   parts: readonly OpenSegment[],
-): Generator<Uint8Array, Uint8Array | undefined, undefined> {
-  const { chunks, numbers } = mergeChunks(parts);
-  if (chunks.seqs.length === 0) return undefined;
-  const writer = createSegmentWriter(chunks);
+  { areFirst }: MergeOptions,
+): Generator<Uint8Array, MergedSegment, undefined> {
+  const { live, removals } = applyRemovals(parts);
+  const kept = areFirst ? [] : removals;
+  const { chunks, numbers } = mergeChunks(parts, live);
+  const writer = createSegmentWriter(chunks, kept);
   const readers = parts.map(({ header, readPage }, place) => ({
     terms: readTerms(header, readPage),
     numbers: numbers[place] as ChunkNumbers,
@@ -42,7 +63,20 @@ export function* mergeSegments(
   }
   const header = writer.end();
   yield* writer.takePages();
-  return header;
+  return { header, chunks: chunks.seqs.length, removals: kept.length };
+}
+
+/** Applies the removals of each part to the parts before it. `removals` are those that none of them contains. */
+function applyRemovals(parts: readonly OpenSegment[]): { live: LiveChunks[]; removals: number[] } {
+  const live: LiveChunks[] = [];
+  const rest = new Set<number>();
+  for (const { header } of parts) {
+    const found = new Uint8Array(header.removals.length);
+    for (const earlier of live) earlier.remove(header.removals, (place) => found.fill(1, place, place + 1));
+    for (const [place, seq] of header.removals.entries()) if (found[place] === 0) rest.add(seq);
+    live.push(createLiveChunks(header));
+  }
+  return { live, removals: [...rest].sort((a, b) => a - b) };
 }
 
 function nextTerm(terms: Generator<TermPostings, void, undefined>): TermPostings | undefined {
@@ -57,24 +91,26 @@ function lowestTerm(current: ReadonlyArray<TermPostings | undefined>): string | 
   return lowest;
 }
 
-/** Gives the remaining chunks new numbers, in the order of their seqs. */
-function mergeChunks(parts: readonly OpenSegment[]): { chunks: SegmentChunks; numbers: ChunkNumbers[] } {
-  const live: Array<{ part: number; chunk: number; seq: number }> = [];
-  for (const [part, { header, deleted }] of parts.entries()) {
+/** Gives the live chunks new numbers, in the order of their seqs. */
+function mergeChunks(parts: readonly OpenSegment[], live: readonly LiveChunks[]) {
+  const remaining: Array<{ part: number; chunk: number; seq: number }> = [];
+  for (const [part, { header }] of parts.entries()) {
+    const removed = live[part]?.removed ?? null;
     for (const [chunk, seq] of header.seqs.entries()) {
-      if (deleted === null || !isDeleted(deleted, chunk)) live.push({ part, chunk, seq });
+      if (removed === null || !isRemoved(removed, chunk)) remaining.push({ part, chunk, seq });
     }
   }
-  live.sort((a, b) => a.seq - b.seq);
+  remaining.sort((a, b) => a.seq - b.seq);
   const numbers = parts.map(({ header }) => new Int32Array(header.seqs.length).fill(-1));
-  const seqs = new Float64Array(live.length);
-  const lengths = new Uint16Array(live.length);
-  for (const [number, { part, chunk, seq }] of live.entries()) {
+  const seqs = new Float64Array(remaining.length);
+  const lengths = new Uint16Array(remaining.length);
+  for (const [number, { part, chunk, seq }] of remaining.entries()) {
     (numbers[part] as ChunkNumbers)[chunk] = number;
     seqs[number] = seq;
     lengths[number] = (parts[part] as OpenSegment).header.lengths[chunk] as number;
   }
-  return { chunks: { seqs, lengths }, numbers };
+  const chunks: SegmentChunks = { seqs, lengths };
+  return { chunks, numbers };
 }
 
 function appendLive(

@@ -1,23 +1,22 @@
 import type { RankedChunk } from '../chunk-index.ts';
 import { type BestChunks, createBestChunks } from './best-chunks.ts';
-import { findTerm, type ReadPage, type SegmentHeader } from './segment-reader.ts';
+import { isRemoved } from './live-chunks.ts';
+import type { SegmentChunks } from './segment-format.ts';
+import type { PostingList } from './segment-reader.ts';
 import { createTermScorer, type ScoreFormula, type ScoreWindow, type TermScorer } from './term-scorer.ts';
 
 /** A segment as a question sees it. */
-export interface OpenSegment {
-  readonly header: SegmentHeader;
-  readonly readPage: ReadPage;
-  /** A bit for each deleted chunk; null when none is deleted. */
-  readonly deleted: Uint8Array | null;
-}
-
-export interface WeightedTerm {
-  readonly term: string;
-  readonly weight: number;
+export interface RankedSegment {
+  readonly chunks: SegmentChunks;
+  /** A bit for each removed chunk; null when none is removed. */
+  readonly removed: Uint8Array | null;
+  /** The postings of each term of the question; undefined for a term that the segment lacks. */
+  readonly lists: ReadonlyArray<PostingList | undefined>;
 }
 
 export interface RankOptions {
-  readonly terms: readonly WeightedTerm[];
+  /** The weight of each term, in the order of the lists. */
+  readonly weights: readonly number[];
   readonly base: number;
   readonly perWord: number;
   /** Number of chunks to return. */
@@ -32,11 +31,11 @@ const windowSize = 4096;
  * chunks: in each window, the terms that together cannot reach the threshold are not read, except for chunks that have
  * another term.
  */
-export function rankSegments(segments: readonly OpenSegment[], options: RankOptions): RankedChunk[] {
+export function rankSegments(segments: readonly RankedSegment[], options: RankOptions): RankedChunk[] {
   const best = createBestChunks(options.count);
   const window: ScoreWindow = { from: 0, to: 0, scores: new Int32Array(windowSize), marks: new Uint8Array(windowSize) };
   // A high threshold from the largest segment lets the others skip more.
-  const ordered = [...segments].sort((a, b) => b.header.seqs.length - a.header.seqs.length);
+  const ordered = [...segments].sort((a, b) => b.chunks.seqs.length - a.chunks.seqs.length);
   for (const segment of ordered) rankSegment(segment, { options, window, best });
   return best.list();
 }
@@ -53,17 +52,16 @@ interface BoundedScorer {
   bound: number;
 }
 
-function rankSegment(segment: OpenSegment, { options, window, best }: Ranking): void {
-  const { header, readPage } = segment;
+function rankSegment(segment: RankedSegment, { options, window, best }: Ranking): void {
+  const { seqs, lengths } = segment.chunks;
   const scorers: BoundedScorer[] = [];
-  for (const { term, weight } of options.terms) {
-    const list = findTerm(header, readPage, term);
+  for (const [place, weight] of options.weights.entries()) {
+    const list = segment.lists[place];
     const formula: ScoreFormula = { weight, base: options.base, perWord: options.perWord };
-    if (list !== undefined) scorers.push({ scorer: createTermScorer(list, formula, header.lengths), bound: 0 });
+    if (list !== undefined) scorers.push({ scorer: createTermScorer(list, formula, lengths), bound: 0 });
   }
-  const chunks = header.seqs.length;
-  for (window.from = 0; window.from < chunks && scorers.length > 0; window.from = window.to) {
-    window.to = Math.min(window.from + windowSize, chunks);
+  for (window.from = 0; window.from < seqs.length && scorers.length > 0; window.from = window.to) {
+    window.to = Math.min(window.from + windowSize, seqs.length);
     for (const each of scorers) each.bound = each.scorer.boundWindow(window.from, window.to);
     scorers.sort((a, b) => b.bound - a.bound);
     rankWindow(segment, scorers, { window, best });
@@ -71,7 +69,7 @@ function rankSegment(segment: OpenSegment, { options, window, best }: Ranking): 
 }
 
 function rankWindow(
-  segment: OpenSegment,
+  segment: RankedSegment,
   scorers: readonly BoundedScorer[],
   { window, best }: { window: ScoreWindow; best: BestChunks },
 ): void {
@@ -103,16 +101,13 @@ function rankWindow(
   marks.fill(0, 0, to - from);
 }
 
-function addToBest({ header, deleted }: OpenSegment, { from, to, scores, marks }: ScoreWindow, best: BestChunks): void {
-  const { seqs } = header;
+function addToBest({ chunks, removed }: RankedSegment, window: ScoreWindow, best: BestChunks): void {
+  const { seqs } = chunks;
+  const { from, to, scores, marks } = window;
   for (let place = 0; place < to - from; place++) {
     if (marks[place] === 0 || (scores[place] as number) < best.threshold) continue;
     const chunk = from + place;
-    if (deleted !== null && isDeleted(deleted, chunk)) continue;
+    if (removed !== null && isRemoved(removed, chunk)) continue;
     best.add(seqs[chunk] as number, scores[place] as number);
   }
-}
-
-export function isDeleted(deleted: Uint8Array, chunk: number): boolean {
-  return ((deleted[chunk >>> 3] as number) & (1 << (chunk & 7))) !== 0;
 }

@@ -1,5 +1,7 @@
 /*
- * A segment is an immutable index of some chunks of one collection. It consists of a header and numbered pages.
+ * A segment is an immutable index of some chunks of one collection, or a list of chunks that have left the index, or
+ * both. It consists of a header and numbered pages. The segments of a collection have an order: the removals of a
+ * segment apply to all segments before it. A chunk can therefore leave the index and be added again.
  *
  * Chunks are numbered from 0 within their segment, in the order of their seqs. A posting says that a term occurs in a
  * chunk, and how often. A posting is the distance to the previous chunk's number, times two, plus one if a varint with
@@ -13,8 +15,8 @@
  * the distance to the last chunk of the block, the size of the block in bytes, and the bounds of the block (see
  * `block-bounds.ts`). Its other pages hold the blocks.
  *
- * The header holds the version of the format, the number of chunks, their seqs as distances, their lengths in words, and
- * for each dictionary page its number and its first term.
+ * The header holds the version of the format, the number of chunks, their seqs as distances, their lengths in words,
+ * for each dictionary page its number and its first term, and the seqs of the removed chunks as distances.
  */
 
 /** The version that is written. A segment of another version is rebuilt. */

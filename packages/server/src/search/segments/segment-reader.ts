@@ -18,6 +18,8 @@ export type ReadPage = (number: number) => Uint8Array;
 export interface SegmentHeader extends SegmentChunks {
   readonly dictionaryPages: readonly number[];
   readonly firstTerms: readonly string[];
+  /** The seqs of the chunks that leave the segments before this one, in ascending order. */
+  readonly removals: Float64Array;
 }
 
 const decoder = new TextDecoder();
@@ -28,16 +30,9 @@ export function decodeHeader(bytes: Uint8Array): SegmentHeader {
   const cursor: ByteCursor = { bytes, at: 0 };
   const version = readVarint(cursor);
   if (version !== formatVersion) throw new DamagedSegment(`the format ${version} is not ${formatVersion}`);
-  const count = readVarint(cursor);
-  if (count > bytes.length) throw new DamagedSegment('the header is too short for its chunks');
-  const seqs = new Float64Array(count);
-  const lengths = new Uint16Array(count);
-  let seq = 0;
-  for (let at = 0; at < count; at++) {
-    seq += readVarint(cursor);
-    seqs[at] = seq;
-  }
-  for (let at = 0; at < count; at++) lengths[at] = readVarint(cursor);
+  const seqs = readSeqs(cursor);
+  const lengths = new Uint16Array(seqs.length);
+  for (let at = 0; at < seqs.length; at++) lengths[at] = readVarint(cursor);
   const dictionaryPages: number[] = [];
   const firstTerms: string[] = [];
   for (let left = readVarint(cursor); left > 0 && cursor.at < bytes.length; left--) {
@@ -46,8 +41,21 @@ export function decodeHeader(bytes: Uint8Array): SegmentHeader {
     firstTerms.push(decoder.decode(bytes.subarray(cursor.at, cursor.at + size)));
     cursor.at += size;
   }
+  const removals = readSeqs(cursor);
   if (cursor.at !== bytes.length) throw new DamagedSegment('the header does not end where it should');
-  return { seqs, lengths, dictionaryPages, firstTerms };
+  return { seqs, lengths, dictionaryPages, firstTerms, removals };
+}
+
+function readSeqs(cursor: ByteCursor): Float64Array {
+  const count = readVarint(cursor);
+  if (count > cursor.bytes.length) throw new DamagedSegment('the header is too short for its chunks');
+  const seqs = new Float64Array(count);
+  let seq = 0;
+  for (let at = 0; at < count; at++) {
+    seq += readVarint(cursor);
+    seqs[at] = seq;
+  }
+  return seqs;
 }
 
 /** The postings of one term in one segment, divided into blocks. */
@@ -150,6 +158,8 @@ function openLongList({ count, sizeOrPage: firstPage }: DictionaryEntry, readPag
   const skips = Array.from({ length: skipPages }, (_, place) => readPage(firstPage + place));
   const { last, offsets, pairStarts, pairs } = decodeSkipPages(skips, blocks);
   const firstBlockPage = firstPage + skipPages;
+  let openPage = -1;
+  let bytes: Uint8Array = new Uint8Array(0);
   return {
     count,
     blocks,
@@ -157,7 +167,9 @@ function openLongList({ count, sizeOrPage: firstPage }: DictionaryEntry, readPag
     pairStarts,
     pairs,
     decode(block, target) {
-      const bytes = readPage(firstBlockPage + Math.floor(block / blocksPerPage));
+      const page = firstBlockPage + Math.floor(block / blocksPerPage);
+      if (page !== openPage) bytes = readPage(page);
+      openPage = page;
       const inBlock = block === blocks - 1 ? count - block * blockSize : blockSize;
       const previous = block === 0 ? -1 : (last[block - 1] as number);
       decodePostings({ bytes, at: offsets[block] as number }, target, { count: inBlock, previous });

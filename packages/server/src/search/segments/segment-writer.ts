@@ -28,7 +28,8 @@ interface DictionaryPage {
 
 const encoder = new TextEncoder();
 
-export function createSegmentWriter(chunks: SegmentChunks): SegmentWriter {
+/** @param removals the seqs of chunks that leave the segments before this one, in ascending order */
+export function createSegmentWriter(chunks: SegmentChunks, removals: readonly number[]): SegmentWriter {
   const { lengths } = chunks;
   const list = createByteWriter();
   const entry = createByteWriter();
@@ -52,9 +53,9 @@ export function createSegmentWriter(chunks: SegmentChunks): SegmentWriter {
     entry.writeVarint(count);
     if (count <= mostInlinePostings) {
       encodePostings(list, postings, { from: 0, to: count, previous: -1 });
-      const bytes = list.take();
-      entry.writeVarint(bytes.length);
-      entry.writeBytes(bytes, 0, bytes.length);
+      entry.writeVarint(list.length);
+      entry.writeAll(list);
+      list.clear();
       return;
     }
     entry.writeVarint(pageCount);
@@ -65,14 +66,14 @@ export function createSegmentWriter(chunks: SegmentChunks): SegmentWriter {
     add(term, postings, count) {
       const bytes = encoder.encode(term);
       encodeList(postings, count);
-      const rest = entry.take();
-      if (dictionary.length + bytes.length + rest.length + 8 > dictionaryPageSize) completeDictionaryPage();
+      if (dictionary.length + bytes.length + entry.length + 8 > dictionaryPageSize) completeDictionaryPage();
       if (dictionary.length === 0) firstTerm = term;
       const shared = countShared(previous, bytes);
       dictionary.writeVarint(shared);
       dictionary.writeVarint(bytes.length - shared);
       dictionary.writeBytes(bytes, shared, bytes.length);
-      dictionary.writeBytes(rest, 0, rest.length);
+      dictionary.writeAll(entry);
+      entry.clear();
       previous = bytes;
     },
     takePages() {
@@ -82,7 +83,11 @@ export function createSegmentWriter(chunks: SegmentChunks): SegmentWriter {
     },
     end() {
       completeDictionaryPage();
-      return encodeHeader(createByteWriter(), chunks, dictionaryPages);
+      const header = createByteWriter();
+      writeChunks(header, chunks);
+      writeDictionaryPages(header, dictionaryPages);
+      writeSeqs(header, removals);
+      return header.take();
     },
   };
 }
@@ -94,19 +99,24 @@ function countShared(a: Uint8Array, b: Uint8Array): number {
   return shared;
 }
 
-function encodeHeader(
-  writer: ByteWriter,
-  { seqs, lengths }: SegmentChunks,
-  dictionaryPages: readonly DictionaryPage[],
-): Uint8Array {
+function writeChunks(writer: ByteWriter, { seqs, lengths }: SegmentChunks): void {
   writer.writeVarint(formatVersion);
+  writeSeqs(writer, seqs);
+  for (const length of lengths) writer.writeVarint(length);
+}
+
+/** Writes the number of seqs and the distances between them. */
+function writeSeqs(writer: ByteWriter, seqs: ArrayLike<number>): void {
   writer.writeVarint(seqs.length);
   let previous = 0;
-  for (const seq of seqs) {
+  for (let at = 0; at < seqs.length; at++) {
+    const seq = seqs[at] as number;
     writer.writeVarint(seq - previous);
     previous = seq;
   }
-  for (const length of lengths) writer.writeVarint(length);
+}
+
+function writeDictionaryPages(writer: ByteWriter, dictionaryPages: readonly DictionaryPage[]): void {
   writer.writeVarint(dictionaryPages.length);
   for (const { number, firstTerm } of dictionaryPages) {
     const term = encoder.encode(firstTerm);
@@ -114,5 +124,4 @@ function encodeHeader(
     writer.writeVarint(term.length);
     writer.writeBytes(term, 0, term.length);
   }
-  return writer.take();
 }

@@ -24,8 +24,14 @@ export interface ByteWriter {
   readonly length: number;
   writeVarint(value: number): void;
   writeBytes(bytes: Uint8Array, from: number, to: number): void;
+  /** Appends all bytes of another writer. */
+  writeAll(other: ByteWriter): void;
+  /** Returns the bytes without copying them. The next write may change them. */
+  view(): Uint8Array;
   /** Returns a copy of the bytes and begins again with none. */
   take(): Uint8Array;
+  /** Begins again with no bytes. */
+  clear(): void;
 }
 
 /** The maximum number of bytes that a number takes. */
@@ -39,6 +45,11 @@ export function createByteWriter(): ByteWriter {
     const larger = new Uint8Array(Math.max(2 * bytes.length, length + count));
     larger.set(bytes.subarray(0, length));
     bytes = larger;
+  }
+  function append(source: Uint8Array): void {
+    reserve(source.length);
+    bytes.set(source, length);
+    length += source.length;
   }
   return {
     get length() {
@@ -54,14 +65,17 @@ export function createByteWriter(): ByteWriter {
       bytes[length++] = rest;
     },
     writeBytes(source, from, to) {
-      reserve(to - from);
-      bytes.set(source.subarray(from, to), length);
-      length += to - from;
+      append(source.subarray(from, to));
     },
+    writeAll: (other) => append(other.view()),
+    view: () => bytes.subarray(0, length),
     take() {
       const taken = bytes.slice(0, length);
       length = 0;
       return taken;
+    },
+    clear() {
+      length = 0;
     },
   };
 }

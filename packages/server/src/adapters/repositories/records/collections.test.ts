@@ -29,6 +29,11 @@ function openRepositories({ database, close }: TemporaryDatabase): OpenedReposit
       await write.updateTable('record').set(more).where('id', '=', id).execute();
       const stored = { chunks: sql<number>`chunks + ${chunks}` };
       await write.updateTable('full_text').set(stored).where('collection_id', '=', collectionId).execute();
+      const segment = { state: 'live', position: 0, removals: 0, pages: 0, header: new Uint8Array(0) } as const;
+      await write
+        .insertInto('index_segment')
+        .values({ ...segment, collection_id: collectionId, chunks })
+        .execute();
     },
     async countRows(collectionId) {
       const rows = await Promise.all([

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../database/tables.ts';
 import { findStatistics } from '../../full-text/full-text-statistics.ts';
+import { sumSegments } from '../../search-index/sum-segments.ts';
 
 export interface LockedCollection {
   readonly capacity: number;
@@ -37,8 +38,8 @@ interface Addition {
 }
 
 /**
- * Returns whether the visible chunks stay within the capacity. The index counts all chunks, including those that are
- * not visible. While that number is within the capacity, no chunks need to be counted.
+ * Returns whether the visible chunks stay within the capacity. The index counts at least all chunks, including those that
+ * are not visible. While that number is within the capacity, no chunks need to be counted.
  */
 export async function fitsCapacity(
   transaction: Transaction<Tables>,
@@ -46,7 +47,8 @@ export async function fitsCapacity(
   { unwritten, added, without, gone = 0 }: Addition,
 ): Promise<boolean> {
   const stored = await findStatistics(transaction, collectionId);
-  if ((stored?.chunks ?? 0) + unwritten <= capacity) return true;
+  const indexed = stored?.chunks ?? (await sumSegments(transaction, collectionId));
+  if (indexed + unwritten <= capacity) return true;
   return (await countChunks(transaction, collectionId, without)) - gone + added <= capacity;
 }
 

@@ -1,0 +1,142 @@
+import {
+  type CollectionIndex,
+  createCollectionIndexes,
+  type SegmentStore,
+} from '../../search/segments/collection-index.ts';
+import { rankSegments } from '../../search/segments/rank-segments.ts';
+import { toMatch, weighAll } from '../full-text/bm25.ts';
+import type { Statistics, TextMatch } from '../full-text/full-text.ts';
+import { pagesPerSegment } from './segment-pages.ts';
+import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
+
+/** A question as its thread receives it. */
+export interface SegmentQuestion {
+  readonly collectionId: string;
+  /** Distinct and normalised. */
+  readonly words: readonly string[];
+  readonly limit: number;
+  /** An SQL condition on the rows `chunk` and `record`, or null. */
+  readonly condition: { readonly sql: string; readonly parameters: readonly ThreadValue[] } | null;
+}
+
+/** Null when the collection has an index of FTS5. */
+export type SegmentAnswer = readonly TextMatch[] | null;
+
+const megabyte = 1024 * 1024;
+const caches = { headerBytes: 32 * megabyte, pageBytes: 32 * megabyte, listBytes: 16 * megabyte };
+
+/** With a condition, most chunks of a ranking may fail. One larger ranking then costs less than several small ones. */
+const leastConditioned = 2000;
+/** A ranking that has too few visible chunks is made again with this many times as many. */
+const growth = 8;
+/** Number of chunks whose visibility one statement decides. */
+const askedAtOnce = 1000;
+
+/** Answers questions in the thread of a read connection. Both return null when the collection has an index of FTS5. */
+export interface Questions {
+  ask(question: SegmentQuestion): SegmentAnswer;
+  /** Counts the live chunks and their words. */
+  count(collectionId: string): Statistics | null;
+}
+
+export function createQuestions(statements: ThreadStatements): Questions {
+  const open = createCollectionIndexes(createStore(statements), caches);
+  return {
+    count(collectionId) {
+      if (hasOldIndex(statements, collectionId)) return null;
+      const { chunks, words } = open(collectionId);
+      return { chunks, words };
+    },
+    ask(question) {
+      if (hasOldIndex(statements, question.collectionId)) return null;
+      const rank = createRanking(open(question.collectionId), question.words);
+      return takeVisible(rank, { statements, ...question });
+    },
+  };
+}
+
+/** Weighs the words, once, and returns a function that ranks the best chunks. */
+function createRanking(index: CollectionIndex, words: readonly string[]): (count: number) => TextMatch[] {
+  const { counts, segments } = index.find(words);
+  const found = new Map(words.map((word, place) => [word, counts[place] as number]));
+  const query = weighAll(words, found, index);
+  const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
+  // A word without a weight is in no chunk, so that its lists are not read.
+  const options = { ...query, weights: words.map((word) => weights.get(word) ?? 0) };
+  return (count) => rankSegments(segments, { ...options, count }).map(toMatch);
+}
+
+function createStore(statements: ThreadStatements): SegmentStore {
+  return {
+    list: (collectionId) =>
+      statements
+        .all<{ id: number }>(
+          "select id from index_segment where collection_id = ? and state = 'live' order by position",
+          collectionId,
+        )
+        .map(({ id }) => id),
+    readHeader: (segment) =>
+      readBytes(statements.all<StoredBytes>('select header as bytes from index_segment where id = ?', segment)),
+    readPage: (segment, page) =>
+      readBytes(
+        statements.all<StoredBytes>(
+          'select data as bytes from index_page where id = ?',
+          segment * pagesPerSegment + page,
+        ),
+      ),
+  };
+}
+
+interface StoredBytes {
+  readonly bytes: Uint8Array;
+}
+
+/** The rows of live segments and their pages exist in every transaction that lists them. */
+function readBytes([row]: readonly StoredBytes[]): Uint8Array {
+  if (row === undefined) throw new Error('a page of the search index is missing');
+  return row.bytes;
+}
+
+function hasOldIndex(statements: ThreadStatements, collectionId: string): boolean {
+  return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
+}
+
+interface Taking extends Pick<SegmentQuestion, 'limit' | 'condition'> {
+  readonly statements: ThreadStatements;
+}
+
+/** Returns the first `limit` visible chunks of a ranking that meet the condition. */
+function takeVisible(rank: (count: number) => TextMatch[], { statements, limit, condition }: Taking): TextMatch[] {
+  const matches: TextMatch[] = [];
+  let seen = 0;
+  for (let count = condition === null ? 2 * limit + 5 : leastConditioned; ; count *= growth) {
+    const ranked = rank(count);
+    for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
+      const piece = ranked.slice(seen, seen + askedAtOnce);
+      const visible = findVisible(
+        statements,
+        piece.map(({ seq }) => seq),
+        condition,
+      );
+      matches.push(...piece.filter(({ seq }) => visible.has(seq)));
+    }
+    if (matches.length >= limit || ranked.length < count) return matches.slice(0, limit);
+    seen = ranked.length;
+  }
+}
+
+function findVisible(
+  statements: ThreadStatements,
+  seqs: readonly number[],
+  condition: SegmentQuestion['condition'],
+): ReadonlySet<number> {
+  const rows = statements.all<{ seq: number }>(
+    `select chunk.seq from json_each(?) as wanted
+      cross join chunk on chunk.seq = wanted.value left join record on record.id = chunk.record_id
+      where (chunk.record_id is null or (chunk.generation = record.generation and record.status <> 'deleting'))
+      ${condition === null ? '' : `and ${condition.sql}`}`,
+    JSON.stringify(seqs),
+    ...(condition?.parameters ?? []),
+  );
+  return new Set(rows.map(({ seq }) => seq));
+}

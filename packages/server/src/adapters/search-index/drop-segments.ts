@@ -1,0 +1,42 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
+
+/**
+ * Removes a step of a collection's segments. The first call hides all of them.
+ * @returns true when nothing is left
+ */
+export async function dropSegments(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+  await db
+    .updateTable('index_segment')
+    .set({ state: 'retired' })
+    .where('collection_id', '=', collectionId)
+    .where('state', '<>', 'retired')
+    .execute();
+  return clearRetired(db, collectionId);
+}
+
+/**
+ * Deletes the last pages of one retired segment, and its row with the last of them.
+ * @returns true when no retired segment is left
+ */
+export async function clearRetired(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+  const segment = await db
+    .selectFrom('index_segment')
+    .select(['id', 'pages'])
+    .where('collection_id', '=', collectionId)
+    .where('state', '=', 'retired')
+    .limit(1)
+    .executeTakeFirst();
+  if (segment === undefined) return true;
+  const remaining = Math.max(0, segment.pages - pagesPerTransaction);
+  const first = segment.id * pagesPerSegment;
+  await db
+    .deleteFrom('index_page')
+    .where('id', '>=', first + remaining)
+    .where('id', '<', first + segment.pages)
+    .execute();
+  if (remaining === 0) await db.deleteFrom('index_segment').where('id', '=', segment.id).execute();
+  else await db.updateTable('index_segment').set({ pages: remaining }).where('id', '=', segment.id).execute();
+  return false;
+}

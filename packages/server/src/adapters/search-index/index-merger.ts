@@ -1,0 +1,217 @@
+import type { Kysely } from 'kysely';
+import { type RunningTask, startPeriodicTask } from '../../kernel/concurrency/periodic-task.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { chooseMerge } from '../../search/segments/choose-merge.ts';
+import type { MergedSegment } from '../../search/segments/merge-segments.ts';
+import type { Tables } from '../database/tables.ts';
+import { clearRetired } from './drop-segments.ts';
+import type { MergeParts, MergeStep } from './merge-steps.ts';
+import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
+
+/** Reads and merges segments outside of the event loop and outside of any write transaction. */
+export interface MergeThread {
+  start(parts: MergeParts): Promise<void>;
+  next(pages: number): Promise<MergeStep>;
+  close(): Promise<void>;
+}
+
+export interface IndexMergerDeps {
+  readonly write: Kysely<Tables>;
+  readonly openThread: () => Promise<MergeThread>;
+  /** Inserts rows of (id, data). */
+  readonly insertPages: (db: Kysely<Tables>, pages: ReadonlyArray<readonly [number, Uint8Array]>) => Promise<unknown>;
+  readonly logger: Logger;
+}
+
+/** Merges the segments of collections in the background. */
+export interface IndexMerger {
+  /** Tells that segments were added to a collection, or will be when the current transaction commits. */
+  changed(collectionId: string): void;
+  /** Begins with the collections that an earlier process left unmerged. */
+  start(): void;
+  /** Gives up the merge in progress. The next start removes what it has written. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds after which a failed merge is tried again. */
+const pause = 30_000;
+/** A collection with fewer segments needs no merge. */
+const leastSegments = 8;
+
+/**
+ * Merges one collection after another, in write transactions of a bounded number of pages. Questions see the parts until
+ * one short transaction replaces them by the merged segment. A removal made meanwhile comes after it and applies to it.
+ */
+export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
+  const changed = new Set<string>();
+  let task: RunningTask | undefined;
+  let isFirstRun = true;
+  let opened: Promise<MergeThread> | undefined;
+
+  function openThread(): Promise<MergeThread> {
+    opened ??= deps.openThread();
+    return opened;
+  }
+  async function closeThread(): Promise<void> {
+    const thread = opened;
+    opened = undefined;
+    await (await thread)?.close();
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    if (isFirstRun) for (const id of await takeOver(deps.write)) changed.add(id);
+    isFirstRun = false;
+    // A run without changes closes the thread, and so does a failed one.
+    let isDone = false;
+    try {
+      for (const id of changed) {
+        // A change during the work adds the collection again.
+        changed.delete(id);
+        await mergeSegmentsOf(id, { ...deps, openThread, signal });
+        isDone = true;
+      }
+    } finally {
+      if (!isDone || signal.aborted) await closeThread();
+    }
+  }
+  return {
+    changed(collectionId) {
+      changed.add(collectionId);
+      task?.trigger();
+    },
+    start() {
+      task ??= startPeriodicTask({ name: 'index merges', pause, run }, (error) =>
+        deps.logger.error({ err: error }, 'index merge failed'),
+      );
+    },
+    async close() {
+      await task?.close();
+      await closeThread();
+    },
+  };
+}
+
+/** Hides what an interrupted merge has written, and returns the collections that need work. */
+async function takeOver(write: Kysely<Tables>): Promise<string[]> {
+  await write.updateTable('index_segment').set({ state: 'retired' }).where('state', '=', 'building').execute();
+  const rows = await write
+    .selectFrom('index_segment')
+    .select('collection_id')
+    .groupBy('collection_id')
+    .having((having) =>
+      having.or([
+        having(having.fn.countAll<number>(), '>=', leastSegments),
+        having(having.fn.max('state'), '=', 'retired'),
+      ]),
+    )
+    .execute();
+  return rows.map((row) => row.collection_id);
+}
+
+export interface Merging extends Omit<IndexMergerDeps, 'logger'> {
+  readonly signal: AbortSignal;
+}
+
+/** Merges the segments of a collection until no merge is due, and deletes the replaced ones. */
+export async function mergeSegmentsOf(collectionId: string, merging: Merging): Promise<void> {
+  while (await mergeOnce(collectionId, merging));
+  while (!(await clearRetired(merging.write, collectionId))) merging.signal.throwIfAborted();
+}
+
+/** @returns false when no merge is due, or the collection was deleted meanwhile */
+async function mergeOnce(collectionId: string, merging: Merging): Promise<boolean> {
+  const { write, signal } = merging;
+  const segments = await write
+    .selectFrom('index_segment')
+    .select(['id', 'position', 'chunks', 'removals'])
+    .where('collection_id', '=', collectionId)
+    .where('state', '=', 'live')
+    .orderBy('position')
+    .execute();
+  const range = chooseMerge(segments);
+  if (range === undefined) return false;
+  const parts = segments.slice(range.from, range.to);
+  const ids = parts.map(({ id }) => id);
+  const thread = await merging.openThread();
+  await thread.start({ segments: ids, areFirst: range.from === 0 });
+  const target = await insertTarget(write, collectionId);
+  for (let number = 0; ; ) {
+    signal.throwIfAborted();
+    const { pages, merged } = await thread.next(pagesPerTransaction);
+    if (!(await storePages(merging, { target, number, pages }))) return false;
+    number += pages.length;
+    if (merged === null) continue;
+    return await replaceParts(write, { parts: ids, target, merged, position: parts[0]?.position ?? target });
+  }
+}
+
+async function insertTarget(write: Kysely<Tables>, collectionId: string): Promise<number> {
+  const empty = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
+  const { id } = await write
+    .insertInto('index_segment')
+    .values({ collection_id: collectionId, state: 'building', ...empty })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+interface StoredPages {
+  readonly target: number;
+  /** The number of the first page. */
+  readonly number: number;
+  readonly pages: readonly Uint8Array[];
+}
+
+/** @returns false when the collection was deleted meanwhile */
+function storePages({ write, insertPages }: Merging, { target, number, pages }: StoredPages): Promise<boolean> {
+  const first = target * pagesPerSegment + number;
+  return write.transaction().execute(async (transaction) => {
+    if (!(await holdTarget(transaction, target, number + pages.length))) return false;
+    await insertPages(
+      transaction,
+      pages.map((page, at) => [first + at, page] as const),
+    );
+    return true;
+  });
+}
+
+/** Sets the number of pages. @returns false when the collection was deleted meanwhile */
+async function holdTarget(db: Kysely<Tables>, target: number, pages: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('index_segment')
+    .set({ pages })
+    .where('id', '=', target)
+    .where('state', '=', 'building')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+interface Replacement {
+  readonly parts: readonly number[];
+  readonly target: number;
+  readonly merged: MergedSegment;
+  readonly position: number;
+}
+
+/** @returns false when the collection was deleted meanwhile */
+function replaceParts(write: Kysely<Tables>, { parts, target, merged, position }: Replacement): Promise<boolean> {
+  const { header, chunks, removals } = merged;
+  const state = chunks + removals === 0 ? 'retired' : 'live';
+  return write.transaction().execute(async (transaction) => {
+    const shown = await transaction
+      .updateTable('index_segment')
+      .set({ state, position, chunks, removals, header })
+      .where('id', '=', target)
+      .where('state', '=', 'building')
+      .executeTakeFirst();
+    if (shown.numUpdatedRows === 0n) return false;
+    const hidden = await transaction
+      .updateTable('index_segment')
+      .set({ state: 'retired' })
+      .where('id', 'in', parts)
+      .where('state', '=', 'live')
+      .executeTakeFirst();
+    if (hidden.numUpdatedRows !== BigInt(parts.length)) throw new Error('a merged segment is no longer live');
+    return true;
+  });
+}

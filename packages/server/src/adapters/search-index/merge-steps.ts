@@ -1,0 +1,62 @@
+import { type MergedSegment, mergeSegments } from '../../search/segments/merge-segments.ts';
+import { decodeHeader } from '../../search/segments/segment-reader.ts';
+import { pagesPerSegment } from './segment-pages.ts';
+import type { ThreadStatements } from './thread-statements.ts';
+
+export interface MergeParts {
+  /** Ids of neighbouring segments, in their order. */
+  readonly segments: readonly number[];
+  readonly areFirst: boolean;
+}
+
+/** Pages of the merged segment, in order, and at the end its header. */
+export interface MergeStep {
+  readonly pages: readonly Uint8Array[];
+  readonly merged: MergedSegment | null;
+}
+
+/** Merges segments in the thread of a read connection, one step at a time. A new start gives up the merge before. */
+export interface MergeSteps {
+  start(parts: MergeParts): void;
+  /** Returns at least `pages` further pages, or the last ones. */
+  next(pages: number): MergeStep;
+}
+
+export function createMergeSteps(statements: ThreadStatements): MergeSteps {
+  let merging: Generator<Uint8Array, MergedSegment, undefined> | undefined;
+  const read = (sql: string, id: number): Uint8Array => {
+    const [row] = statements.all<{ bytes: Uint8Array }>(sql, id);
+    if (row === undefined) throw new MergeGone();
+    return row.bytes;
+  };
+  return {
+    start({ segments, areFirst }) {
+      const parts = segments.map((id) => ({
+        header: decodeHeader(read('select header as bytes from index_segment where id = ?', id)),
+        readPage: (number: number) =>
+          read('select data as bytes from index_page where id = ?', id * pagesPerSegment + number),
+      }));
+      merging = mergeSegments(parts, { areFirst });
+    },
+    next(count) {
+      const pages: Uint8Array[] = [];
+      while (merging !== undefined && pages.length < count) {
+        const step = merging.next();
+        if (step.done === true) {
+          merging = undefined;
+          return { pages, merged: step.value };
+        }
+        pages.push(step.value);
+      }
+      return { pages, merged: null };
+    },
+  };
+}
+
+/** The collection was deleted while its segments were merged. */
+class MergeGone extends Error {
+  override readonly name = 'MergeGone';
+  constructor() {
+    super('a merged segment no longer exists');
+  }
+}

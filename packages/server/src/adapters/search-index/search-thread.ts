@@ -1,0 +1,32 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import type { Statistics } from '../full-text/full-text.ts';
+import { askThread } from '../sqlite/sqlite-insert-many.ts';
+import type { SegmentAnswer, SegmentQuestion } from './ask.ts';
+import type { MergeParts, MergeStep } from './merge-steps.ts';
+import type { AddedChunks, RemovedChunks } from './write-segments.ts';
+
+/** Runs a procedure of `thread-procedures.ts` in the thread of a SQLite connection. */
+function call<Result>(db: Kysely<Tables>, procedure: string, argument: unknown): Promise<Result> {
+  return askThread<Result>(db, { procedure, argument });
+}
+
+export async function addSegment(db: Kysely<Tables>, added: AddedChunks): Promise<void> {
+  await call(db, 'addSegment', added);
+}
+export async function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<void> {
+  await call(db, 'removeChunks', removed);
+}
+export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promise<SegmentAnswer> {
+  return (await call<{ answer: SegmentAnswer }>(db, 'ask', question)).answer;
+}
+/** Returns null when the collection has an index of FTS5. */
+export async function countIndexed(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null> {
+  return (await call<{ statistics: Statistics | null }>(db, 'countIndexed', collectionId)).statistics;
+}
+export async function startMerge(db: Kysely<Tables>, parts: MergeParts): Promise<void> {
+  await call(db, 'startMerge', parts);
+}
+export function continueMerge(db: Kysely<Tables>, pages: number): Promise<MergeStep> {
+  return call(db, 'continueMerge', pages);
+}

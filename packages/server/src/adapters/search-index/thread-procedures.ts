@@ -1,0 +1,30 @@
+import { createQuestions, type SegmentQuestion } from './ask.ts';
+import { createMergeSteps, type MergeParts } from './merge-steps.ts';
+import type { ThreadStatements } from './thread-statements.ts';
+import { type AddedChunks, addSegment, type RemovedChunks, removeChunks } from './write-segments.ts';
+
+/** What the thread of a SQLite connection does with the search index, each in one message. */
+export interface ThreadProcedures {
+  call(procedure: string, argument: unknown): unknown;
+}
+
+/** Callers of other threads pass the arguments through `search-thread.ts`, which types them. */
+export function createThreadProcedures(statements: ThreadStatements): ThreadProcedures {
+  const questions = createQuestions(statements);
+  const merge = createMergeSteps(statements);
+  const procedures: Record<string, (argument: never) => unknown> = {
+    addSegment: (added: AddedChunks) => addSegment(statements, added),
+    removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
+    ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
+    countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
+    startMerge: (parts: MergeParts) => merge.start(parts),
+    continueMerge: (pages: number) => merge.next(pages),
+  };
+  return {
+    call(procedure, argument) {
+      const named = procedures[procedure];
+      if (named === undefined) throw new Error(`the thread has no procedure ${procedure}`);
+      return named(argument as never);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { buildRemovals, buildSegment } from '../../search/segments/build-segment.ts';
+import { readWords } from '../full-text/bm25.ts';
+import type { IndexedChunk } from '../full-text/full-text.ts';
+import { pagesPerSegment } from './segment-pages.ts';
+import type { ThreadStatements } from './thread-statements.ts';
+
+export interface AddedChunks {
+  readonly collectionId: string;
+  readonly chunks: readonly IndexedChunk[];
+}
+export interface RemovedChunks {
+  readonly collectionId: string;
+  readonly seqs: readonly number[];
+}
+
+/** Writes a segment of the chunks, in the transaction that inserts them. */
+export function addSegment(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): void {
+  const { header, pages } = buildSegment(
+    chunks.map(({ seq, words }) => {
+      const { counts, length } = readWords(words);
+      return { seq, terms: counts, length };
+    }),
+  );
+  const sizes = { chunks: chunks.length, removals: 0, pages: pages.length };
+  const id = insertSegment(statements, collectionId, { ...sizes, header });
+  for (const [number, page] of pages.entries()) {
+    statements.run('insert into index_page (id, data) values (?, ?)', id * pagesPerSegment + number, page);
+  }
+}
+
+/** Writes a segment that removes the chunks from the segments before it. */
+export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): void {
+  const header = buildRemovals(seqs);
+  insertSegment(statements, collectionId, { chunks: 0, removals: seqs.length, pages: 0, header });
+}
+
+interface NewSegment {
+  readonly chunks: number;
+  readonly removals: number;
+  readonly pages: number;
+  readonly header: Uint8Array;
+}
+
+function insertSegment(statements: ThreadStatements, collectionId: string, segment: NewSegment): number {
+  const { chunks, removals, pages, header } = segment;
+  const id = statements.run(
+    `insert into index_segment (collection_id, state, position, chunks, removals, pages, header)
+      values (?, 'live', 0, ?, ?, ?, ?)`,
+    collectionId,
+    ...[chunks, removals, pages, header],
+  );
+  statements.run('update index_segment set position = id where id = ?', id);
+  return id;
+}

@@ -1,0 +1,52 @@
+/** What is known of a segment without reading it. */
+export interface SegmentSize {
+  readonly chunks: number;
+  readonly removals: number;
+}
+
+/** Neighbouring segments, from the first to before the last place. */
+export interface MergeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The least number of neighbours of about one size that are merged. */
+const mergedAtOnce = 8;
+/** The most segments of one merge, which bounds its memory. */
+const mostMerged = 64;
+/** From this number of removals on, a collection is merged as a whole when they exceed a fifth of its chunks. */
+const manyRemovals = 1000;
+
+/**
+ * Chooses neighbouring segments to merge, or undefined when there are few. Segments are grouped in levels by size, each
+ * eight times as large as the one below, so that a chunk is merged about once for each level.
+ */
+export function chooseMerge(segments: readonly SegmentSize[]): MergeRange | undefined {
+  const sizes = segments.map(({ chunks, removals }) => chunks + removals);
+  const removals = segments.reduce((sum, segment) => sum + segment.removals, 0);
+  const chunks = segments.reduce((sum, segment) => sum + segment.chunks, 0);
+  if (removals >= manyRemovals && removals * 5 > chunks && segments.length <= mostMerged) {
+    return { from: 0, to: segments.length };
+  }
+  const levels = sizes.map(levelOf);
+  for (const level of [...new Set(levels)].sort((a, b) => a - b)) {
+    let from = 0;
+    for (let to = 0; to <= levels.length; to++) {
+      const isWithin = to < levels.length && (levels[to] as number) <= level;
+      if (isWithin && to - from < mostMerged) continue;
+      if (isWorthMerging(sizes.slice(from, to))) return { from, to };
+      from = isWithin ? to : to + 1;
+    }
+  }
+  return undefined;
+}
+
+/** A large segment is not merged again and again with a few small ones. */
+function isWorthMerging(sizes: readonly number[]): boolean {
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  return sizes.length >= mergedAtOnce && total >= 2 * Math.max(...sizes);
+}
+
+function levelOf(size: number): number {
+  return Math.floor(Math.log2(Math.max(size, 1)) / Math.log2(mergedAtOnce));
+}

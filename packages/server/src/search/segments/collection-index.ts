@@ -1,0 +1,157 @@
+import { type ByteCache, createByteCache } from './byte-cache.ts';
+import { createLiveChunks, hasRemoved, isRemoved, type LiveChunks } from './live-chunks.ts';
+import type { RankedSegment } from './rank-segments.ts';
+import type { PostingArrays } from './segment-format.ts';
+import { decodeHeader, findTerm, largestBlock, type PostingList, type SegmentHeader } from './segment-reader.ts';
+
+/** Reads the stored segments, as one transaction sees them. */
+export interface SegmentStore {
+  /** Returns the ids of a collection's segments in their order. */
+  list(collectionId: string): readonly number[];
+  readHeader(segment: number): Uint8Array;
+  readPage(segment: number, page: number): Uint8Array;
+}
+
+/** Maximum number of bytes that each cache holds. */
+export interface IndexCacheLimits {
+  readonly headerBytes: number;
+  readonly pageBytes: number;
+  readonly listBytes: number;
+}
+
+/** The index of one collection, with the removals of its segments applied. */
+export interface CollectionIndex {
+  /** Number of chunks, and of the words in them, including repeats. */
+  readonly chunks: number;
+  readonly words: number;
+  /** Finds terms in all segments. */
+  find(terms: readonly string[]): FoundTerms;
+}
+
+export interface FoundTerms {
+  /** Number of chunks with each term, in the order of the terms. */
+  readonly counts: readonly number[];
+  readonly segments: readonly RankedSegment[];
+}
+
+/** Opens the index of a collection. The caches outlive the transaction, because segments never change. */
+export type OpenCollectionIndex = (collectionId: string) => CollectionIndex;
+
+interface CachedSegment {
+  readonly header: SegmentHeader;
+  readonly live: LiveChunks;
+  /** The segments whose removals `live` has applied. */
+  readonly applied: Set<number>;
+}
+
+interface CachedList {
+  readonly list: PostingList | undefined;
+  /** Number of removed chunks with the term, counted when the segment had `countedAt` live chunks. */
+  removed: number;
+  countedAt: number;
+}
+
+/**
+ * Call it in one thread with a connection that sees committed data only, because the id of a segment whose transaction
+ * is rolled back is given again.
+ */
+export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheLimits): OpenCollectionIndex {
+  const segments: ByteCache<number, CachedSegment> = createByteCache(limits.headerBytes);
+  const pages: ByteCache<string, Uint8Array> = createByteCache(limits.pageBytes);
+  const lists: ByteCache<string, CachedList> = createByteCache(limits.listBytes);
+
+  function openSegment(id: number): CachedSegment {
+    const known = segments.get(id);
+    if (known !== undefined) return known;
+    const header = decodeHeader(store.readHeader(id));
+    const opened = { header, live: createLiveChunks(header), applied: new Set<number>() };
+    segments.set(id, opened, bytesOfHeader(header));
+    return opened;
+  }
+  function readPage(id: number, number: number): Uint8Array {
+    const key = `${id}.${number}`;
+    const known = pages.get(key);
+    if (known !== undefined) return known;
+    const page = store.readPage(id, number);
+    pages.set(key, page, page.length + entryBytes);
+    return page;
+  }
+  function openList(id: number, { header, live }: CachedSegment, term: string): CachedList {
+    const key = `${id}.${term}`;
+    let found = lists.get(key);
+    if (found === undefined) {
+      const list = findTerm(header, (number) => readPage(id, number), term);
+      found = { list, removed: 0, countedAt: header.seqs.length };
+      lists.set(key, found, bytesOfList(list) + 2 * term.length);
+    }
+    if (found.list !== undefined && found.countedAt !== live.chunks) {
+      found.removed = live.removed === null ? 0 : countRemoved(found.list, live.removed);
+      found.countedAt = live.chunks;
+    }
+    return found;
+  }
+  return (collectionId) => {
+    const opened = store.list(collectionId).map((id) => ({ id, segment: openSegment(id) }));
+    applyRemovals(opened);
+    const chunks = opened.reduce((sum, { segment }) => sum + segment.live.chunks, 0);
+    const words = opened.reduce((sum, { segment }) => sum + segment.live.words, 0);
+    return {
+      chunks,
+      words,
+      find(terms) {
+        const counts = new Array<number>(terms.length).fill(0);
+        const ranked = opened.map(({ id, segment }) => {
+          const found = terms.map((term, place) => {
+            const { list, removed } = openList(id, segment, term);
+            counts[place] = (counts[place] as number) + (list === undefined ? 0 : list.count - removed);
+            return list;
+          });
+          return { chunks: segment.header, removed: segment.live.removed, lists: found };
+        });
+        return { counts, segments: ranked };
+      },
+    };
+  };
+}
+
+/** Applies the removals of each segment to the segments before it, once. */
+function applyRemovals(opened: ReadonlyArray<{ id: number; segment: CachedSegment }>): void {
+  for (const [place, { id, segment }] of opened.entries()) {
+    if (segment.header.removals.length === 0) continue;
+    for (const { segment: earlier } of opened.slice(0, place)) {
+      if (earlier.applied.has(id) || earlier.header.seqs.length === 0) continue;
+      earlier.live.remove(segment.header.removals);
+      earlier.applied.add(id);
+    }
+  }
+}
+
+/** Counts the removed chunks of a list. Only blocks that may contain one are decoded. */
+function countRemoved(list: PostingList, removed: Uint8Array): number {
+  const postings: PostingArrays = { chunks: new Int32Array(largestBlock), repeats: new Uint8Array(largestBlock) };
+  let count = 0;
+  let from = 0;
+  for (let block = 0; block < list.blocks; block++) {
+    const to = (list.last[block] as number) + 1;
+    if (hasRemoved(removed, from, to)) {
+      const size = list.decode(block, postings);
+      for (let at = 0; at < size; at++) if (isRemoved(removed, postings.chunks[at] as number)) count++;
+    }
+    from = to;
+  }
+  return count;
+}
+
+/** What an entry of a cache takes besides its content. */
+const entryBytes = 200;
+
+function bytesOfHeader({ seqs, lengths, firstTerms, removals }: SegmentHeader): number {
+  const terms = firstTerms.reduce((sum, term) => sum + 2 * term.length + 30, 0);
+  return entryBytes + seqs.byteLength + lengths.byteLength + removals.byteLength + terms + seqs.length / 8;
+}
+
+function bytesOfList(list: PostingList | undefined): number {
+  if (list === undefined) return entryBytes;
+  const short = list.blocks === 1 ? list.count * 5 : 0;
+  return entryBytes + short + list.blocks * 12 + list.pairs.length * 8;
+}
