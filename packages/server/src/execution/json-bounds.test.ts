@@ -43,6 +43,7 @@ test('an output above the limit inline_output_bytes is parsed in the thread, whi
   assert.deepEqual(over, {
     kind: 'failed',
     message: `The output must be at most ${2 * inlineBytes} bytes; received more.`,
+    isUnusable: true,
   });
 });
 
