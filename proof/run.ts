@@ -15,6 +15,7 @@ import { holdPage, holdPart } from './hold/hold-page.ts';
 import { authorisation } from './hostile/authorisation.ts';
 import { hostileExpressions } from './hostile/expressions.ts';
 import { fuzz } from './hostile/fuzz.ts';
+import { limitedKeys } from './hostile/limited-keys.ts';
 import { mcpDocuments } from './hostile/mcp-documents.ts';
 import { slowPeers } from './hostile/slow-peers.ts';
 import { clusterPowerCuts } from './postgres/cluster-power-cuts.ts';
@@ -28,7 +29,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   power: [storePowerCuts, clusterPowerCuts],
   faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
-  hostile: [fuzz, authorisation, mcpDocuments, hostileExpressions, slowPeers],
+  hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, slowPeers],
   hold: [hold],
 };
 /** These parts use at most one processor, so they run one after another beside the others. */

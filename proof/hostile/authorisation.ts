@@ -21,7 +21,7 @@ const scopeSets: readonly (readonly string[])[] = [
 ];
 
 /**
- * Calls every operation with keys of the second project that have different scopes, and without a key. Ids of the first
+ * Calls every operation with keys of the second project that have different scopes, with one that is bound to tools, and without a key. Ids of the first
  * project must get exactly the response that non-existent ids get.
  */
 export async function authorisation(options: PartOptions): Promise<PartReport> {
@@ -37,6 +37,8 @@ export async function authorisation(options: PartOptions): Promise<PartReport> {
     for (const scopes of options.slice ? scopeSets.slice(-2) : scopeSets) {
       keys.push({ name: scopes.join(' '), key: await second.createKey(scopes) });
     }
+    const everyScope = ['files', 'collections', 'plugins', 'admin'];
+    keys.push({ name: 'every scope, bound to a bundle', key: await second.createKey(everyScope, ['proof']) });
     const nothing = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, scrambled(id)]));
     const grid = operations.flatMap((operation) => keys.map((key) => ({ operation, key })));
     await mapWithConcurrency(grid, 4, async ({ operation, key: { name, key } }, index) => {

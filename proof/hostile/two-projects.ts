@@ -24,8 +24,8 @@ export interface TwoProjects {
 export interface Project {
   readonly id: string;
   readonly key: string;
-  /** Creates an additional key. */
-  createKey(scopes: readonly string[]): Promise<string>;
+  /** Creates an additional key, bound to tools if these are named. */
+  createKey(scopes: readonly string[], tools?: readonly string[]): Promise<string>;
 }
 
 export async function openTwoProjects(
@@ -43,8 +43,10 @@ export async function openTwoProjects(
     const { stdout } = await run(process.execPath, [resolve('packages/cli/src/main.ts'), ...args], { env });
     return stdout.trim();
   };
-  const createKey = (project: string, scopes: readonly string[]) =>
-    command('key', 'create', project, '--name', 'proof', '--scopes', scopes.join(','));
+  const createKey = (project: string, scopes: readonly string[], tools: readonly string[] = []) => {
+    const bound = tools.length === 0 ? [] : ['--tools', tools.join(',')];
+    return command('key', 'create', project, '--name', 'proof', '--scopes', scopes.join(','), ...bound);
+  };
   const projects = await fetch(`${service.filesUrl}/v1/projects`, {
     headers: { Authorization: `Bearer ${service.key}` },
   });
@@ -54,8 +56,8 @@ export async function openTwoProjects(
   const secondKey = await createKey(secondId, ['files', 'collections', 'plugins']);
   return {
     service,
-    first: { id: firstId, key: service.key, createKey: (scopes) => createKey(firstId, scopes) },
-    second: { id: secondId, key: secondKey, createKey: (scopes) => createKey(secondId, scopes) },
+    first: { id: firstId, key: service.key, createKey: (...wanted) => createKey(firstId, ...wanted) },
+    second: { id: secondId, key: secondKey, createKey: (...wanted) => createKey(secondId, ...wanted) },
     ids: { project_id: firstId, ...(await fill(service)) },
   };
 }

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { loadCatalogue } from '../../catalogue/load/load-catalogue.ts';
 import { loadFolder } from '../../catalogue/load/load-folder.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createToolboxes, type Toolboxes } from '../toolbox.ts';
+import { openAvailability } from './availability.ts';
 import { readChoice } from './choice.ts';
 import { type ChosenTools, chooseTools } from './chosen-tools.ts';
 import { maxListedTools } from './page.ts';
@@ -91,6 +93,30 @@ test('below the threshold, the list contains the plugins that can work with the 
     free.filter((name) => listedWithoutProfile(name)),
   );
   assert.deepEqual(await list({ 'x-plugin-credentials': 'not base64url!' }), free);
+});
+
+test('plugins that this machine refuses to run are listed only by a choice, and a search says so', async () => {
+  const catalogue = await loadCatalogue({
+    folders: [own],
+    capabilities: { handlers: 'sandbox', sandboxMissing: 'bubblewrap is not installed' },
+    publicUrl: 'http://127.0.0.1:8081',
+    logger: createLogger('silent'),
+  });
+  const refusing = createToolboxes(catalogue, createLogger('silent'));
+  const list = async (query: Record<string, unknown>) => {
+    const tools = chooseTools(refusing, undefined, { choice: readChoice(query), toolsets });
+    return (await listNames(open(tools, { listTokens: 1_000_000 }))).flat();
+  };
+  const listed = await list({});
+  const refused = [...catalogue.bundles.values()].filter(({ refusal }) => refusal !== undefined);
+  assert.ok(refused.some(({ id }) => id === 'calculator'));
+  assert.ok(listed.includes('jina_web_reader__read_url'), 'a bundle without code is listed');
+  const isOf = (name: string) => refused.some(({ id }) => name.startsWith(`${id}__`));
+  assert.deepEqual(listed.filter(isOf), []);
+  assert.ok((await list({ tools: 'all' })).includes('calculator__evaluate'));
+  assert.deepEqual(await list({ bundles: 'calculator' }), ['calculator__evaluate']);
+  const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: '-' }, async () => new Map());
+  for (const bundle of refused) assert.match(findObstacle(bundle) ?? '', /cannot run it on its machine/);
 });
 
 /** A profile that does not exist is wrong for every bundle with credentials, even if they are optional. */
