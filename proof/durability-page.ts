@@ -35,8 +35,7 @@ ${plantedBugs.map(({ bug, part, how }) => `| ${bug} | ${part} | ${how} |`).join(
 }
 
 const introduction = `Everything that the service acknowledges must survive power cuts, failing disks, kills, lost connections and hostile
-clients. \`npm run proof\` tests this on real processes. Clients record every request and its answer. Afterwards, a checker compares
-these records with the answers of the service:
+clients. \`npm run proof\` tests this on real processes. Clients record every request and its answer. Afterwards, a checker compares these records with the responses of the service:
 
 * Every acknowledged upload is listed with its size and digest, and \`fsck --hash\` reads all contents. The checker also
   downloads the newest files and the same number of random ones, and compares them byte for byte (12 of each, 200 after kills).

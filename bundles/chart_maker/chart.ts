@@ -165,7 +165,7 @@ function wedge([cx, cy]: readonly [number, number], radius: number, [from, to]: 
   return `<path d="M${round(cx)} ${round(cy)}L${at(from)}A${round(radius)} ${round(radius)} 0 ${to - from > 0.5 ? 1 : 0} 1 ${at(to)}Z"/>`;
 }
 
-/** A range that round numbers bound and divide. */
+/** A range whose ends and steps are round numbers. */
 interface Axis {
   readonly low: number;
   readonly high: number;

@@ -207,7 +207,7 @@ test('[file-inputs] only a key of the project with the scope files can name file
     const absent = await execute(service, { file: `${kind}:${unknown}` }, foreign);
     assert.equal(found.message.replace(id, ''), absent.message.replace(unknown, ''));
   }
-  // An artifact is no file, and a file no artifact.
+  // An artifact is not a file, and a file is not an artifact.
   for (const file of [`file:${artifact_id}`, `artifact:${file_id}`, 'file:', 'file:../../etc/passwd', 'artifact:*']) {
     assert.equal((await execute(service, { file })).code, 'OBJECT_NOT_FOUND', file);
   }

@@ -113,7 +113,7 @@ const entities = [...'bcdefghij']
   .map((name, at) => `<!ENTITY ${name} "${`&${'abcdefghi'[at]};`.repeat(10)}">`)
   .join('');
 
-test('[pictures] a hostile SVG is only a link, and other calls get responses meanwhile', async (t) => {
+test('[pictures] a hostile SVG is only a link, and other calls get responses in the meantime', async (t) => {
   const service = await startDrawing(t);
   const call = await connect(t, service, 'drawing');
   const hostile = [

@@ -40,7 +40,7 @@ export const executionRequirements: Requirements = {
     tests: [
       '[pictures] a chart of a bundle of the product is one PNG with lines, text and colours, and a link to its SVG',
       '[pictures] a QR code of a bundle of the product is one PNG that can be read, and two links',
-      '[pictures] a hostile SVG is only a link, and other calls get responses meanwhile',
+      '[pictures] a hostile SVG is only a link, and other calls get responses in the meantime',
       'hostile pictures are converted or refused within the limits',
       'the picture of a project is converted while another project has ten that take too long',
       'a picture that refers to other files is not converted, and no reference is followed',

@@ -10,7 +10,7 @@ export interface Pixels {
 // the types from the documentation of pngjs, which has none
 const { PNG } = createRequire(import.meta.url)('pngjs') as { PNG: { sync: { read(bytes: Buffer): Pixels } } };
 
-/** Decodes a PNG. @throws Error when it is none */
+/** Decodes a PNG. @throws Error when it is not a PNG */
 export function readPng(bytes: Buffer): Pixels {
   return PNG.sync.read(bytes);
 }

@@ -38,7 +38,7 @@ const defaultPace: WaitPace = { firstEventMs: 3_000, silenceMs: 45_000, firstPau
 
 /**
  * Waits until an object is settled. It follows the events, and reads the object again when the stream ends or breaks. Where events do not
- * arrive, it reads the object at growing intervals. A service that restarts meanwhile does not end the wait.
+ * arrive, it reads the object at growing intervals. A service that restarts in the meantime does not end the wait.
  * @throws TimeoutError, ApiError
  */
 export async function waitUntilSettled<Item, State>(

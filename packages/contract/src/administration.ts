@@ -109,7 +109,7 @@ export const ApiKey = Type.Object({
 export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyCreate = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 127, description: 'Name that tells what the key is used for.' }),
+  name: Type.String({ minLength: 1, maxLength: 127, description: 'Name that describes the use of the key.' }),
   scopes: Type.Optional(ScopeList),
   expires_timestamp: Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: lastTime }), Type.Null()], {

@@ -32,7 +32,7 @@ class ApiError(QuartermasterError):
         self.status = status
         """HTTP status."""
         self.code: ErrorCode | str = cast("ErrorCode | str", code)
-        """A code of docs/reference/errors.md. `UNREADABLE_ANSWER`: the answer is not one of the service."""
+        """A code of docs/reference/errors.md. `UNREADABLE_ANSWER`: the response does not come from the service."""
         self.details = details or []
         self.request_id = request_id
         """The id that the log of the service contains."""

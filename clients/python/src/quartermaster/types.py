@@ -460,7 +460,7 @@ class ApiKey(TypedDict):
 
 class _ApiKeyCreateRequired(TypedDict):
     name: str
-    """Name that tells what the key is used for."""
+    """Name that describes the use of the key."""
 
 
 class ApiKeyCreate(_ApiKeyCreateRequired, total=False):

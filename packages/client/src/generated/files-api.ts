@@ -502,7 +502,7 @@ export type ApiKey = {
 };
 
 export type ApiKeyCreate = {
-  /** Name that tells what the key is used for. */
+  /** Name that describes the use of the key. */
   name: string;
   /** Permissions of the key. `admin` includes `metrics`. */
   scopes?: Array<'files' | 'collections' | 'plugins' | 'metrics' | 'admin'>;

@@ -39,7 +39,7 @@ export interface ArtifactStore {
   findStored(projectId: string, artifactId: string): Promise<StoredArtifact | 'expired' | undefined>;
   /**
    * Reads the bytes from the start.
-   * @throws BlobMissing when the artifact was deleted meanwhile, StoredContentDamaged when the bytes differ
+   * @throws BlobMissing when the artifact was deleted in the meantime, StoredContentDamaged when the bytes differ
    */
   open(artifact: StoredArtifact): AsyncIterable<Uint8Array>;
   /** Reads all bytes and verifies their hash. */

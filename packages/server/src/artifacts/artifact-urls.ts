@@ -37,7 +37,7 @@ export function createArtifactUrls(baseUrl: string, hashes: KeyedHashes): Artifa
   };
 }
 
-/** The first line tells this use of the keys from all others. */
+/** The first line distinguishes this use of the keys from all others. */
 function signedText({ artifactId, projectId, expiresAt }: SignedRead): string {
   return ['artifact url', artifactId, projectId, expiresAt].join('\n');
 }

@@ -48,7 +48,7 @@ const copiesAtOnce = 8;
 
 /**
  * Copies the database, then the bytes that it refers to. The snapshot is closed before the first byte is copied.
- * Missing bytes then belong to files deleted meanwhile, which a newer copy of the database no longer lists. Rounds
+ * Missing bytes then belong to files deleted in the meantime, which a newer copy of the database no longer lists. Rounds
  * therefore repeat until nothing is missing, or until the same blobs are missing twice. Nothing is locked. Source: ADR
  * 0058, 0069.
  */

@@ -23,7 +23,7 @@ export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined)
     if (raw.kind !== 'returned') {
       const { unused, isUnusable: _, ...failure } = raw;
       const outcome = redactMessages(failure, redactor);
-      // An answer to the verification of credentials is no result.
+      // A response to the verification of credentials is not a result.
       if (unused === undefined || plugin === undefined) return outcome;
       return withAnswer(outcome, await keepAnswer(artifacts, unused, run));
     }

@@ -24,7 +24,7 @@ export interface BlobStore {
    */
   size(blobId: string): Promise<number | undefined>;
   /**
-   * Lists every committed blob in no particular order. Blobs that are committed or removed meanwhile may be missing.
+   * Lists every committed blob in no particular order. Blobs that are committed or removed in the meantime may be missing.
    */
   list(): AsyncIterable<StoredBlob>;
   readonly quarantine: BlobQuarantine;

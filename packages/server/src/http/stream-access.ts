@@ -18,7 +18,7 @@ export interface StreamAccessDeps {
 
 /**
  * Ends event streams within a second after the key or session that opened them has ended. It ends all streams when the
- * database has not answered for 25 checks (10 s), because a key may have been revoked meanwhile.
+ * database has not answered for 25 checks (10 s), because a key may have been revoked in the meantime.
  */
 export interface StreamAccess {
   /** Watches the response to a request until it is closed. Requests without a key or session are not watched. */
@@ -53,7 +53,7 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
     const usable = await findUsable(owners);
     unchecked = 0;
     for (const [response, { owner, event }] of open) {
-      // The next check includes a stream that was opened meanwhile.
+      // The next check includes a stream that was opened in the meantime.
       if (!checked.has(owner) || usable.has(owner)) continue;
       logger.info(event, 'stream ended: its key or session has ended');
       response.destroy();

@@ -245,7 +245,7 @@ function readers(): number[] {
       const isReader = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/extraction/worker/child.ts');
       return isReader ? (children(pid)[0] ?? pid) : [];
     } catch {
-      return []; // it has ended meanwhile
+      return []; // it has ended in the meantime
     }
   });
 }

@@ -44,7 +44,7 @@ export async function installBundle(
   return { id: archive.id, publisher, replaced: before === undefined || before.id === archive.id ? null : before.id };
 }
 
-/** Reads a file within the limit, also when it grows meanwhile. It does not block on a pipe without a writer. */
+/** Reads a file within the limit, also when it grows in the meantime. It does not block on a pipe without a writer. */
 async function readBounded(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

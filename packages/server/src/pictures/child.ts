@@ -28,7 +28,7 @@ const options = {
   },
 };
 
-// Compiles the library, so that its compilation is no part of the time limit of a picture.
+// Compiles the library, so that its compilation does not count towards the time limit of a picture.
 convert(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>'));
 const channel = openParentChannel((_kind, svg) => void answer(svg));
 

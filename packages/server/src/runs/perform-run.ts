@@ -51,7 +51,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
       try {
         run.prepared = run.prepare();
       } catch {
-        // The plugin was removed meanwhile. The known outcome is the full queue.
+        // The plugin was removed in the meantime. The known outcome is the full queue.
         return execution;
       }
     }

@@ -79,7 +79,7 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
   return {
     follow: async (options, signal) => {
       const run = await deps.runs.get(options.projectId, options.runId);
-      // A client that was disconnected just before the end reconnects. null tells it to stop.
+      // A client that was disconnected just before the end reconnects. null makes it stop.
       if (run.status === 'ended' && options.lastEventId === eventsOf(run).state.id) return null;
       const ended = AbortSignal.any([signal, closing.signal]);
       return stream(options, ended, deps.shares.enter(options, ended));

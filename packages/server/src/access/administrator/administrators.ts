@@ -89,7 +89,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
     return named;
   }
 
-  /** @throws Problem SESSION_VALIDATION_FAILED when the password was changed meanwhile */
+  /** @throws Problem SESSION_VALIDATION_FAILED when the password was changed in the meantime */
   async function renewOutdated(administrator: Administrator, password: string): Promise<Administrator> {
     if (!isOutdated(administrator.passwordHash)) return administrator;
     const passwordHash = await hash(password);

@@ -33,7 +33,7 @@ const rows = [
 ];
 
 /**
- * Checks the length of a password and refuses passwords that are guessed early. The rules above and zxcvbn's lists of
+ * Checks the length of a password and refuses passwords that are easy to guess. The rules above and zxcvbn's lists of
  * leaked passwords, words and names decide. There is no rule about kinds of characters, and nothing is truncated.
  * @param field the position in the body
  * @throws Problem REQUEST_VALIDATION_ERROR, which never contains the password

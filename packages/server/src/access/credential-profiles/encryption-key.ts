@@ -91,7 +91,7 @@ async function createKeyFile(folder: string): Promise<void> {
   } finally {
     await file.close();
   }
-  // Another process may have created a key meanwhile. That key is used.
+  // Another process may have created a key in the meantime. That key is used.
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

@@ -80,7 +80,7 @@ export function createStoredRefreshToken(
     return found;
   }
 
-  /** @returns whether the token is stored; false when the project has replaced the credentials meanwhile */
+  /** @returns whether the token is stored; false when the project has replaced the credentials in the meantime */
   async function storeOnce({ name, used, token }: Rotation): Promise<boolean> {
     for (;;) {
       const current = await newest();

@@ -92,7 +92,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     return typeof makerId === 'string' ? await getKey(makerId) : { expiresAt: null, tools: null };
   }
   /**
-   * Revokes a key whose creator was revoked meanwhile, because the creator's descendants may have been revoked before
+   * Revokes a key whose creator was revoked in the meantime, because the creator's descendants may have been revoked before
    * the key existed.
    */
   async function withdrawOrphan({ id, makerId }: StoredKey): Promise<void> {

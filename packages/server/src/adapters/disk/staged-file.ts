@@ -23,7 +23,7 @@ export interface StagedFilePlace {
 
 /**
  * A blob that is being written to the disk. It holds about 512 KiB in memory: the bytes being written and those
- * arriving meanwhile.
+ * arriving in the meantime.
  */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
   const file = createStagingFile(place.stagingPath, place.hashThread);

@@ -15,7 +15,7 @@ const busyTimeout = 10_000;
 
 /**
  * Copies the database of a data folder into another folder, as one file without a log, and checks the copy. The service
- * may run meanwhile without delay. The tables stay unchanged, including those of another version.
+ * may run in the meantime without delay. The tables stay unchanged, including those of another version.
  * @throws when there is no database, or the copy is damaged
  */
 export async function takeSqliteSnapshot(

@@ -9,7 +9,7 @@ export const languageName = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/;
 /** Selects the language of an answer: the requested one, otherwise its parent (`zh-CN` → `zh`), otherwise English. */
 export type ResolveLanguage = (requested: string | undefined) => string;
 
-/** @param known bounds the languages that are ever prepared, whatever is requested */
+/** @param known the only languages that are ever prepared, whatever is requested */
 export function createResolveLanguage(known: Iterable<string>): ResolveLanguage {
   const byLowerCase = new Map([fallbackLanguage, ...known].map((language) => [language.toLowerCase(), language]));
   return (requested) => {

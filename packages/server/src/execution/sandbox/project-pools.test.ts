@@ -118,7 +118,7 @@ test('a project that holds every process does not delay the first run of another
   await bed.addBundle('marking', { 'run.mjs': marking });
   const { runs, begun } = await fill(bed, ['a', 'b', 'c', 'd'], { each: 3, running: 3 });
   for (let n = 0; n < 5; n += 1) await runFor(bed, 'proj_b');
-  assert.equal(begun.size, 3, 'no run of the first project has ended or begun meanwhile');
+  assert.equal(begun.size, 3, 'no run of the first project has ended or begun in the meantime');
   for (const { release } of runs) release();
   for (const { outcome } of runs) assert.equal((await outcome).kind, 'returned');
 });

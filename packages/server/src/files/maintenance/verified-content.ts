@@ -18,7 +18,7 @@ export interface ExpectedContent {
 
 /**
  * Checks that the stored length equals that of the row.
- * @throws SERVICE_UNAVAILABLE when it differs, and {@link BlobMissing} when the file was deleted or replaced meanwhile
+ * @throws SERVICE_UNAVAILABLE when it differs, and {@link BlobMissing} when the file was deleted or replaced in the meantime
  */
 export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedContent): Promise<void> {
   const found = await deps.blobs.size(expected.blobId);

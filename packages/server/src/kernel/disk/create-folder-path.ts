@@ -10,7 +10,7 @@ export async function createFolderPath(path: string, mode: number): Promise<void
   for (let folder = path; !(await isFolder(folder)); folder = dirname(folder)) missing.push(folder);
   for (const folder of missing.reverse()) {
     await mkdir(folder, { mode }).catch((error: NodeJS.ErrnoException) => {
-      // Another process may have created it meanwhile.
+      // Another process may have created it in the meantime.
       if (error.code !== 'EEXIST') throw error;
     });
   }

@@ -35,8 +35,8 @@ interface Start {
 }
 
 /**
- * Lists the records that have a text as resources, newest collection first. A page asks at most 20 collections, so it may be empty
- * although another page follows.
+ * Lists the records that have a text as resources, newest collection first. A page covers at most 20 collections, so it
+ * may be empty although another page follows.
  * @throws Problem OBJECT_NOT_FOUND when the cursor is not one of a previous page
  */
 export async function listResources(

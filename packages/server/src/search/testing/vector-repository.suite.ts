@@ -186,7 +186,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
   });
 
-  test('one worker at a time backfills a collection, and chunks added meanwhile are included', async () => {
+  test('one worker at a time backfills a collection, and chunks added in the meantime are included', async () => {
     const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
     const claimAt = (now: number) => vectors.claimBackfill({ model, token: newId('run'), now, leaseUntil: now + 10 });
     const held = await claimAt(start);

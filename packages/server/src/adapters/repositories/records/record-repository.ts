@@ -164,7 +164,7 @@ async function listRecords(read: Kysely<Tables>, of: { projectId: string; collec
   return { items: page.items.map(toRecord), hasMore: page.hasMore };
 }
 
-/** Conditions in addition to not being deleted. */
+/** Conditions on records, in addition to the one that they are not deleted. */
 interface Condition {
   readonly status?: RecordStatus;
   readonly from?: RecordSource | undefined;

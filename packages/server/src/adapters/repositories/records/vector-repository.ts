@@ -24,7 +24,7 @@ export function createVectorRepository(database: Database): VectorRepository {
     adopt: async (collectionId, model) =>
       (await findSpace(read, collectionId)) ??
       write.transaction().execute(async (transaction) => {
-        // Locks the collection. A chunk that becomes visible meanwhile is either counted here or finds the new row.
+        // Locks the collection. A chunk that becomes visible in the meantime is either counted here or finds the new row.
         if ((await lockCollection(transaction, collectionId)) === undefined) return undefined;
         const wanted = (await hasChunks(transaction, collectionId)) ? 1 : 0;
         await insertSpaces(transaction, { model, collectionId, wanted });

@@ -132,7 +132,7 @@ function testKeys(open: () => OpenedRepositories): void {
     for (const each of [collection, other]) await sweepAway(open(), each);
   });
 
-  test('a record that skips duplicates notices a pair that another record has published meanwhile', async () => {
+  test('a record that skips duplicates notices a pair that another record has published in the meantime', async () => {
     const { jobs } = open();
     const collection = await addCollection(open());
     const first = await createPairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
