@@ -82,6 +82,13 @@ export const executionRequirements: Requirements = {
       '[unused-answers] asynchronous runs, repetitions and run records name the stored answer',
       '[unused-answers] over MCP, the error links to the stored answer',
       '[unused-answers] an error says so when the answer cannot be stored',
+      '[unused-answers] an answer above the limit of the bundle is stored, also compressed and to a handler',
+      '[unused-answers] the limit large_answer_bytes: an answer without an end, and one that breaks off, are stored as far as they were read',
+      '[unused-answers] a large answer that does not fit the quota leaves no bytes, and the error says so',
+      '[unused-answers] an answer of an imported MCP server that is too large or no JSON-RPC is stored',
+      '[unused-answers] kill −9 after the answer of the third party: the run names the answer or says that it may have acted',
+      'the limit large_answers_of_process holds for the runs of a process, until they end',
+      'a secret that is split between any two chunks is redacted',
     ],
   },
   'execute.file-inputs': {

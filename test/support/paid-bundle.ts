@@ -48,7 +48,7 @@ const handlers = {
   nested: `${ask} let said = 1; for (let level = 0; level < 150; level += 1) said = [said]; return { said };`,
   leaving: `${ask} process.exit(1);`,
   throwing: `${ask} throw new Error('it broke');`,
-  large: `await context.fetch({ method: 'POST', url: 'https://api.example.com/large' }); return { said: 'never' };`,
+  fetching: `await context.fetch({ method: 'POST', url: 'https://api.example.com/large' }); return { said: 'never' };`,
   caught: `await context.fetch({ method: 'POST', url: 'https://api.example.com/large' }).catch(() => {}); return { said: 'yes' };`,
 };
 

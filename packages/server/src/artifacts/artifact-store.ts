@@ -1,16 +1,17 @@
 import type { Artifact } from '@quartermaster/contract';
 import type { BlobStore } from '../files/blob-store.ts';
 import { finishDeleting } from '../files/delete-file.ts';
-import { CommitInDoubt, type FileLimits, type FileRepository, type StoredArtifact } from '../files/file-repository.ts';
+import type { StoredArtifact } from '../files/file-repository.ts';
 import { checkLength, readVerified, type VerifiedContentDeps } from '../files/maintenance/verified-content.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
-import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
 import { objectNotFound } from '../kernel/problem.ts';
+import { type AddArtifactsDeps, type ArtifactOwner, addArtifacts, type Content } from './add-artifacts.ts';
 import type { ArtifactRepository } from './artifact-repository.ts';
 import type { ArtifactUrls } from './artifact-urls.ts';
+import { receiveBytes, type WrittenBytes } from './receive-bytes.ts';
+
+export type { ArtifactOwner };
 
 /** Content of an output that must be stored. */
 export interface NewArtifact {
@@ -19,11 +20,10 @@ export interface NewArtifact {
   readonly bytes: Uint8Array;
 }
 
-export interface ArtifactOwner {
-  /** `-` when the caller has no project. */
-  readonly projectId: string;
-  readonly keyId: string | null;
-  readonly runId: string;
+/** Bytes that are written. Either `keep` or `discard` must be called. */
+export interface ReceivedBytes extends Omit<WrittenBytes, 'commit'> {
+  /** Adds the artifact. Never rejects. @returns null when it cannot be stored */
+  keep(about: Omit<NewArtifact, 'bytes'>, owner: ArtifactOwner): Promise<Artifact | null>;
 }
 
 /** Stores outputs of plugins until they expire. Source: ADR 0097. */
@@ -33,6 +33,11 @@ export interface ArtifactStore {
    * @returns them in order; null when they cannot be stored (quota, disk, database)
    */
   keep(contents: readonly NewArtifact[], owner: ArtifactOwner): Promise<readonly Artifact[] | null>;
+  /**
+   * Writes bytes that arrive, at most `maxBytes`, without their row. Ends early when the bytes break off. Never rejects.
+   * @returns null when they cannot be stored, or there are none
+   */
+  receive(body: AsyncIterable<Buffer>, maxBytes: number): Promise<ReceivedBytes | null>;
   /** @throws OBJECT_NOT_FOUND, also when it has expired */
   get(projectId: string, artifactId: string): Promise<StoredArtifact>;
   /** Returns `expired` for an artifact that is not deleted yet. */
@@ -49,22 +54,12 @@ export interface ArtifactStore {
   toWire(artifact: StoredArtifact): Artifact;
 }
 
-export interface ArtifactStoreDeps extends VerifiedContentDeps {
+export interface ArtifactStoreDeps extends VerifiedContentDeps, AddArtifactsDeps {
   readonly artifacts: ArtifactRepository;
-  readonly files: Pick<FileRepository, 'add' | 'startDelete' | 'finishDelete'>;
   readonly blobs: BlobStore;
-  /** The limits of the project's files and artifacts together. */
-  readonly limits: FileLimits;
   readonly urls: ArtifactUrls;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly logger: Logger;
   readonly metrics: Registry;
-  readonly countExceeded: CountExceeded;
-  /** Milliseconds for which an artifact is stored. */
-  readonly lifetimeMs: number;
-  /** Limit on the artifacts of one project. */
-  readonly most: number;
 }
 
 export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
@@ -99,21 +94,40 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
     yield* readVerified(deps, artifact, await blobs.open(artifact.blobId));
   }
 
+  /** Never rejects. */
+  async function add(contents: readonly Content[], owner: ArtifactOwner): Promise<readonly Artifact[] | null> {
+    if (contents.length === 0) return [];
+    const count = contents.length;
+    const run = { run_id: owner.runId, artifacts: count };
+    try {
+      const kept = await addArtifacts(deps, contents, owner);
+      stored.inc({ result: kept === null ? 'refused' : 'stored' }, count);
+      if (kept === null) logger.warn(run, 'artifacts not stored: a limit of the project is reached');
+      return kept?.map(toWire) ?? null;
+    } catch (error) {
+      stored.inc({ result: 'failed' }, count);
+      logger.error({ ...run, err: error }, 'artifacts not stored');
+      return null;
+    }
+  }
+
   return {
-    async keep(contents, owner) {
-      if (contents.length === 0) return [];
-      const count = contents.length;
-      const run = { run_id: owner.runId, artifacts: count };
-      try {
-        const kept = await addArtifacts(deps, contents, owner);
-        stored.inc({ result: kept === null ? 'refused' : 'stored' }, count);
-        if (kept === null) logger.warn(run, 'artifacts not stored: a limit of the project is reached');
-        return kept?.map(toWire) ?? null;
-      } catch (error) {
-        stored.inc({ result: 'failed' }, count);
-        logger.error({ ...run, err: error }, 'artifacts not stored');
-        return null;
-      }
+    keep: (contents, owner) =>
+      add(
+        contents.map((content) => toContent(deps, content)),
+        owner,
+      ),
+    async receive(body, maxBytes) {
+      const written = await receiveBytes(deps, body, maxBytes);
+      if (written === null) return null;
+      const { head, isComplete, commit, discard } = written;
+      const keep = async (about: Omit<NewArtifact, 'bytes'>, owner: ArtifactOwner) => {
+        const [artifact] = (await add([{ ...about, commit }], owner)) ?? [];
+        // Has no effect on bytes that the artifact uses.
+        await discard();
+        return artifact ?? null;
+      };
+      return { head, isComplete, keep, discard };
     },
     findStored,
     async get(projectId, artifactId) {
@@ -132,79 +146,18 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   };
 }
 
-/** Makes the bytes durable, then adds their rows in one transaction. @returns null when a limit refuses them */
-async function addArtifacts(
-  deps: ArtifactStoreDeps,
-  contents: readonly NewArtifact[],
-  owner: ArtifactOwner,
-): Promise<readonly StoredArtifact[] | null> {
-  const { artifacts, files, blobs } = deps;
-  const room = deps.most - contents.length + 1;
-  if (room < 1 || (await artifacts.hasAtLeast(owner.projectId, room))) {
-    deps.countExceeded('artifacts_of_project');
-    return null;
-  }
-  await blobs.checkRoom();
-  const staged: StoredArtifact[] = [];
-  const discard = async () => void (await Promise.all(staged.map(({ blobId }) => blobs.remove(blobId))));
-  try {
-    for (const content of contents) staged.push(await stage(deps, content, owner));
-    const isStored = async (blob: { blobId: string; bytes: number }) => (await blobs.size(blob.blobId)) === blob.bytes;
-    const rows = staged.map((file) => ({ file, claim: null }));
-    const outcomes = await files.add(rows, deps.limits, isStored);
-    const kept = staged.map((artifact, index) => {
-      const outcome = outcomes[index];
-      return outcome?.kind === 'added' ? { artifact, ...outcome } : null;
-    });
-    await removeUnused(deps, kept, staged);
-    if (kept.includes(null)) return await undo(deps, staged, kept);
-    return kept.flatMap((one) => (one === null ? [] : [{ ...one.artifact, blobId: one.blobId }]));
-  } catch (error) {
-    // After a commit in doubt the rows may refer to the bytes.
-    if (!(error instanceof CommitInDoubt)) await discard();
-    throw error;
-  }
-}
-
-type Kept = { readonly artifact: StoredArtifact; readonly blobId: string; readonly replaced?: string } | null;
-
-/** Removes staged bytes that no row uses: those that the project already had, and those that were refused. */
-async function removeUnused(
-  { blobs }: ArtifactStoreDeps,
-  kept: readonly Kept[],
-  staged: readonly StoredArtifact[],
-): Promise<void> {
-  const used = new Set(kept.flatMap((one) => (one === null ? [] : [one.blobId])));
-  const replaced = kept.flatMap((one) => (one?.replaced === undefined ? [] : [one.replaced]));
-  const unused = staged.map(({ blobId }) => blobId).filter((blobId) => !used.has(blobId));
-  await Promise.all([...unused, ...replaced].map((blobId) => blobs.remove(blobId)));
-}
-
-/** Deletes the artifacts of a run of which others were refused: a run has all of its artifacts or none. */
-async function undo(deps: ArtifactStoreDeps, staged: readonly StoredArtifact[], kept: readonly Kept[]): Promise<null> {
-  for (const [index, { projectId, id }] of staged.entries()) {
-    if (kept[index] === null) continue;
-    const deleting = await deps.files.startDelete(projectId, id, 'artifact');
-    if (typeof deleting !== 'string') await finishDeleting(deps, deleting);
-  }
-  return null;
-}
-
-async function stage(
-  { blobs, newId, clock, lifetimeMs }: ArtifactStoreDeps,
-  { name, mediaType, bytes }: NewArtifact,
-  owner: ArtifactOwner,
-): Promise<StoredArtifact> {
-  const blob = blobs.stage(newId('blob'));
-  try {
-    // A copy, because the store frees the memory of what it writes.
-    await blob.append(Buffer.from(bytes));
-    const digest = await blob.finish();
-    await blob.commit();
-    const createdAt = clock.now();
-    const expiresAt = createdAt + lifetimeMs;
-    return { id: newId('artifact'), blobId: blob.blobId, name, mediaType, ...owner, ...digest, createdAt, expiresAt };
-  } finally {
-    await blob.discard();
-  }
+function toContent({ blobs, newId }: ArtifactStoreDeps, { name, mediaType, bytes }: NewArtifact): Content {
+  const commit = async () => {
+    const blob = blobs.stage(newId('blob'));
+    try {
+      // A copy, because the store frees the memory of what it writes.
+      await blob.append(Buffer.from(bytes));
+      const digest = await blob.finish();
+      await blob.commit();
+      return { blobId: blob.blobId, ...digest };
+    } finally {
+      await blob.discard();
+    }
+  };
+  return { name, mediaType, commit };
 }

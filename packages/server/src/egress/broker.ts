@@ -23,6 +23,15 @@ export interface EgressRequest {
   readonly onData?: ((chunk: Uint8Array) => void) | undefined;
 }
 
+/** An answer that is larger than `maxResponseBytes`, while it arrives. */
+export interface LargeAnswer {
+  readonly contentType: string | undefined;
+  /** Decompressed and redacted. Throws when the answer breaks off or cannot be decoded or redacted. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
+export type ReceiveLarge = (answer: LargeAnswer) => Promise<void>;
+
 /** What one call may do. */
 export interface EgressPolicy {
   /** The hosts (`name` or `name:port`) that the request and its redirects may reach; `'any'` for web records. */
@@ -50,6 +59,8 @@ export interface EgressPolicy {
   readonly isRepeatable?: boolean;
   readonly maxResponseBytes: number;
   readonly maxRedirects: number;
+  /** Receives a successful answer that is larger than `maxResponseBytes`. Without it, the connection is closed. Never rejects. */
+  readonly receiveLarge?: ReceiveLarge;
   /** Milliseconds for the whole call, redirects included. */
   readonly timeoutMs: number;
 }

@@ -88,9 +88,8 @@ export function createBroker(deps: BrokerDeps): Broker {
           ? await follow(injected)
           : await authorise({ request, policy, injected, redactor, call, tokens, follow, send: broker.send });
       signal.throwIfAborted();
-      return call.ended === 'timed_out' && result.kind !== 'response'
-        ? { kind: 'timed_out', limitMs: policy.timeoutMs }
-        : result;
+      const isAnswered = result.kind === 'response' || result.kind === 'too_large';
+      return call.ended === 'timed_out' && !isAnswered ? { kind: 'timed_out', limitMs: policy.timeoutMs } : result;
     } finally {
       call.finish();
     }

@@ -1,5 +1,14 @@
+import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  inflate,
+  inflateRaw,
+} from 'node:zlib';
 
 /** The content encodings that requests accept. Another encoding in the answer is an error of the upstream. */
 export const acceptedEncodings = 'gzip, deflate, br';
@@ -28,11 +37,7 @@ const maxLayers = 2;
  */
 export async function decodeBody(body: Buffer, encodings: string | undefined, maxBytes: number): Promise<Decoded> {
   if (encodings === undefined || body.length === 0) return { kind: 'decoded', body };
-  const layers = encodings
-    .toLowerCase()
-    .split(',')
-    .map((layer) => layer.trim())
-    .filter((layer) => layer !== '' && layer !== 'identity');
+  const layers = layersOf(encodings);
   let decoded = body;
   for (const layer of layers.reverse()) {
     if (layers.length > maxLayers || !isKnown(layer)) return { kind: 'undecodable', encoding: layer };
@@ -44,6 +49,24 @@ export async function decodeBody(body: Buffer, encodings: string | undefined, ma
     }
   }
   return { kind: 'decoded', body: decoded };
+}
+
+/** The streams that undo the encodings, the outermost first. null when an encoding is unknown. */
+export function createDecoders(encodings: string | undefined): Transform[] | null {
+  const layers = layersOf(encodings ?? '').reverse();
+  if (layers.length > maxLayers || !layers.every(isKnown)) return null;
+  return layers.map((layer) => {
+    if (layer === 'br') return createBrotliDecompress();
+    return layer === 'deflate' ? createInflate() : createGunzip();
+  });
+}
+
+function layersOf(encodings: string): string[] {
+  return encodings
+    .toLowerCase()
+    .split(',')
+    .map((layer) => layer.trim())
+    .filter((layer) => layer !== '' && layer !== 'identity');
 }
 
 function isKnown(layer: string): layer is keyof typeof unpackers {

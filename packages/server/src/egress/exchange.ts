@@ -1,3 +1,4 @@
+import type { PassThrough } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Call } from './call.ts';
 
@@ -27,20 +28,38 @@ export type Exchanged =
   | { readonly tooLarge: true }
   | { readonly failure: ExchangeFailure };
 
-type OnData = ((chunk: Uint8Array) => void) | undefined;
+/** The head of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The receiver of one large answer. */
+export interface Overflow {
+  /** Takes the body as it comes from the connection. Closed when the receiver wants no more. */
+  readonly body: PassThrough;
+  /** Resolves when the receiver has taken the body, or has no use for the rest. */
+  readonly received: Promise<void>;
+}
+
+export interface ExchangeOptions {
+  readonly call: Call;
+  readonly maxBytes: number;
+  readonly onData?: ((chunk: Uint8Array) => void) | undefined;
+  /** Opens the receiver of an answer that is too large. */
+  readonly openOverflow?: (head: AnswerHead) => Overflow | undefined;
+}
 
 /** Sends one request and reads its answer, at most `maxBytes` of its body. Never rejects. Stops when the call ends. */
-export function exchange(
-  dispatcher: Dispatcher,
-  request: WireRequest,
-  { call, maxBytes, onData }: { call: Call; maxBytes: number; onData?: OnData },
-): Promise<Exchanged> {
+export function exchange(dispatcher: Dispatcher, request: WireRequest, options: ExchangeOptions): Promise<Exchanged> {
+  const { call } = options;
   return new Promise((resolve) => {
     const settle = (exchanged: Exchanged) => {
       forget();
       resolve(exchanged);
     };
-    const reader = createReader(maxBytes, settle, onData);
+    const reader = createReader(settle, options);
     const forget = call.onEnd((reason) => reader.abort(reason));
     if (call.ended !== null) return;
     const { method, path, headers } = request;
@@ -52,27 +71,52 @@ export function exchange(
   });
 }
 
-function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void, onData: OnData) {
+function createReader(settle: (exchanged: Exchanged) => void, { maxBytes, onData, openOverflow }: ExchangeOptions) {
   const chunks: Buffer[] = [];
   let size = 0;
   let head: { status: number; headers: Record<string, string> } | undefined;
   let controller: Dispatcher.DispatchController | undefined;
   let aborted: Error | undefined;
   let settled = false;
+  let overflow: Overflow | undefined;
 
   function finish(exchanged: Exchanged): void {
     if (settled) return;
     settled = true;
     settle(exchanged);
   }
+  /** The receiver has what arrived before, and the run learns that the answer is too large. */
+  function endOverflow({ body, received }: Overflow, error?: Error): void {
+    if (error === undefined) body.end();
+    else body.destroy(error);
+    void received.then(() => finish({ tooLarge: true }));
+  }
+  function fail(error: Error): void {
+    if (overflow !== undefined) endOverflow(overflow, error);
+    else finish({ failure: { error, beforeAnswer: head === undefined } });
+  }
   function abort(reason: Error): void {
     aborted = reason;
-    finish({ failure: { error: reason, beforeAnswer: head === undefined } });
+    fail(reason);
     controller?.abort(reason);
   }
-  function overflow(): void {
-    finish({ tooLarge: true });
-    controller?.abort(new Error('The response is too large.'));
+  /** Passes the body on to the receiver of large answers. Without one, the connection is closed. */
+  function exceed(): void {
+    overflow = head && openOverflow?.(head);
+    if (overflow === undefined) {
+      finish({ tooLarge: true });
+      controller?.abort(new Error('The response is too large.'));
+      return;
+    }
+    const { body } = overflow;
+    body.on('close', () => {
+      if (!body.writableEnded) controller?.abort(new Error('The receiver wants no more of the response.'));
+    });
+    body.on('drain', () => controller?.resume());
+    for (const chunk of chunks.splice(0)) pass(body, chunk);
+  }
+  function pass(body: Overflow['body'], chunk: Buffer): void {
+    if (!body.destroyed && !body.write(chunk)) controller?.pause();
   }
 
   const handler: Dispatcher.DispatchHandler = {
@@ -84,19 +128,21 @@ function createReader(maxBytes: number, settle: (exchanged: Exchanged) => void, 
       // An interim answer (103) precedes the final one.
       if (status < 200) return;
       head = { status, headers: flatten(headers) };
-      if (Number(head.headers['content-length']) > maxBytes) overflow();
+      if (Number(head.headers['content-length']) > maxBytes) exceed();
     },
     onResponseData(_controller, chunk) {
+      if (overflow !== undefined) return pass(overflow.body, chunk);
       size += chunk.length;
-      if (size > maxBytes) return overflow();
       chunks.push(chunk);
+      if (size > maxBytes) return exceed();
       if (head?.status === 200 && head.headers['content-encoding'] === undefined) onData?.(chunk);
     },
     onResponseEnd() {
-      if (head !== undefined) finish({ response: { ...head, body: Buffer.concat(chunks, size) } });
+      if (overflow !== undefined) endOverflow(overflow);
+      else if (head !== undefined) finish({ response: { ...head, body: Buffer.concat(chunks, size) } });
     },
     onResponseError(_controller, error) {
-      finish({ failure: { error, beforeAnswer: head === undefined } });
+      fail(error);
     },
   };
   return { handler, abort };

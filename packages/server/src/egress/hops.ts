@@ -6,9 +6,10 @@ import { timeCall, timeRefusal } from './call-timings.ts';
 import { redactCharset } from './charset.ts';
 import type { ConnectionPool, Connections } from './connections.ts';
 import { decodeBody } from './decode.ts';
-import { type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
+import { type AnswerHead, type Exchanged, exchange, type WireRequest, type WireResponse } from './exchange.ts';
 import { codeOf, describeFailure } from './failures.ts';
 import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
+import { openLargeAnswer, receiveCompressed } from './large-answers.ts';
 import type { Redactor } from './redact/redactor.ts';
 import { isReading } from './retries.ts';
 import { fillPath, type Injected } from './signing/inject.ts';
@@ -87,7 +88,9 @@ async function sendHop(
   { policy, rules, onData }: Pick<EgressRequest, 'onData'> & { policy: EgressPolicy; rules: HopRules },
 ): Promise<Exchanged> {
   const pool = rules.connections.poolFor(target.dialOrigin, target.trusted);
-  const limits = { call: rules.call, maxBytes: policy.maxResponseBytes, onData };
+  const { call, redactor } = rules;
+  const openOverflow = (head: AnswerHead) => openLargeAnswer(head, { policy, redactor });
+  const limits = { call, maxBytes: policy.maxResponseBytes, onData, openOverflow };
   const opened = pool.opened();
   const sent = { host: target.url.host, method: request.method, maxBytes: policy.maxResponseBytes };
   const send = () => timeCall(policy.trace, sent, () => exchange(pool.dispatcher, request, limits));
@@ -142,7 +145,10 @@ async function finish(
   { policy, redactor }: { policy: EgressPolicy; redactor: Redactor },
 ): Promise<EgressResult> {
   const decoded = await decodeBody(response.body, response.headers['content-encoding'], policy.maxResponseBytes);
-  if (decoded.kind === 'too_large') return tooLarge(policy);
+  if (decoded.kind === 'too_large') {
+    await receiveCompressed(response, { policy, redactor });
+    return tooLarge(policy);
+  }
   if (decoded.kind === 'undecodable') {
     // The text is redacted before it is cut, because a truncated secret is not recognised.
     const encoding = quoteText(redactor.text(decoded.encoding));

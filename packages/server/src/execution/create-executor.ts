@@ -33,6 +33,7 @@ import { createRunPolicy } from './run-policy.ts';
 import { createRunRecords } from './run-records.ts';
 import { createRunTimings, milliseconds } from './run-timings.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import { createLargeAnswerReceivers, type LargeAnswers } from './unused-answers/large-answers.ts';
 
 export interface ExecutorDeps {
   /** Returns the catalogue in force. Each run calls it, so the catalogue can be replaced. */
@@ -48,7 +49,7 @@ export interface ExecutorDeps {
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
   /** Without it, no part of an output is stored. */
-  readonly artifacts?: Pick<ArtifactStore, 'keep'>;
+  readonly artifacts?: Pick<ArtifactStore, 'keep' | 'receive'>;
   /** Without it, an input names no files. */
   readonly fileInputs?: FileInputs;
   /** Default: {@link noObserver}. */
@@ -77,7 +78,7 @@ const nobody: RunCaller = { projectId: '-', origin: 'execute' };
  */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
-  const means = { newId: deps.newId, limits };
+  const means = { newId: deps.newId, limits, openLargeAnswers: createLargeAnswerReceivers(deps.artifacts) };
   const observer = deps.observer ?? noObserver;
   const calls = createPreparedCalls();
   const verification = calls.ofVerification;
@@ -145,10 +146,11 @@ function getBundle(catalogue: Pick<Catalogue, 'findBundle' | 'loading'>, bundleI
 interface Means {
   readonly newId: NewId;
   readonly limits: ExecutionLimits;
+  readonly openLargeAnswers: () => LargeAnswers;
 }
 
 function begin(
-  { newId, limits }: Means,
+  { newId, limits, openLargeAnswers }: Means,
   { bundle, credentials: received, signal, caller, own, ...options }: RunStart,
 ): Begun {
   const trace = createRunTimings();
@@ -157,9 +159,14 @@ function begin(
   const violations = bundle.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
   const storedRefreshToken = storedRefreshTokenOf(received);
-  const policy = createRunPolicy(bundle, credentials, { limits, own, trace, storedRefreshToken, ...options });
+  const largeAnswers = openLargeAnswers();
+  const { receive: receiveLarge } = largeAnswers;
+  const policy = createRunPolicy(bundle, credentials, {
+    ...{ limits, own, trace, storedRefreshToken, receiveLarge },
+    ...options,
+  });
   const { runId = newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
-  return { bundle, signal, caller, policy, runId, createdAt, trace };
+  return { bundle, signal, caller, policy, runId, createdAt, trace, largeAnswers };
 }
 
 function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run: Begun): Record<string, unknown> {
@@ -195,7 +202,7 @@ function createConclusion({ logger, metrics, observer, artifacts }: ConclusionDe
     observer.begun(run);
     const raw = await start().catch((error: unknown) => outcomeOf(error, run));
     trace.returnedAt = performance.now();
-    const outcome = await finish(raw, run, plugin);
+    const outcome = await finish(raw, run, plugin).finally(() => run.largeAnswers.end());
     trace.endedAt = performance.now();
     const execution: Execution = {
       runId: run.runId,

@@ -3,12 +3,12 @@ import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { RedactionRefused } from '../egress/redact/redaction-budget.ts';
 import type { Redactor } from '../egress/redact/redactor.ts';
 import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from './json-bounds.ts';
-import type { KeptAnswer, Outcome } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
 import { findMedia } from './output-parts/find-parts.ts';
 import { type SplitOutput, splitOutput } from './output-parts/split-output.ts';
 import { storeParts } from './output-parts/store-parts.ts';
 import type { RawOutcome, Run } from './run-plugin.ts';
-import { keepAnswer } from './unused-answers/keep-answer.ts';
+import { keepAnswer, keepLargeAnswer } from './unused-answers/keep-answer.ts';
 
 /** Turns the raw outcome of a plugin into the outcome that is returned. It rejects only for defects. */
 export type Finish = (raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined) => Promise<Outcome>;
@@ -24,8 +24,10 @@ export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined)
       const { unused, isUnusable: _, ...failure } = raw;
       const outcome = redactMessages(failure, redactor);
       // A response to the verification of credentials is not a result.
-      if (unused === undefined || plugin === undefined) return outcome;
-      return withAnswer(outcome, await keepAnswer(artifacts, unused, run));
+      if (plugin === undefined || !canHaveAnswer(outcome)) return outcome;
+      const large = run.largeAnswers.take();
+      if (large !== undefined) return { ...outcome, answer: await keepLargeAnswer(large, run) };
+      return unused === undefined ? outcome : { ...outcome, answer: await keepAnswer(artifacts, unused, run) };
     }
     const contents = raw.contents === undefined ? {} : { contents: redactor.deep(raw.contents) };
     const large = largeOutputOf(raw);
@@ -61,17 +63,12 @@ export const redactionFailed = {
   message: 'The result was withheld: it could not be searched for the credentials within the limits of the service.',
 } as const;
 
-function withAnswer(outcome: Exclude<Outcome, { kind: 'succeeded' }>, answer: KeptAnswer): Outcome {
-  switch (outcome.kind) {
-    case 'upstream_failed':
-    case 'failed':
-    case 'timed_out':
-    case 'crashed':
-    case 'out_of_memory':
-      return { ...outcome, answer };
-    default:
-      return outcome;
-  }
+const kindsWithAnswer = ['upstream_failed', 'failed', 'timed_out', 'crashed', 'out_of_memory'] as const;
+type OutcomeWithAnswer = Extract<Outcome, { kind: (typeof kindsWithAnswer)[number] }>;
+
+/** Whether a run can have failed although the third party answered. */
+function canHaveAnswer(outcome: Outcome): outcome is OutcomeWithAnswer {
+  return kindsWithAnswer.some((kind) => kind === outcome.kind);
 }
 
 /** Undefined for an output that can be returned unchanged. */

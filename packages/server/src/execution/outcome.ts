@@ -4,6 +4,8 @@ import type { Artifact, ErrorCode, ErrorDetail, OutputArtifact } from '@quarterm
 export interface KeptAnswer {
   /** Null when the answer could not be stored. */
   readonly artifact: Artifact | null;
+  /** Whether the artifact holds the whole answer. */
+  readonly isComplete: boolean;
 }
 
 interface WithAnswer {

@@ -68,12 +68,13 @@ function answerOf(outcome: FailedOutcome): KeptAnswer | undefined {
 }
 
 /** Tells what became of an answer that the run could not use. Source: ADR 0107. */
-function describeAnswer({ artifact }: KeptAnswer): string {
+function describeAnswer({ artifact, isComplete }: KeptAnswer): string {
   if (artifact === null) {
     return 'The third party had answered, but its answer could not be stored: the service stores no artifacts, a limit on the files or artifacts of the project is reached, or the disk could not be written. A further run asks the third party again.';
   }
   const { artifact_id: id, media_type: type, bytes } = artifact;
-  return `The third party had answered. Its answer is stored as artifact ${id} (${type}, ${bytes} bytes). Do not run the plugin again.`;
+  const what = isComplete ? 'Its answer' : `The beginning of its answer`;
+  return `The third party had answered. ${what} is stored as artifact ${id} (${type}, ${bytes} bytes). Do not run the plugin again.`;
 }
 
 function problemOf(outcome: FailedOutcome, runId: string): Problem {

@@ -16,6 +16,7 @@ import { createToolRunner } from './remote-tools/run-tool.ts';
 import type { ObservedRun, RunObserver, RunProgress } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import type { LargeAnswers } from './unused-answers/large-answers.ts';
 import { type Unusable, withUnusedAnswer } from './unused-answers/unused-answer.ts';
 
 /** One run, from its first check to its end. */
@@ -23,6 +24,8 @@ export interface Run extends ObservedRun {
   readonly bundle: CompiledBundle;
   readonly policy: RunPolicy;
   readonly signal: AbortSignal;
+  /** Receives answers that are larger than the bundle allows. */
+  readonly largeAnswers: LargeAnswers;
 }
 
 /** The outcome of a run before its output is validated and redacted. */

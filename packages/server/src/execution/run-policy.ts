@@ -2,7 +2,7 @@ import type { Injection } from '@quartermaster/plugin-kit';
 import type { StoredRefreshToken } from '../access/credential-profiles/resolve-credentials.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { valueInvalid } from '../catalogue/problems.ts';
-import type { EgressPolicy } from '../egress/broker.ts';
+import type { EgressPolicy, ReceiveLarge } from '../egress/broker.ts';
 import type { CallTimings } from '../egress/call-timings.ts';
 import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
 import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';
@@ -30,6 +30,7 @@ export interface RunPolicyOptions {
   readonly isRepeatable?: boolean;
   /** Set when the credentials come from a profile. */
   readonly storedRefreshToken?: StoredRefreshToken | undefined;
+  readonly receiveLarge?: ReceiveLarge;
 }
 
 const https = new Set(['https'] as const);
@@ -43,7 +44,15 @@ const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
 export function createRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  { limits, own = [], trace, wantsFreshToken = false, isRepeatable = false, storedRefreshToken }: RunPolicyOptions,
+  {
+    limits,
+    own = [],
+    trace,
+    wantsFreshToken = false,
+    isRepeatable = false,
+    storedRefreshToken,
+    receiveLarge,
+  }: RunPolicyOptions,
 ): RunPolicy {
   const declared = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
@@ -87,6 +96,7 @@ export function createRunPolicy(
       isRepeatable,
       timeoutMs,
       trace,
+      ...(receiveLarge === undefined ? {} : { receiveLarge }),
     },
   };
 }

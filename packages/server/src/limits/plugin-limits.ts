@@ -7,6 +7,7 @@ import { fileInputLimits } from '../execution/file-inputs/file-inputs.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { outputPartLimits } from '../execution/output-parts/output-part.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
+import { maxLargeAnswerBytes, maxLargeAnswersAtOnce } from '../execution/unused-answers/large-answers.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
 import { maxChosenNames } from '../mcp/toolsets/choice.ts';
 import { maxListedTools, toolsPerPage } from '../mcp/toolsets/page.ts';
@@ -52,6 +53,18 @@ export const pluginLimits = {
     unit: 'levels',
     value: () => maxAnswerDepth,
     above: refused('PROVIDER_ERROR'),
+  },
+  large_answer_bytes: {
+    bounds: 'the answer of a third party that is stored although it is larger than the bundle allows',
+    unit: 'bytes',
+    value: () => maxLargeAnswerBytes,
+    above: 'The beginning of the answer is stored, and the error says so.',
+  },
+  large_answers_of_process: {
+    bounds: 'such answers that all runs of a process receive at the same time',
+    unit: 'items',
+    value: () => maxLargeAnswersAtOnce,
+    above: 'Further answers are not stored, and the error says so.',
   },
   output_parts: {
     bounds: 'values and names of members in the output of a run',

@@ -6,6 +6,20 @@ export interface PieceFinder {
   has(text: string): boolean;
   /** Replaces every piece: the leftmost first, and the longest of those that start at the same position. */
   replace(text: string, replacement: string): string;
+  /** Replaces the pieces that start in a part of the text. They may end after it. */
+  replacePart(text: string, part: TextPart, replacement: string): ReplacedPart;
+}
+
+/** The positions of a part of a text: from `from`, before `limit`. */
+export interface TextPart {
+  readonly from: number;
+  readonly limit: number;
+}
+
+export interface ReplacedPart {
+  readonly text: string;
+  /** The end of the part that was replaced: `limit`, or the end of a piece that continues after it. */
+  readonly end: number;
 }
 
 /** The character comparisons that one search may perform, in addition to one pass over the text. */
@@ -34,9 +48,9 @@ export function createPieceFinder(pieces: Iterable<string>, accepts: Accepts = (
     else bucket.push(piece);
   }
 
-  function* occurrences(text: string): Generator<{ start: number; end: number }> {
+  function* occurrences(text: string, from = 0): Generator<{ start: number; end: number }> {
     let work = workPerSearch + 2 * text.length;
-    let free = 0;
+    let free = from;
     let hash = 0;
     for (let at = 0; at < text.length; at += 1) {
       hash = ((hash << 4) ^ text.charCodeAt(at)) & 0xffff;
@@ -67,6 +81,17 @@ export function createPieceFinder(pieces: Iterable<string>, accepts: Accepts = (
         from = end;
       }
       return from === 0 ? text : parts.join('') + text.slice(from);
+    },
+    replacePart(text, part, replacement) {
+      const parts: string[] = [];
+      let { from } = part;
+      for (const { start, end } of occurrences(text, from)) {
+        if (start >= part.limit) break;
+        parts.push(text.slice(from, start), replacement);
+        from = end;
+      }
+      const end = Math.max(from, part.limit);
+      return { text: parts.join('') + text.slice(from, end), end };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { once } from '../../kernel/concurrency/once.ts';
 import { createPieceFinder, type PieceFinder, shortestPiece } from './find-pieces.ts';
 import { createCharacterBudget } from './redaction-budget.ts';
+import { createRedactionStream, type RedactionStream, type Replacer } from './redaction-stream.ts';
 import { type FormFamily, familiesOf, familiesOfBytes } from './secret-forms.ts';
 
 /** Replaces secrets, in the usual encodings, with `[redacted]`. */
@@ -8,6 +9,8 @@ export interface Redactor {
   text(value: string): string;
   /** Returns the same Buffer when it holds no secret. */
   bytes(value: Buffer): Buffer;
+  /** Redacts bytes that arrive in chunks as `bytes` redacts them together. */
+  stream(): RedactionStream;
   /** Redacts every string and key of a JSON value. Returns the same value when it holds no secret. */
   deep<T>(value: T): T;
   /** Adds secrets. Only growing redactors have it. */
@@ -22,7 +25,12 @@ const shortest = 4;
 const anywhere = 8;
 
 /** Redacts nothing, for calls without credentials. */
-export const noSecrets: Redactor = { text: (value) => value, bytes: (value) => value, deep: (value) => value };
+export const noSecrets: Redactor = {
+  text: (value) => value,
+  bytes: (value) => value,
+  stream: () => ({ push: (chunk) => chunk, end: () => Buffer.alloc(0) }),
+  deep: (value) => value,
+};
 
 /**
  * Creates a redactor for the secrets of one run. It finds the forms that `familiesOf` lists, and no other forms that an upstream
@@ -37,17 +45,22 @@ export function createRedactor(secrets: Iterable<string | Uint8Array>): Redactor
       .flatMap((secret) => (typeof secret === 'string' ? familiesOf(secret) : familiesOfBytes(secret)))
       .map(({ signs, forms }) => ({ signs: [...counted(signs)], forms: once(() => [...new Set(counted(forms()))]) })),
   );
-  const redactText = createReplacer(families);
+  const ofText = createReplacer(families);
   // Bytes are searched as Latin-1, so a non-ASCII secret is searched as the Latin-1 reading of its UTF-8 bytes.
   const isAscii = values.every((secret) => typeof secret !== 'string' || /^[\x00-\x7f]*$/.test(secret));
-  const redactBytes = isAscii ? redactText : createReplacer(() => families().map(toLatin1));
+  const ofBytes = isAscii ? ofText : createReplacer(() => families().map(toLatin1));
 
   function bytes(value: Buffer): Buffer {
     const before = value.toString('latin1');
-    const after = redactBytes(before);
+    const after = ofBytes.replace(before);
     return after === before ? value : Buffer.from(after, 'latin1');
   }
-  return { text: redactText, bytes, deep: (value) => redactDeep(value, redactText) as typeof value };
+  return {
+    text: ofText.replace,
+    bytes,
+    stream: () => createRedactionStream(ofBytes),
+    deep: (value) => redactDeep(value, ofText.replace) as typeof value,
+  };
 }
 
 /** Creates a redactor that accepts further secrets during the run, such as access tokens. */
@@ -57,6 +70,7 @@ export function createGrowingRedactor(secrets: Iterable<string | Uint8Array>): R
   return {
     text: (value) => current.text(value),
     bytes: (value) => current.bytes(value),
+    stream: () => current.stream(),
     deep: (value) => current.deep(value),
     learn(more) {
       const before = known.size;
@@ -71,8 +85,8 @@ const fewComparisons = 256 * 1024;
 /** The fixed cost of a call, in characters. */
 const perCall = 64;
 
-/** Replaces the forms of the secrets. Signs and forms are built on demand, because most texts contain no sign. */
-function createReplacer(familiesOfAll: () => readonly FormFamily[]): (text: string) => string {
+/** Signs and forms are built on demand, because most texts contain no sign. */
+function createReplacer(familiesOfAll: () => readonly FormFamily[]): Replacer {
   const waiting = once(() => new Set(familiesOfAll()));
   const signs = once(() => [...new Set(familiesOfAll().flatMap((family) => family.signs))]);
   // Texts shorter than every sign, such as the names of members and headers, need no search.
@@ -101,7 +115,16 @@ function createReplacer(familiesOfAll: () => readonly FormFamily[]): (text: stri
     return finder;
   }
 
-  return (text) => (hasSign(text) ? finderFor(text).replace(text, redacted) : text);
+  return {
+    replace: (text) => (hasSign(text) ? finderFor(text).replace(text, redacted) : text),
+    replacePart: (text, part) =>
+      hasSign(text)
+        ? finderFor(text).replacePart(text, part, redacted)
+        : { text: text.slice(part.from, part.limit), end: part.limit },
+    longestForm: once(() =>
+      familiesOfAll().reduce((most, family) => Math.max(most, ...[...family.forms()].map(({ length }) => length)), 1),
+    ),
+  };
 }
 
 function* longEnough(families: readonly FormFamily[]): Generator<string> {

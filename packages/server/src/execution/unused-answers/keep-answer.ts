@@ -1,21 +1,36 @@
-import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
+import type { ArtifactOwner, ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { extensionOf } from '../../artifacts/media-types.ts';
 import type { KeptAnswer } from '../outcome.ts';
 import { mediaTypeOfAnswer } from '../output-parts/detect-media.ts';
 import type { Run } from '../run-plugin.ts';
+import type { ReceivedAnswer } from './large-answers.ts';
 import type { UnusedAnswer } from './unused-answer.ts';
 
 /** Stores an answer that a run could not use as an artifact of the run, because the third party may have been paid for it. ADR 0107. */
 export async function keepAnswer(
   store: Pick<ArtifactStore, 'keep'> | undefined,
   { contentType, body }: UnusedAnswer,
-  { caller, runId, pluginId, policy }: Run,
+  run: Run,
 ): Promise<KeptAnswer> {
   // Again, because the run may have received access tokens after this answer.
-  const bytes = policy.egress.redactor.bytes(body);
-  const mediaType = mediaTypeOfAnswer(bytes, contentType);
-  const name = `${pluginId ?? 'answer'}-answer.${extensionOf(mediaType)}`;
-  const owner = { projectId: caller.projectId, keyId: caller.keyId ?? null, runId };
-  const [artifact] = (await store?.keep([{ name, mediaType, bytes }], owner)) ?? [];
-  return { artifact: artifact ?? null };
+  const bytes = run.policy.egress.redactor.bytes(body);
+  const content = { ...describe(bytes, contentType, run), bytes };
+  const [artifact] = (await store?.keep([content], ownerOf(run))) ?? [];
+  return { artifact: artifact ?? null, isComplete: true };
+}
+
+/** Stores an answer that was received because it is larger than the bundle allows. */
+export async function keepLargeAnswer({ contentType, bytes }: ReceivedAnswer, run: Run): Promise<KeptAnswer> {
+  if (bytes === null) return { artifact: null, isComplete: false };
+  const artifact = await bytes.keep(describe(bytes.head, contentType, run), ownerOf(run));
+  return { artifact, isComplete: bytes.isComplete };
+}
+
+function describe(head: Buffer, contentType: string | undefined, { pluginId }: Run) {
+  const mediaType = mediaTypeOfAnswer(head, contentType);
+  return { name: `${pluginId ?? 'answer'}-answer.${extensionOf(mediaType)}`, mediaType };
+}
+
+function ownerOf({ caller, runId }: Run): ArtifactOwner {
+  return { projectId: caller.projectId, keyId: caller.keyId ?? null, runId };
 }
