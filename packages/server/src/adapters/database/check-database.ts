@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { findIndexErrors } from '../search-index/search-thread.ts';
 import type { Database } from './database.ts';
 import { checkUnfinished } from './problems.ts';
+import type { Tables } from './tables.ts';
 
 export interface DatabaseCheck {
   /** Describes the check in one sentence. */
@@ -18,14 +20,26 @@ export async function checkDatabase(database: Database): Promise<DatabaseCheck> 
 }
 
 async function checkSqlite({ read }: Database): Promise<DatabaseCheck> {
-  const checked = 'SQLite: pragma integrity_check (every page, row and index)';
+  const checked = 'SQLite: pragma integrity_check (every page, row and index), and every segment of the search index';
   try {
     const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(read);
     const messages = rows.flatMap((row) => Object.values(row)).map(String);
-    return { checked, findings: messages.join() === 'ok' ? [] : messages };
+    if (messages.join() !== 'ok') return { checked, findings: messages };
+    return { checked, findings: await checkSegments(read) };
   } catch (error) {
     return { checked, findings: [messageOf(error)] };
   }
+}
+
+/** Checks the search index of one collection after another. */
+async function checkSegments(read: Kysely<Tables>): Promise<string[]> {
+  const collections = await read.selectFrom('index_segment').select('collection_id').distinct().execute();
+  const findings: string[] = [];
+  for (const { collection_id } of collections) {
+    findings.push(...(await findIndexErrors(read, collection_id)));
+    if (findings.length >= mostFindings) break;
+  }
+  return findings;
 }
 
 /**

@@ -24,6 +24,10 @@ export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promis
 export async function countIndexed(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null> {
   return (await call<{ statistics: Statistics | null }>(db, 'countIndexed', collectionId)).statistics;
 }
+/** Returns one sentence for each error in the segments of a collection. */
+export async function findIndexErrors(db: Kysely<Tables>, collectionId: string): Promise<readonly string[]> {
+  return (await call<{ findings: readonly string[] }>(db, 'checkIndex', collectionId)).findings;
+}
 export async function startMerge(db: Kysely<Tables>, parts: MergeParts): Promise<void> {
   await call(db, 'startMerge', parts);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { checkDatabase } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
 import { openTemporaryDatabase, type TemporaryDatabase } from '../database/testing/open-temporary-database.ts';
@@ -196,6 +197,42 @@ test('a collection that is deleted during a merge leaves nothing', async () => {
   await merge(collection.id, { onStep: (step) => (step === 0 ? remove() : undefined) });
   assert.deepEqual(await countRows(collection.id), { states: [], removals: 0, pages: 0, expectedPages: 0 });
   assert.deepEqual(await collection.corpus.search(['red']), []);
+});
+
+test('a check of the database finds a missing page, a changed page, a missing segment and one too many', async () => {
+  const collection = await createFilledCollection(17);
+  for (let n = 0; n < 3; n++) await collection.add(20);
+  await collection.remove(5);
+  const { write } = database;
+  const live = [...collection.live.keys()];
+  await write.deleteFrom('chunk').where('collection_id', '=', collection.id).where('seq', 'not in', live).execute();
+  const check = async () => (await checkDatabase(database)).findings.filter((text) => text.includes(collection.id));
+  assert.deepEqual(await check(), []);
+  const rows = await write.selectFrom('index_segment').selectAll().where('collection_id', '=', collection.id).execute();
+  const [first, second] = rows.filter(({ chunks }) => chunks > 0);
+  assert.ok(first !== undefined && second !== undefined);
+
+  const page = first.id * 2 ** 22;
+  const { data } = await write.selectFrom('index_page').select('data').where('id', '=', page).executeTakeFirstOrThrow();
+  await write
+    .updateTable('index_page')
+    .set({ data: data.subarray(0, -1) })
+    .where('id', '=', page)
+    .execute();
+  assert.match((await check()).join(), /is damaged: /);
+  await write.deleteFrom('index_page').where('id', '=', page).execute();
+  assert.match((await check()).join(), /is damaged: page 0 of segment \d+ is missing\.$/);
+  await write.insertInto('index_page').values({ id: page, data }).execute();
+  assert.deepEqual(await check(), []);
+
+  await write.updateTable('index_segment').set({ state: 'retired' }).where('id', '=', first.id).execute();
+  assert.match((await check()).join(), /lacks \d+ chunks\.$/);
+  await write.updateTable('index_segment').set({ state: 'live' }).where('id', '=', first.id).execute();
+  await write
+    .deleteFrom('chunk')
+    .where('seq', '=', live[0] ?? -1)
+    .execute();
+  assert.match((await check()).join(), /has 1 chunks that do not exist\.$/);
 });
 
 test('when more than a fifth of the chunks are removed, the collection is merged as a whole', async () => {

@@ -1,4 +1,5 @@
 import { createQuestions, type SegmentQuestion } from './ask.ts';
+import { checkIndex } from './check-index.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 import { type AddedChunks, addSegment, type RemovedChunks, removeChunks } from './write-segments.ts';
@@ -17,6 +18,7 @@ export function createThreadProcedures(statements: ThreadStatements): ThreadProc
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
     countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
+    checkIndex: (collectionId: string) => ({ findings: checkIndex(statements, collectionId) }),
     startMerge: (parts: MergeParts) => merge.start(parts),
     continueMerge: (pages: number) => merge.next(pages),
   };

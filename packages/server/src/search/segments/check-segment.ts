@@ -1,4 +1,4 @@
-import { DamagedSegment } from './segment-format.ts';
+import { DamagedSegment, mostLength } from './segment-format.ts';
 import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms } from './segment-terms.ts';
 
@@ -10,11 +10,12 @@ export interface SegmentSums {
 
 /**
  * Reads a whole segment: chunks and terms must be in order, postings must be in order and name chunks of the segment,
- * and no chunk may have more words in its postings than its length, unless its length or repeats are cut.
+ * and no chunk may have more words in its postings than its length, unless that is cut.
  * @throws DamagedSegment for the first error
  */
 export function checkSegment(header: SegmentHeader, readPage: ReadPage): SegmentSums {
-  const { seqs } = header;
+  const { seqs, lengths } = header;
+  const words = new Float64Array(seqs.length);
   for (let at = 1; at < seqs.length; at++) {
     if ((seqs[at - 1] as number) >= (seqs[at] as number)) throw new DamagedSegment('the chunks are not in order');
   }
@@ -29,9 +30,14 @@ export function checkSegment(header: SegmentHeader, readPage: ReadPage): Segment
       if (chunk <= last || chunk >= seqs.length)
         throw new DamagedSegment(`the chunks of a term are not in order, or not in the segment`);
       if (list.repeats[at] === 0) throw new DamagedSegment('a posting has no repeats');
+      words[chunk] = (words[chunk] as number) + (list.repeats[at] as number);
       last = chunk;
     }
     postings += count;
+  }
+  for (const [chunk, sum] of words.entries()) {
+    const length = lengths[chunk] as number;
+    if (sum > length && length < mostLength) throw new DamagedSegment('a chunk has more words than its length');
   }
   return { chunks: seqs.length, postings };
 }
