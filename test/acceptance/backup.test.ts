@@ -67,7 +67,7 @@ test('[backup] a backup into an existing folder, of no store or of a stopped dat
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('[backup] a folder inside the data folder, or one whose unfinished form has it inside, is refused before anything is written', async (t) => {
+test('[backup] a backup into the data folder, or one that would replace a folder which contains the data folder, is refused before anything is written', async (t) => {
   const parent = await temporaryFolder(t);
   const data = join(parent, 'two.unfinished/data');
   await mkdir(join(parent, 'links'));

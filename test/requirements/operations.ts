@@ -197,7 +197,7 @@ export const operationsRequirements: Requirements = {
       '[backup] with PostgreSQL, the dump matches the copied files, and no command argument contains the password',
       '[restore] a backup is restored on a PostgreSQL server that has none of the old roles',
       '[backup] a backup into an existing folder, of no store or of a stopped database server creates nothing and names the reason',
-      '[backup] a folder inside the data folder, or one whose unfinished form has it inside, is refused before anything is written',
+      '[backup] a backup into the data folder, or one that would replace a folder which contains the data folder, is refused before anything is written',
       '[backup] an interrupted backup is replaced by the next one',
       '[backup] a backup refuses to replace a link or a folder of another user, and leaves it unchanged',
       '[backup] a backup whose last sync fails leaves no folder that blocks the next backup',

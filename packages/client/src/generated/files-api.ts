@@ -678,7 +678,7 @@ export interface FilesApi {
         before?: string | undefined;
         /** Purpose of the file. */
         purpose?: 'record_file' | 'qa_record_file' | undefined;
-        /** Files with this in their name; A–Z and a–z are alike. */
+        /** Files whose name contains this text; the case of A–Z is ignored. */
         name?: string | undefined;
       };
     };

@@ -340,7 +340,7 @@ export interface PluginsApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
-        /** Language of names and descriptions, such as `zh`; else English. */
+        /** Language of names and descriptions, such as `zh`; otherwise English. */
         lang?: string | undefined;
       };
     };
@@ -360,7 +360,7 @@ export interface PluginsApi {
         bundle_id: string;
       };
       query?: {
-        /** Language of names and descriptions, such as `zh`; else English. */
+        /** Language of names and descriptions, such as `zh`; otherwise English. */
         lang?: string | undefined;
       };
     };
@@ -388,7 +388,7 @@ export interface PluginsApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this `bundle_id/plugin_id`. */
         before?: string | undefined;
-        /** Language of names and descriptions, such as `zh`; else English. */
+        /** Language of names and descriptions, such as `zh`; otherwise English. */
         lang?: string | undefined;
         /** One of json_schema, openai, openai-strict, openai-responses, anthropic, gemini, mcp, taskingai. */
         format?: string | undefined;
@@ -421,7 +421,7 @@ export interface PluginsApi {
         plugin_id: string;
       };
       query?: {
-        /** Language of names and descriptions, such as `zh`; else English. */
+        /** Language of names and descriptions, such as `zh`; otherwise English. */
         lang?: string | undefined;
       };
     };
@@ -439,7 +439,7 @@ export interface PluginsApi {
         bundle_id: string;
       };
       query?: {
-        /** Language of names and descriptions, such as `zh`; else English. */
+        /** Language of names and descriptions, such as `zh`; otherwise English. */
         lang?: string | undefined;
       };
     };

@@ -63,7 +63,11 @@ const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength:
 const FileListQuery = Type.Interface([ListQuery], {
   purpose: Type.Optional(PurposeName),
   name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Files with this in their name; A–Z and a–z are alike.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Files whose name contains this text; the case of A–Z is ignored.',
+    }),
   ),
 });
 /** Used only for the documentation, because `multipart.ts` reads the body part by part. */

@@ -55,7 +55,7 @@ export interface BackfillJob extends Job {
 
 export interface BackfillClaim extends Lease {
   readonly model: string;
-  /** Restricts the claim to collections that were not deferred since they need the backfill. */
+  /** Restricts the claim to collections whose backfill was not deferred. */
   readonly isFirst?: boolean;
 }
 

@@ -35,7 +35,7 @@ const listFormats = ['json_schema', ...definitionFormats] as const;
 
 const id = Type.String({ minLength: 1, maxLength: 64 });
 const lang = Type.Optional(
-  Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; else English.' }),
+  Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; otherwise English.' }),
 );
 const BundleParams = Type.Object({ bundle_id: id });
 const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });

@@ -155,7 +155,7 @@ function add(counts: Map<string, number>, name: string, change: number): void {
   else counts.set(name, remaining);
 }
 
-/** Never starving gives a number after every date, so that two such pools compare as equal. */
+/** For a pool that never starves this is a number after every date, so that two such pools compare as equal. */
 function starvingSince(pool: SlotHolder): number {
   return pool.starvingSince() ?? Number.MAX_SAFE_INTEGER;
 }
