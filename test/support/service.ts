@@ -104,7 +104,7 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
 
 /** The lines of a log with level `error` and above, without which the reason for a failed test is lost. */
 function failuresIn(log: string): string {
-  const lines = log.split('\n').filter((line) => /"level":[56]0/.test(line));
+  const lines = log.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
   return `the service logged ${lines.length} errors\n${lines.slice(-5).join('\n')}`;
 }
 
