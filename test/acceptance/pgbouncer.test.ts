@@ -3,11 +3,12 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { openPostgresDatabase } from '../../packages/server/src/adapters/postgres/postgres-database.ts';
+import { tryDump } from '../../packages/server/src/adapters/postgres/postgres-snapshot.ts';
 import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { endedRun, settledRecord } from '../support/client.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { createTestDatabase } from '../support/postgres.ts';
-import { startService } from '../support/service.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
 
 type Mode = Parameters<typeof startPgBouncer>[1];
 
@@ -45,7 +46,7 @@ async function exercise(t: TestContext, url: string): Promise<void> {
   }
   await client.collections.delete(collection);
   assert.equal((await fetch(`${service.filesUrl}/v1/ready`)).status, 200);
-  assert.doesNotMatch(service.log(), /"msg":"request failed"|"level":50/);
+  assert.doesNotMatch(service.log(), /"msg":"request failed"|"level":"(?:error|fatal)"/);
   assert.equal(await service.stop(), 0);
 
   const again = await startService(t, { folder: service.folder, settings: { DATABASE_URL: url } });
@@ -65,6 +66,27 @@ for (const mode of ['transaction', 'session'] as const) {
     assert.notEqual(database.url, pooler.url);
   });
 }
+
+test('[postgres] pg_dump never runs in a session that a pooler shares, because it would hide the tables from other clients', async (t) => {
+  const { pooler } = await openPooled(t, 'transaction');
+  const { pooler: ofSessions } = await openPooled(t, 'session');
+  const folder = await temporaryFolder(t);
+  const logger = createLogger('silent');
+  const dump = (url: string) => tryDump({ url, environment: process.env }, folder, AbortSignal.timeout(60_000));
+  for (const { url } of [pooler, ofSessions]) {
+    const opened = await openPostgresDatabase(url, { url, dataFolder: '', logger });
+    await opened.close();
+  }
+  await assert.rejects(dump(pooler.url), /shares sessions between clients \(pool_mode = transaction\)/);
+  await dump(ofSessions.url);
+  for (const { url } of [pooler, ofSessions]) {
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    const { rows } = await other.query("select current_setting('search_path') as path");
+    await other.end();
+    assert.deepEqual(rows, [{ path: '"$user", public' }]);
+  }
+});
 
 test('[postgres] behind a pooler every transaction has its own isolation level and timeouts, whatever the defaults of the role', async (t) => {
   for (const settings of [[], ['ignore_startup_parameters = options']]) {

@@ -97,6 +97,7 @@ export const operationsRequirements: Requirements = {
       '[postgres] the service works on PostgreSQL as on SQLite, and has all its data after a restart',
       '[postgres] the service works through PgBouncer in ${mode} mode and sets nothing for other clients',
       '[postgres] behind a pooler every transaction has its own isolation level and timeouts, whatever the defaults of the role',
+      '[postgres] pg_dump never runs in a session that a pooler shares, because it would hide the tables from other clients',
       '[postgres] PgBouncer in statement mode is refused at the start',
       '[postgres] a start names the options in the URL that a pooler refuses',
       '[postgres] readiness reports an unavailable database, and the service recovers by itself',

@@ -27,6 +27,13 @@ export function programMissing(program: string, cause: unknown): OperatorError {
   );
 }
 
+/** A pooler lends the same session to several clients, and the programs of PostgreSQL change their session. */
+export function sessionsShared(): OperatorError {
+  return new OperatorError(
+    'The connection pooler of QUARTERMASTER_DATABASE_URL shares sessions between clients (pool_mode = transaction). pg_dump and pg_restore would change the sessions of the service. Run this command with the URL of the PostgreSQL server itself.',
+  );
+}
+
 /** @param output the program's standard error, without passwords */
 export function programFailed(program: string, output: string): Error {
   return new Error(`${program} failed: ${output}`);

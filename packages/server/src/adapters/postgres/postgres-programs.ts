@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { programFailed, programMissing } from '../database/problems.ts';
+import { programFailed, programMissing, sessionsShared } from '../database/problems.ts';
 import { explainFailedConnection } from './postgres-errors.ts';
 
 /** Milliseconds until a server that does not answer counts as unreachable. */
@@ -36,6 +36,7 @@ export async function connect(url: string): Promise<pg.Client> {
  * driver and libpq interpret `sslmode` differently. All options are passed in the environment, because every user of
  * the machine can read arguments.
  * @param certificates path of a file to which the authorities that Node.js trusts may be written
+ * @throws OperatorError behind a pooler that shares sessions
  */
 export async function runProgram(
   program: 'pg_dump' | 'pg_restore',
@@ -43,12 +44,43 @@ export async function runProgram(
   { url, environment, certificates, signal }: PostgresTarget & { certificates: string; signal?: AbortSignal },
 ): Promise<void> {
   const env = { ...environment, ...(await toLibpqEnvironment(url, certificates)) };
+  await refuseSharedSessions(url);
   try {
     await promisify(execFile)(program, [...args], { env, maxBuffer: 2 ** 24, ...(signal && { signal }) });
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string };
     throw code === 'ENOENT' ? programMissing(program, error) : programFailed(program, stderr?.trim() || String(error));
   }
+}
+
+/** The statements of a second connection whose session is compared with that of the first. */
+const comparedStatements = 5;
+
+/**
+ * Refuses a pooler that lends one session to several clients, such as PgBouncer with `pool_mode = transaction`. The
+ * programs set an empty `search_path` for their session, so the next client of the session would find no table.
+ */
+async function refuseSharedSessions(url: string): Promise<void> {
+  const first = await connect(url);
+  try {
+    const second = await connect(url);
+    try {
+      const session = await readSession(first);
+      for (let compared = 0; compared < comparedStatements; compared += 1) {
+        const other = await readSession(second);
+        if (other === session || (await readSession(first)) !== session) throw sessionsShared();
+      }
+    } finally {
+      await second.end();
+    }
+  } finally {
+    await first.end();
+  }
+}
+
+async function readSession(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
 }
 
 type LibpqEnvironment = Record<string, string | undefined>;
