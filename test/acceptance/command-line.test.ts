@@ -210,6 +210,29 @@ test('[commands] files are uploaded, listed, downloaded and deleted', async (t) 
   assert.equal((await run(['files', 'get', file.file_id])).code, 66);
 });
 
+test('[commands] a run names its artifacts on standard error, and they are downloaded', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  const drawing = ['run', 'qr_code_generator/generate_qr_code', '--input', '{"text":"https://example.com/"}'];
+  const drawn = await run(drawing);
+  assert.equal(drawn.code, 0, drawn.errors);
+  const described =
+    /: (\S+\.png), image\/png, (\d+) bytes, until \d{4}-\S+Z\. Download it:\n {2}.*artifacts download (\S+) --out \1$/m;
+  const [, name = '', bytes, id = ''] = described.exec(drawn.errors) ?? [];
+  assert.ok(id.startsWith('arti'), drawn.errors);
+  const saved = await run(['artifacts', 'download', id], { folder: home });
+  assert.deepEqual([saved.code, saved.output], [0, `${name}\n`], saved.errors);
+  const content = await readFile(join(home, name));
+  assert.equal(content.length, Number(bytes));
+  assert.ok(drawn.output.includes(content.toString('base64')));
+  assert.equal((await run(['artifacts', 'download', id], { folder: home })).code, 73);
+  const got = JSON.parse((await run(['artifacts', 'get', id, '--json'])).output);
+  assert.deepEqual([got.artifact_id, got.bytes], [id, content.length]);
+  assert.equal((await run([...drawing, '--json'])).errors, '');
+  assert.equal((await run(['artifacts', 'delete', id])).code, 0);
+  assert.equal((await run(['artifacts', 'download', id], { folder: home })).code, 66);
+});
+
 test('[commands] a collection is created, filled, searched and deleted', async (t) => {
   const { home, run, login } = await openHome(t);
   await login();

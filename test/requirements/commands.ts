@@ -23,6 +23,7 @@ export const commandsRequirements: Requirements = {
     source: 'ADR 0099',
     tests: [
       '[commands] files are uploaded, listed, downloaded and deleted',
+      '[commands] a run names its artifacts on standard error, and they are downloaded',
       '[commands] paths are relative to the folder of the user when npm runs the command in the folder of the clone',
       'a name of the service that leads elsewhere is not used for a file',
       'content that differs from its size or hash fails, and content without end is cut',

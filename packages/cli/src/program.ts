@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
+import { artifactsCommands } from './artifacts/artifacts-commands.ts';
 import { bundleCommands } from './bundle-commands.ts';
 import { collectionsCommands } from './collections/collections-commands.ts';
 import { completionCommand } from './completion/completion-command.ts';
@@ -41,6 +42,7 @@ export function createProgram(): Command {
   program.addCommand(searchCommand());
   program.addCommand(pluginsCommands());
   program.addCommand(runCommands());
+  program.addCommand(artifactsCommands());
   program.addCommand(doctorCommand());
   program.addCommand(projectCommands());
   program.addCommand(keyCommands());

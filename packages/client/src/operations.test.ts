@@ -88,6 +88,7 @@ const variants: Readonly<Record<string, string>> = {
   'plugins.definitions': 'listPlugins with a format',
   'plugins.pages': 'listPlugins in pages',
   'bundles.pages': 'listBundles in pages',
+  'artifacts.download': 'getArtifactContent with the signature of getArtifact',
   'plugins.start': 'execute with Prefer: respond-async',
 };
 
@@ -98,7 +99,7 @@ const internal: Readonly<Record<string, string>> = {
   deleteAtPluginsAddress: 'the default of `pluginsUrl`',
   retrieveForDify: 'Dify calls it',
   loadForOpenWebUi: 'Open WebUI calls it',
-  'plugins:getArtifactContent': 'its URL is in the artifact and needs no key',
+  'plugins:getArtifactContent': 'artifacts.download reads the signature of the artifact first',
 };
 
 interface Operation {

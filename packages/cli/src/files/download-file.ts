@@ -18,15 +18,28 @@ interface Expected {
   readonly sha256: string;
 }
 
-/**
- * Downloads a file. A download that differs from the size or SHA-256 is deleted, unless it was written to standard
- * output.
- */
-export async function downloadFile(fileId: string, { out, force, ...options }: DownloadOptions): Promise<void> {
+/** Downloads a file. */
+export async function downloadFile(fileId: string, options: DownloadOptions): Promise<void> {
   const qm = await connect(options, 'files');
   const file = await qm.files.get(fileId);
+  await saveContent(file, () => qm.files.content(fileId), options);
+}
+
+/** Downloads an artifact. */
+export async function downloadArtifact(artifactId: string, options: DownloadOptions): Promise<void> {
+  const qm = await connect(options, 'plugins');
+  const artifact = await qm.artifacts.get(artifactId);
+  await saveContent(artifact, () => qm.artifacts.download(artifactId), options);
+}
+
+/** Writes bytes to a file. Bytes that differ from the size or SHA-256 are deleted, unless they went to standard output. */
+async function saveContent(
+  file: Expected,
+  fetchContent: () => Promise<Response>,
+  { out, force, ...options }: DownloadOptions,
+): Promise<void> {
   const path = out ?? safeName(file.file_name);
-  const { body } = await qm.files.content(fileId);
+  const { body } = await fetchContent();
   const content = body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
   if (path === '-') {
     for await (const part of checked(content, file)) await write(part);

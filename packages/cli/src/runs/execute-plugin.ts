@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { OutputArtifact } from '@quartermaster/contract';
+import { commandName } from '@quartermaster/contract/command-name';
 import { connect } from '../connection/connection.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { readBounded } from '../login/read-secret.ts';
-import { printJson, say } from '../output/print.ts';
+import { complain, printJson, say, time } from '../output/print.ts';
 import { readCredentials } from '../read-credentials.ts';
 import type { Output } from './run-actions.ts';
 
@@ -28,7 +30,18 @@ export async function executePlugin(plugin: string, options: ExecuteOptions): Pr
   // The service ends a run at its own time limit.
   const result = await plugins.run(plugin, input, { credentials, timeout: 0 });
   if (options.json === true) printJson(result);
-  else printJson(result.data, 2);
+  else {
+    printJson(result.data, 2);
+    for (const artifact of result.artifacts ?? []) describeArtifact(artifact);
+  }
+}
+
+/** Goes to standard error, so that standard output stays JSON. */
+function describeArtifact({ artifact_id: id, file_name: name, ...about }: OutputArtifact): void {
+  const { path, media_type: type, bytes, expires_timestamp: expires } = about;
+  const place = path === '' ? 'The output' : path;
+  complain(`${place}: ${name}, ${type}, ${bytes} bytes, until ${time(expires)}. Download it:`);
+  complain(`  ${commandName} artifacts download ${id} --out ${name}`);
 }
 
 /** @throws CommandError for a name that is not `bundle/plugin`, such as a misspelt subcommand */
