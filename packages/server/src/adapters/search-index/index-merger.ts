@@ -5,6 +5,7 @@ import { chooseMerge } from '../../search/segments/choose-merge.ts';
 import type { MergedSegment } from '../../search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
+import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
 
@@ -20,6 +21,7 @@ export interface IndexMergerDeps {
   readonly openThread: () => Promise<MergeThread>;
   /** Inserts rows of (id, data). */
   readonly insertPages: (db: Kysely<Tables>, pages: ReadonlyArray<readonly [number, Uint8Array]>) => Promise<unknown>;
+  readonly metrics: MergeMetrics;
   readonly logger: Logger;
 }
 
@@ -80,9 +82,10 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
       task?.trigger();
     },
     start() {
-      task ??= startPeriodicTask({ name: 'index merges', pause, run }, (error) =>
-        deps.logger.error({ err: error }, 'index merge failed'),
-      );
+      task ??= startPeriodicTask({ name: 'index merges', pause, run }, (error) => {
+        deps.metrics.failed();
+        deps.logger.error({ err: error }, 'index merge failed');
+      });
     },
     async close() {
       await task?.close();
@@ -141,7 +144,14 @@ async function mergeOnce(collectionId: string, merging: Merging): Promise<boolea
     if (!(await storePages(merging, { target, number, pages }))) return false;
     number += pages.length;
     if (merged === null) continue;
-    return await replaceParts(write, { parts: ids, target, merged, position: parts[0]?.position ?? target });
+    const isReplaced = await replaceParts(write, {
+      parts: ids,
+      target,
+      merged,
+      position: parts[0]?.position ?? target,
+    });
+    if (isReplaced) merging.metrics.merged(merged.chunks);
+    return isReplaced;
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { createMetrics } from '../../kernel/metrics.ts';
 import { checkDatabase } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
@@ -16,6 +17,7 @@ import { sqliteFile } from '../sqlite/sqlite-database.ts';
 import { insertInto, runMany } from '../sqlite/sqlite-insert-many.ts';
 import { openSqliteThread } from '../sqlite/sqlite-thread.ts';
 import { createIndexMerger, type MergeThread, type Merging, mergeSegmentsOf } from './index-merger.ts';
+import { createMergeMetrics } from './merge-metrics.ts';
 import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
 
 let temporary: TemporaryDatabase;
@@ -52,6 +54,7 @@ async function merge(collectionId: string, { onStep, signal = new AbortControlle
       },
     }),
     insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
+    metrics: createMergeMetrics(registry),
   };
   try {
     await mergeSegmentsOf(collectionId, merging);
@@ -78,6 +81,7 @@ async function countRows(collectionId: string) {
   };
 }
 
+const registry = createMetrics();
 const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++', 'x', 'y', 'z'];
 
 async function createFilledCollection(seed: number) {
@@ -169,6 +173,7 @@ test('what an interrupted merge has written is never found, and the next start d
     write: database.write,
     openThread,
     insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
+    metrics: createMergeMetrics(registry),
     logger: silent,
   });
   merger.start();
@@ -242,5 +247,6 @@ test('when more than a fifth of the chunks are removed, the collection is merged
   await merge(collection.id);
   const { states, removals } = await countRows(collection.id);
   assert.deepEqual([states, removals], [['live'], 0]);
+  assert.match(await registry.metrics(), /quartermaster_index_merges_total [1-9]/);
   await collection.compare();
 });

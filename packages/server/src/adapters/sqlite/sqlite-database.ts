@@ -11,6 +11,7 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
+import { createMergeMetrics } from '../search-index/merge-metrics.ts';
 import { createSqliteMergeThread } from '../search-index/sqlite-merge-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -48,6 +49,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       write,
       openThread: async () => createSqliteMergeThread(await openSqliteThread(file, { readOnly: true })),
       insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
+      metrics: createMergeMetrics(settings.metrics),
       logger: settings.logger,
     });
     return {

@@ -1,0 +1,35 @@
+import { Counter, type Registry } from '../../kernel/metrics.ts';
+
+/** Counts merges of the search index. Without a registry they are not counted. */
+export interface MergeMetrics {
+  /** @param chunks number of chunks in the merged segment */
+  merged(chunks: number): void;
+  failed(): void;
+}
+
+export function createMergeMetrics(registry: Registry | undefined): MergeMetrics {
+  if (registry === undefined) return { merged() {}, failed() {} };
+  const registers = [registry];
+  const merges = new Counter({
+    name: 'quartermaster_index_merges_total',
+    help: 'Finished merges of the search index.',
+    registers,
+  });
+  const chunks = new Counter({
+    name: 'quartermaster_index_merged_chunks_total',
+    help: 'Chunks in merged segments of the search index.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'quartermaster_index_merges_failed_total',
+    help: 'Failed merges of the search index.',
+    registers,
+  });
+  return {
+    merged(count) {
+      merges.inc();
+      chunks.inc(count);
+    },
+    failed: () => failures.inc(),
+  };
+}
