@@ -40,8 +40,8 @@ interface MergeHooks {
 
 /** Merges a collection as the service does in the background. */
 async function merge(collectionId: string, { onStep, signal = new AbortController().signal }: MergeHooks = {}) {
-  const thread = await openThread();
   let step = 0;
+  const thread = await openThread();
   const merging: Merging = {
     write: database.write,
     signal,
@@ -54,7 +54,7 @@ async function merge(collectionId: string, { onStep, signal = new AbortControlle
       },
     }),
     insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
-    metrics: createMergeMetrics(registry),
+    metrics,
   };
   try {
     await mergeSegmentsOf(collectionId, merging);
@@ -82,6 +82,7 @@ async function countRows(collectionId: string) {
 }
 
 const registry = createMetrics();
+const metrics = createMergeMetrics(registry);
 const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++', 'x', 'y', 'z'];
 
 async function createFilledCollection(seed: number) {
@@ -173,7 +174,7 @@ test('what an interrupted merge has written is never found, and the next start d
     write: database.write,
     openThread,
     insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
-    metrics: createMergeMetrics(registry),
+    metrics,
     logger: silent,
   });
   merger.start();
