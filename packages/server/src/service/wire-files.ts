@@ -166,7 +166,7 @@ async function openCollections(
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database);
-  database.startMerging();
+  database.startMerging(() => context.space.hasFreeSpace());
   const services = openCollectionServices({
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),

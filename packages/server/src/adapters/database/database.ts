@@ -23,8 +23,11 @@ export interface Database {
   /** The clock that all processes on this database share. With SQLite it is the clock of the machine. */
   readonly clock: Clock;
   readonly fullText: FullText;
-  /** Starts to merge the segments of the search index in the background, until `close`. Only the service calls it. */
-  startMerging(): void;
+  /**
+   * Starts to merge the segments of the search index in the background, until `close`. Only the service calls it.
+   * @param hasFreeSpace whether the disk has enough free space for background work to write
+   */
+  startMerging(hasFreeSpace: () => Promise<boolean>): void;
   /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable. Sends no statement. */
   assertAvailable(): void;
   /** Throws when no commit is possible. `/v1/ready` uses it. */

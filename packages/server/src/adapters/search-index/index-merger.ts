@@ -29,8 +29,11 @@ export interface IndexMergerDeps {
 export interface IndexMerger {
   /** Tells that segments were added to a collection, or will be when the current transaction commits. */
   changed(collectionId: string): void;
-  /** Begins with the collections that an earlier process left unmerged. */
-  start(): void;
+  /**
+   * Begins with the collections that an earlier process left unmerged.
+   * @param hasFreeSpace whether the disk has enough free space for background work to write
+   */
+  start(hasFreeSpace: () => Promise<boolean>): void;
   /** Gives up the merge in progress. The next start removes what it has written. */
   close(): Promise<void>;
 }
@@ -63,26 +66,29 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   async function run(signal: AbortSignal): Promise<void> {
     if (isFirstRun) for (const id of await takeOver(deps.write)) changed.add(id);
     isFirstRun = false;
-    // A run without changes closes the thread, and so does a failed one.
-    let isDone = false;
-    try {
-      for (const id of changed) {
-        // A change during the work adds the collection again.
-        changed.delete(id);
-        await mergeSegmentsOf(id, { ...deps, openThread, signal });
-        isDone = true;
-      }
-    } finally {
-      if (!isDone || signal.aborted) await closeThread();
+    const failures: unknown[] = [];
+    const due = [...changed];
+    // A run without changes closes the thread.
+    if (due.length === 0) await closeThread();
+    for (const id of due) {
+      // A change during the work adds the collection again.
+      changed.delete(id);
+      await mergeSegmentsOf(id, { ...deps, openThread, signal }).catch((error: unknown) => {
+        changed.add(id);
+        failures.push(error);
+      });
+      signal.throwIfAborted();
     }
+    if (failures.length > 0) throw failures[0];
   }
   return {
     changed(collectionId) {
       changed.add(collectionId);
       task?.trigger();
     },
-    start() {
-      task ??= startPeriodicTask({ name: 'index merges', pause, run }, (error) => {
+    start(hasFreeSpace) {
+      const runWithSpace = async (signal: AbortSignal) => ((await hasFreeSpace()) ? run(signal) : undefined);
+      task ??= startPeriodicTask({ name: 'index merges', pause, run: runWithSpace }, (error) => {
         deps.metrics.failed();
         deps.logger.error({ err: error }, 'index merge failed');
       });
@@ -138,21 +144,42 @@ async function mergeOnce(collectionId: string, merging: Merging): Promise<boolea
   const thread = await merging.openThread();
   await thread.start({ segments: ids, areFirst: range.from === 0 });
   const target = await insertTarget(write, collectionId);
+  try {
+    return await fillTarget(merging, { thread, target, parts: ids, position: parts[0]?.position ?? target });
+  } catch (error) {
+    // Should this fail too, the next start does it.
+    if (!signal.aborted) await retire(write, target);
+    throw error;
+  }
+}
+
+interface Target extends Omit<Replacement, 'merged'> {
+  readonly thread: MergeThread;
+}
+
+/** @returns false when the collection was deleted meanwhile */
+async function fillTarget(merging: Merging, { thread, ...replaced }: Target): Promise<boolean> {
+  const { write, signal } = merging;
+  const { target } = replaced;
   for (let number = 0; ; ) {
     signal.throwIfAborted();
     const { pages, merged } = await thread.next(pagesPerTransaction);
     if (!(await storePages(merging, { target, number, pages }))) return false;
     number += pages.length;
     if (merged === null) continue;
-    const isReplaced = await replaceParts(write, {
-      parts: ids,
-      target,
-      merged,
-      position: parts[0]?.position ?? target,
-    });
+    const isReplaced = await replaceParts(write, { ...replaced, merged });
     if (isReplaced) merging.metrics.merged(merged.chunks);
     return isReplaced;
   }
+}
+
+async function retire(write: Kysely<Tables>, target: number): Promise<void> {
+  await write
+    .updateTable('index_segment')
+    .set({ state: 'retired' })
+    .where('id', '=', target)
+    .where('state', '=', 'building')
+    .execute();
 }
 
 async function insertTarget(write: Kysely<Tables>, collectionId: string): Promise<number> {

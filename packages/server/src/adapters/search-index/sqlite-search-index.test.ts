@@ -177,7 +177,7 @@ test('what an interrupted merge has written is never found, and the next start d
     metrics,
     logger: silent,
   });
-  merger.start();
+  merger.start(async () => true);
   await merger.close();
   const left = await countRows(collection.id);
   assert.ok(!left.states.includes('building'), left.states.join());
@@ -188,6 +188,40 @@ test('what an interrupted merge has written is never found, and the next start d
 
 const emptySegment = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
 const silent = { error: () => {} } as never;
+
+test('a failed merge is tried again, and leaves only what it has replaced', async () => {
+  const collection = await createFilledCollection(18);
+  for (let n = 0; n < 9; n++) await collection.add(20);
+  await assert.rejects(merge(collection.id, { onStep: () => assert.fail('no space') }), /no space/);
+  await collection.compare();
+  const { states } = await countRows(collection.id);
+  assert.deepEqual([states.length, states.at(-1)], [10, 'retired']);
+
+  const merged = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<void>();
+  let isBroken = true;
+  const merger = createIndexMerger({
+    write: database.write,
+    openThread,
+    async insertPages(db, pages) {
+      if (isBroken) throw new Error('no space');
+      await runMany(db, insertInto('index_page', ['id', 'data']), pages);
+    },
+    metrics: { merged: () => merged.resolve(), failed: () => failed.resolve() },
+    logger: silent,
+  });
+  merger.changed(collection.id);
+  merger.start(async () => true);
+  await failed.promise;
+  isBroken = false;
+  // Any later change also brings the collection whose merge failed.
+  merger.changed(await insertCollection(database));
+  await merged.promise;
+  await merger.close();
+  await merge(collection.id);
+  assert.deepEqual((await countRows(collection.id)).states, ['live']);
+  await collection.compare();
+});
 
 test('a collection that is deleted during a merge leaves nothing', async () => {
   const collection = await createFilledCollection(15);
