@@ -41,6 +41,8 @@ export interface CollectionRepository {
   /** @returns false and changes nothing when the project has `most` collections, including those being deleted */
   add(collection: StoredCollection, most: number): Promise<boolean>;
   find(projectId: string, collectionId: string): Promise<CountedCollection | undefined>;
+  /** Reads one row and counts nothing. */
+  findUncounted(projectId: string, collectionId: string): Promise<StoredCollection | undefined>;
   /** @returns undefined when the cursor is not a collection of the project */
   list(projectId: string, query: ListQuery): Promise<Page<CountedCollection> | undefined>;
   /** @returns false when there is no such collection. */

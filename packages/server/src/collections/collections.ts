@@ -11,7 +11,12 @@ import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Page } from '../kernel/page.ts';
 import { readMetadata, readText } from './chunks/read-fields.ts';
-import { type CollectionRepository, type CountedCollection, maxCapacity } from './collection-repository.ts';
+import {
+  type CollectionRepository,
+  type CountedCollection,
+  maxCapacity,
+  type StoredCollection,
+} from './collection-repository.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 
 /** The configured model, and whether the collections without its vectors are known yet. */
@@ -45,8 +50,10 @@ export interface CollectionsDeps {
 export interface Collections {
   create(projectId: string, body: CollectionCreate): Promise<Collection>;
   get(projectId: string, collectionId: string): Promise<Collection>;
-  /** Returns the stored form, for other parts of this module. */
-  find(projectId: string, collectionId: string): Promise<CountedCollection>;
+  /** Returns the stored form, for other parts of this module. It reads one row and counts nothing. */
+  find(projectId: string, collectionId: string): Promise<StoredCollection>;
+  /** Returns the stored form with the numbers of records and chunks. */
+  findCounted(projectId: string, collectionId: string): Promise<CountedCollection>;
   list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
   /** Embeds all chunks again with the model in use. @throws INVALID_REQUEST when no model is configured. */
@@ -59,14 +66,19 @@ export function createCollections(deps: CollectionsDeps): Collections {
   const { collections, limits, clock, newId, embedding } = deps;
   const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding);
 
-  async function find(projectId: string, collectionId: string): Promise<CountedCollection> {
+  async function findCounted(projectId: string, collectionId: string): Promise<CountedCollection> {
     const found = isId(collectionId) ? await collections.find(projectId, collectionId) : undefined;
     if (found === undefined) throw collectionNotFound(collectionId);
     return found;
   }
 
   return {
-    find,
+    async find(projectId, collectionId) {
+      const found = isId(collectionId) ? await collections.findUncounted(projectId, collectionId) : undefined;
+      if (found === undefined) throw collectionNotFound(collectionId);
+      return found;
+    },
+    findCounted,
     async create(projectId, body) {
       const now = clock.now();
       const collection = {
@@ -87,14 +99,14 @@ export function createCollections(deps: CollectionsDeps): Collections {
       }
       return toItem({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
     },
-    get: async (projectId, collectionId) => toItem(await find(projectId, collectionId)),
+    get: async (projectId, collectionId) => toItem(await findCounted(projectId, collectionId)),
     async list(projectId, query) {
       const page = await collections.list(projectId, checkCursors(query, collectionNotFound));
       if (page === undefined) throw collectionNotFound(query.after ?? query.before ?? '');
       return { items: page.items.map(toItem), hasMore: page.hasMore };
     },
     async update(projectId, collectionId, body) {
-      const before = await find(projectId, collectionId);
+      const before = await findCounted(projectId, collectionId);
       const { name, description, metadata } = body;
       if (name === undefined && description === undefined && metadata === undefined) return toItem(before);
       const change = {
@@ -107,10 +119,10 @@ export function createCollections(deps: CollectionsDeps): Collections {
       return toItem({ ...before, ...change });
     },
     async reembed(projectId, collectionId) {
-      await find(projectId, collectionId);
+      await findCounted(projectId, collectionId);
       if (embedding === null) throw noEmbeddingModel();
       await embedding.restart(collectionId);
-      return toItem(await find(projectId, collectionId));
+      return toItem(await findCounted(projectId, collectionId));
     },
     async remove(projectId, collectionId) {
       const marked = isId(collectionId) && (await collections.markDeleting(projectId, collectionId));

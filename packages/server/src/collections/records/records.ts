@@ -14,7 +14,7 @@ import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredReco
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps extends RecordLimitsDeps {
-  readonly collections: Pick<Collections, 'find'>;
+  readonly collections: Pick<Collections, 'find' | 'findCounted'>;
   readonly records: RecordRepository;
   readonly files: FileAccess;
   /** Default: the disk is never full. */
@@ -83,7 +83,7 @@ export function createRecords(deps: RecordsDeps): Records {
 
   return {
     async create(projectId, collectionId, body) {
-      const { type: collectionType, numRecords } = await collections.find(projectId, collectionId);
+      const { type: collectionType, numRecords } = await collections.findCounted(projectId, collectionId);
       checkNumber(numRecords);
       await checkWaiting(projectId);
       const source = await readSource(body, { files, projectId, collectionType });

@@ -42,6 +42,15 @@ export function createCollectionRepository(database: Database): CollectionReposi
     return { items: await withCounts(read, page.items), hasMore: page.hasMore };
   }
 
+  const findRow = (projectId: string, collectionId: string) =>
+    read
+      .selectFrom('collection')
+      .selectAll()
+      .where('id', '=', collectionId)
+      .where('project_id', '=', projectId)
+      .where('status', '=', 'ready')
+      .executeTakeFirst();
+
   return {
     add: (collection, most) =>
       write.transaction().execute(async (transaction) => {
@@ -56,14 +65,12 @@ export function createCollectionRepository(database: Database): CollectionReposi
         return true;
       }),
     async find(projectId, collectionId) {
-      const rows = await read
-        .selectFrom('collection')
-        .selectAll()
-        .where('id', '=', collectionId)
-        .where('project_id', '=', projectId)
-        .where('status', '=', 'ready')
-        .execute();
-      return (await withCounts(read, rows))[0];
+      const row = await findRow(projectId, collectionId);
+      return row === undefined ? undefined : (await withCounts(read, [row]))[0];
+    },
+    async findUncounted(projectId, collectionId) {
+      const row = await findRow(projectId, collectionId);
+      return row && toCollection(row);
     },
     list,
     async change(projectId, collectionId, change) {

@@ -51,6 +51,16 @@ describe('the query plans of SQLite', () => {
     return { collection, seqs };
   }
 
+  it('besides its ranking, a search sends two statements: for its collection and for its chunks', async () => {
+    const { collection, seqs } = await addChunks();
+    const { chunks, collections } = repositories;
+    observed.executed();
+    await collections.findUncounted(collection.projectId, collection.id);
+    await chunks.rank({ collectionId: collection.id, words: ['a'], limit: 3 });
+    await chunks.fetch(collection.id, seqs);
+    assert.equal(observed.executed().length, 2);
+  });
+
   it('a search reads its chunks by primary key, not along an index of their collection', async () => {
     const { collection, seqs } = await addChunks();
     const fetch = async () => assert.equal((await repositories.chunks.fetch(collection.id, seqs)).size, 5);
