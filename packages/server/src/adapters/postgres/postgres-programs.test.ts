@@ -72,7 +72,10 @@ test('the trial reports unreadable tables and sequences, a missing pg_dump, and 
   await admin.query(`reassign owned by ${role} to postgres`);
   await admin.query(`grant usage on schema public to ${role}; grant select on all tables in schema public to ${role}`);
   const withoutSequences = tryDump({ url, environment: process.env }, folder, signal);
-  await assert.rejects(withoutSequences, /cannot read public\.chunk_seq_seq, public\.index_segment_id_seq\. Grant it SELECT on these/);
+  await assert.rejects(
+    withoutSequences,
+    /cannot read public\.chunk_seq_seq, public\.index_segment_id_seq\. Grant it SELECT on these/,
+  );
   await admin.query(`grant select on all sequences in schema public to ${role}`);
   await tryDump({ url, environment: process.env }, folder, signal);
   await admin.query('drop table schema_migration');
