@@ -15,7 +15,7 @@ export function describeRetrieval(scores: readonly RetrievalScore[], bars: Reado
 nDCG@10 over the sets of real questions in the test corpus, each with the passage that answers it: one document a record,
 everything through the API. Measured by \`npm run score:retrieval\`. Do not edit; a test checks that no number decreases.
 *bar* is what another BM25 implementation reaches on the same set. *words* is the service as it starts. Both databases rank
-alike.
+these sets alike.
 
 | set | bar | ${names.join(' | ')} |
 | --- | --- | ${names.map(() => '---').join(' | ')} |
