@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type CliRequest, type CliResult, runCli } from '../../packages/cli/src/testing/run-cli.ts';
@@ -231,6 +231,19 @@ test('[commands] a run names its artifacts on standard error, and they are downl
   assert.equal((await run([...drawing, '--json'])).errors, '');
   assert.equal((await run(['artifacts', 'delete', id])).code, 0);
   assert.equal((await run(['artifacts', 'download', id], { folder: home })).code, 66);
+});
+
+test('[commands] the guide downloads a picture of a plugin as printed', async (t) => {
+  const { home, login } = await openHome(t);
+  await login();
+  const guide = await readFile('docs/guides/command-line.md', 'utf8');
+  const lines = /^## Pictures and documents from plugins\n[\s\S]*?^```sh\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? '';
+  const main = resolve('packages/cli/src/main.ts');
+  const script = `set -e\nquartermaster() { "$NODE" "$MAIN" "$@"; }\n${lines}`;
+  const env = { PATH: process.env.PATH ?? '', HOME: home, NODE: process.execPath, MAIN: main };
+  const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: home, env });
+  assert.match(stdout, /^code\.png\n/);
+  assert.equal((await readFile(join(home, 'code.png'))).toString('hex', 0, 8), '89504e470d0a1a0a');
 });
 
 test('[commands] a collection is created, filled, searched and deleted', async (t) => {

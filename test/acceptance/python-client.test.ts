@@ -109,7 +109,7 @@ test('[client] every sample of the Python guide runs as printed: upload, record,
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'handbook.md'), 'The library opens at nine.\n');
   const samples = await readSamples();
-  assert.equal(samples.length, 7);
+  assert.equal(samples.length, 8);
   await writeFile(join(cwd, 'story.py'), samples.join('\n').replaceAll('http://127.0.0.1:8080', service.filesUrl));
   const started = performance.now();
   const { stdout } = await runPython(['story.py'], { cwd, modules: installation.folder, key: service.key });
@@ -120,12 +120,58 @@ test('[client] every sample of the Python guide runs as printed: upload, record,
     "{'result': '42', 'value': 42}",
     '1 file',
     '27 of 27 bytes',
+    'image/png True',
     'file ready',
     '2 True',
     "xrun {'result': '1024', 'value': 1024}",
     'no such collection',
     'True',
   ]);
+});
+
+test('[client] both Python clients read artifacts of the service whole and in part, until they are deleted', async (t) => {
+  const service = await startService(t);
+  const cwd = await temporaryFolder(t);
+  const result = await service.client.plugins.run('qr_code_generator/generate_qr_code', {
+    text: 'https://example.com/',
+  });
+  const ids = (result.artifacts ?? []).map(({ artifact_id }) => artifact_id);
+  const program = `
+import asyncio, hashlib, os, sys
+from quartermaster import AsyncQuartermaster, NotFoundError, Quartermaster
+
+def check(artifact, size, whole, part):
+    written = open(artifact["artifact_id"], "rb").read()
+    assert written == whole and size == artifact["bytes"] and part == whole[1:4], artifact
+    assert hashlib.sha256(whole).hexdigest() == artifact["sha256"], artifact
+
+def without_async(id):
+    with Quartermaster("${service.filesUrl}", os.environ["QM_API_KEY"]) as qm:
+        check(qm.artifacts.get(id), qm.artifacts.download(id, id), qm.artifacts.content(id),
+              qm.artifacts.content(id, byte_range=(1, 3)))
+        qm.artifacts.delete(id)
+        try:
+            qm.artifacts.download(id, "none")
+        except NotFoundError:
+            print("without async")
+
+async def with_async(id):
+    async with AsyncQuartermaster("${service.filesUrl}", os.environ["QM_API_KEY"]) as qm:
+        check(await qm.artifacts.get(id), await qm.artifacts.download(id, id), await qm.artifacts.content(id),
+              await qm.artifacts.content(id, byte_range=(1, 3)))
+        await qm.artifacts.delete(id)
+        try:
+            await qm.artifacts.download(id, "none")
+        except NotFoundError:
+            print("with async")
+
+without_async(sys.argv[1])
+asyncio.run(with_async(sys.argv[2]))
+`;
+  assert.equal(ids.length, 2);
+  const { stdout } = await runPython(['-c', program, ...ids], { cwd, modules: installation.folder, key: service.key });
+  assert.equal(stdout, 'without async\nwith async\n');
+  assert.deepEqual((await readdir(cwd)).sort(), ids.toSorted());
 });
 
 test('[client] the installed Python client withstands the list of attacks', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -30,7 +31,7 @@ test('[client] the programs of the guide run as printed', async (t) => {
   const { filesUrl, pluginsUrl, key } = await startService(t);
   const guide = readFileSync('docs/guides/typescript-client.md', 'utf8');
   const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
-  assert.equal(blocks.length, 6);
+  assert.equal(blocks.length, 7);
   // The folder is below the root of the repository, so that its packages are found.
   const folder = await mkdtemp(join(process.cwd(), 'node_modules', 'client-guide-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -46,6 +47,8 @@ test('[client] the programs of the guide run as printed', async (t) => {
   assert.equal(lines[0], '1 chunks');
   assert.match(stdout, /The library opens at nine\./);
   assert.match(stdout, /value: 42/);
+  assert.match(stdout, /^image\/png \d+$/m);
+  assert.equal((await readFile(join(folder, 'code.png'))).toString('hex', 0, 8), '89504e470d0a1a0a');
   assert.match(stdout, /value: 1024/);
   assert.match(stdout, /^no such collection$/m);
   assert.match(lines.at(-2) ?? '', /^\d+ 200 \S+$/, 'the response and its request id');
@@ -80,6 +83,30 @@ test('[client] a search finds a passage of an uploaded PDF with its page, with o
   await qm.records.delete(collection_id, record.record_id);
   await qm.collections.delete(collection_id);
   await qm.files.delete(file.file_id);
+});
+
+test('[client] an artifact is downloaded whole and in part at both addresses, until it is deleted', async (t) => {
+  const { filesUrl, pluginsUrl, key } = await startService(t);
+  for (const qm of [
+    new Quartermaster({ baseUrl: filesUrl, pluginsUrl, apiKey: key }),
+    new Quartermaster({ baseUrl: filesUrl, apiKey: key }),
+  ]) {
+    const { artifacts = [] } = await qm.plugins.run('qr_code_generator/generate_qr_code', {
+      text: 'https://example.com/',
+    });
+    assert.equal(artifacts.length, 2);
+    for (const { artifact_id, bytes, sha256, media_type } of artifacts) {
+      const whole = await qm.artifacts.download(artifact_id);
+      assert.equal(whole.headers.get('content-type'), media_type);
+      const content = Buffer.from(await whole.arrayBuffer());
+      assert.equal(content.length, bytes);
+      assert.equal(createHash('sha256').update(content).digest('hex'), sha256);
+      const part = await qm.artifacts.download(artifact_id, { range: 'bytes=1-3' });
+      assert.deepEqual([part.status, Buffer.from(await part.arrayBuffer())], [206, content.subarray(1, 4)]);
+      await qm.artifacts.delete(artifact_id);
+      await assert.rejects(qm.artifacts.download(artifact_id), NotFoundError);
+    }
+  }
 });
 
 test('[client] errors of the service have their own classes, and lists of any length can be iterated', async (t) => {

@@ -10,6 +10,7 @@ export const clientRequirements: Requirements = {
       'every method of the client requests an operation of the documents',
       '${method} requests ${id}',
       '[client] a search finds a passage of an uploaded PDF with its page, with one address and one key',
+      '[client] an artifact is downloaded whole and in part at both addresses, until it is deleted',
       '[client] errors of the service have their own classes, and lists of any length can be iterated',
     ],
   },
@@ -65,6 +66,7 @@ export const clientRequirements: Requirements = {
     tests: [
       '[client] the Python wheel holds the typed package only, and building it twice gives the same bytes',
       '[client] every sample of the Python guide runs as printed: upload, record, search, run',
+      '[client] both Python clients read artifacts of the service whole and in part, until they are deleted',
       '[client] mypy --strict accepts the Python package and every sample of its guide',
     ],
   },

@@ -266,16 +266,46 @@ class Uploads(BothClients):
 
     def test_a_broken_download_leaves_no_file(self) -> None:
         whole = response(b"x" * 100_000, kind="application/octet-stream")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "a.bin")
-            for answer in (whole[:-1], refusal("404 N", "OBJECT_NOT_FOUND")):
-                with HostileServer(lambda request, number: answer) as server:
-                    for error in self.both(server.url, lambda qm: qm.files.download("f", path)):
-                        self.assertIsInstance(error, (ApiConnectionError, NotFoundError))
-                    self.assertEqual(os.listdir(folder), [])
-            with HostileServer(lambda request, number: whole) as server:
-                self.assertEqual(self.both(server.url, lambda qm: qm.files.download("f", path)), [100_000] * 2)
-            self.assertEqual(os.listdir(folder), ["a.bin"])
+        for download in (lambda qm: qm.files.download("f", path), lambda qm: qm.artifacts.download("f", path)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "a.bin")
+                for answer in (whole[:-1], refusal("404 N", "OBJECT_NOT_FOUND")):
+                    with HostileServer(lambda request, number: content_or_artifact(request, answer)) as server:
+                        for error in self.both(server.url, download):
+                            self.assertIsInstance(error, (ApiConnectionError, NotFoundError))
+                        self.assertEqual(os.listdir(folder), [])
+                with HostileServer(lambda request, number: content_or_artifact(request, whole)) as server:
+                    self.assertEqual(self.both(server.url, download), [100_000] * 2)
+                self.assertEqual(os.listdir(folder), ["a.bin"])
+
+
+class Artifacts(BothClients):
+    def test_content_is_requested_from_the_address_of_the_client_with_the_signature(self) -> None:
+        picture = response(b"picture", kind="image/png")
+        with HostileServer(lambda request, number: content_or_artifact(request, picture)) as server:
+            contents = self.both(server.url, lambda qm: qm.artifacts.content("a/1", byte_range=(0, 6)))
+            self.assertEqual(contents, [b"picture"] * 2)
+            for request in (server.received[1], server.received[3]):
+                path, query = request.target.split("?")
+                self.assertEqual(path, "/plugins/v1/artifacts/a%2F1/content")
+                self.assertEqual(query, "project=p%261&expires=9&signature=s")
+                self.assertEqual(request.headers["range"], "bytes=0-6")
+
+    def test_an_artifact_without_a_signed_url_is_an_error(self) -> None:
+        urls = ["http://[", "http://a/", "http://a/?project=p&expires=9", "http://a/?" + "a=b&" * 1000, 3, None]
+        for data in [*({"file_url": url} for url in urls), {}, [], "text", None]:
+            with HostileServer(lambda request, number: success(data)) as server:
+                for error in self.both(server.url, lambda qm: qm.artifacts.content("a")):
+                    self.assertIsInstance(error, ApiError)
+                    self.assertEqual(error.code, "UNREADABLE_ANSWER")
+                self.assertEqual(len(server.received), 2)
+
+
+def content_or_artifact(request: Received, content: bytes) -> bytes:
+    if "/artifacts/" not in request.target or "/content" in request.target:
+        return content
+    # An address that does not exist, which the client must not use.
+    return success({"file_url": "http://127.0.0.1:9/other?project=p%261&expires=9&signature=s"})
 
 
 def at_start(source: object) -> object:

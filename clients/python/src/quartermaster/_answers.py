@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
@@ -39,6 +40,15 @@ def unreadable(status: int, what: str, text: str, headers: Mapping[str, str] | N
     message = f"HTTP {status} with {what}: {text[:SHOWN_CHARACTERS]}"
     retry_after = None if headers is None else read_retry_after(headers)
     return api_error_class(status)(message, status=status, code=UNREADABLE, retry_after=retry_after)
+
+
+def read_signature(artifact: Any) -> dict[str, str]:
+    """Return the parameters of `file_url`, which sign the URL of the content. Raise `ApiError` when there are none."""
+    try:
+        given = parse_qs(urlsplit(artifact["file_url"]).query, strict_parsing=True, max_num_fields=10)
+        return {name: given[name][0] for name in ("project", "expires", "signature")}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise unreadable(200, "an artifact without a signed URL", str(artifact)) from None
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ApiError:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import uuid
-from pathlib import Path
 from typing import Literal
 
-import httpx
-
-from .._answers import connection_error
 from .._call import Call
 from .._uploads import Progress, Source, Upload
 from ..types import File, FileWithReferences, Limits, PurposeName
 from .connection import AsyncConnection
+from .downloads import range_header, save_content
 from .paging import AsyncPages
 
 
@@ -71,28 +66,12 @@ class AsyncFiles:
 
     async def content(self, file_id: str, *, byte_range: tuple[int, int] | None = None) -> bytes:
         """Return the content, or the bytes from the first to the last of `byte_range`, both included."""
-        headers = {} if byte_range is None else {"Range": f"bytes={byte_range[0]}-{byte_range[1]}"}
-        response = await self._connection.send(Call("getFileContent", {"file_id": file_id}, headers=headers))
-        return response.content
+        call = Call("getFileContent", {"file_id": file_id}, headers=range_header(byte_range))
+        return (await self._connection.send(call)).content
 
     async def download(self, file_id: str, path: str | os.PathLike[str]) -> int:
         """Write the content to `path` and return its size. Nothing is at `path` until the content is complete."""
-        response = await self._connection.send(Call("getFileContent", {"file_id": file_id}), stream=True)
-        target = Path(path)
-        partial = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
-        try:
-            with partial.open("xb") as handle:
-                async for piece in response.aiter_bytes(256 * 1024):
-                    await asyncio.to_thread(handle.write, piece)
-                size = handle.tell()
-            partial.replace(target)
-            return size
-        except httpx.RequestError as error:
-            failure = connection_error(error)
-        finally:
-            await response.aclose()
-            partial.unlink(missing_ok=True)
-        raise failure
+        return await save_content(self._connection, Call("getFileContent", {"file_id": file_id}), path)
 
     async def limits(self) -> Limits:
         """Return the limits of the service and the remaining quota of the project."""

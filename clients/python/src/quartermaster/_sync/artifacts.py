@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
+from .._answers import read_signature
 from .._call import Call
 from ..types import Artifact
 from .connection import Connection
+from .downloads import range_header, save_content
 
 
 class Artifacts:
@@ -15,6 +19,27 @@ class Artifacts:
         """Return an artifact. Its `file_url` downloads the content without a key until it expires."""
         artifact: Artifact = self._connection.data(Call("getArtifact", {"artifact_id": artifact_id}))
         return artifact
+
+    def content(self, artifact_id: str, *, byte_range: tuple[int, int] | None = None) -> bytes:
+        """
+        Return the content, or the bytes from the first to the last of `byte_range`, both included.
+
+        The request goes to the address of the client, also when `file_url` names another one.
+        """
+        query = read_signature(self.get(artifact_id))
+        headers = range_header(byte_range)
+        call = Call("getArtifactContent", {"artifact_id": artifact_id}, query, headers=headers)
+        return (self._connection.send(call)).content
+
+    def download(self, artifact_id: str, path: str | os.PathLike[str]) -> int:
+        """
+        Write the content to `path` and return its size. Nothing is at `path` until the content is complete.
+
+        The request goes to the address of the client, also when `file_url` names another one.
+        """
+        query = read_signature(self.get(artifact_id))
+        call = Call("getArtifactContent", {"artifact_id": artifact_id}, query)
+        return save_content(self._connection, call, path)
 
     def delete(self, artifact_id: str) -> None:
         """Delete an artifact and its content."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import time
 import os
-import uuid
-from pathlib import Path
 from typing import Literal
 
-import httpx
-
-from .._answers import connection_error
 from .._call import Call
 from .._uploads import Progress, Source, Upload
 from ..types import File, FileWithReferences, Limits, PurposeName
 from .connection import Connection
+from .downloads import range_header, save_content
 from .paging import Pages
 
 
@@ -71,28 +66,12 @@ class Files:
 
     def content(self, file_id: str, *, byte_range: tuple[int, int] | None = None) -> bytes:
         """Return the content, or the bytes from the first to the last of `byte_range`, both included."""
-        headers = {} if byte_range is None else {"Range": f"bytes={byte_range[0]}-{byte_range[1]}"}
-        response = self._connection.send(Call("getFileContent", {"file_id": file_id}, headers=headers))
-        return response.content
+        call = Call("getFileContent", {"file_id": file_id}, headers=range_header(byte_range))
+        return (self._connection.send(call)).content
 
     def download(self, file_id: str, path: str | os.PathLike[str]) -> int:
         """Write the content to `path` and return its size. Nothing is at `path` until the content is complete."""
-        response = self._connection.send(Call("getFileContent", {"file_id": file_id}), stream=True)
-        target = Path(path)
-        partial = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
-        try:
-            with partial.open("xb") as handle:
-                for piece in response.iter_bytes(256 * 1024):
-                    handle.write(piece)
-                size = handle.tell()
-            partial.replace(target)
-            return size
-        except httpx.RequestError as error:
-            failure = connection_error(error)
-        finally:
-            response.close()
-            partial.unlink(missing_ok=True)
-        raise failure
+        return save_content(self._connection, Call("getFileContent", {"file_id": file_id}), path)
 
     def limits(self) -> Limits:
         """Return the limits of the service and the remaining quota of the project."""
