@@ -70,6 +70,11 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
     labelNames: ['result'] as const,
     registers: [deps.metrics],
   });
+  const bytesStored = new Counter({
+    name: 'quartermaster_artifact_bytes_total',
+    help: 'Bytes of outputs of plugins that were stored.',
+    registers: [deps.metrics],
+  });
 
   const toWire = (artifact: StoredArtifact): Artifact => ({
     object: 'Artifact',
@@ -102,6 +107,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
     try {
       const kept = await addArtifacts(deps, contents, owner);
       stored.inc({ result: kept === null ? 'refused' : 'stored' }, count);
+      bytesStored.inc(kept?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0);
       if (kept === null) logger.warn(run, 'artifacts not stored: a limit of the project is reached');
       return kept?.map(toWire) ?? null;
     } catch (error) {

@@ -4,7 +4,7 @@ import { createArtifactRepository } from '../adapters/repositories/artifact-repo
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
-import { sweepArtifacts } from '../artifacts/sweep-artifacts.ts';
+import { createArtifactSweep } from '../artifacts/sweep-artifacts.ts';
 import { type BlobHealth, createBlobHealth } from '../files/blob-metrics.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import type { FileRepository } from '../files/file-repository.ts';
@@ -37,6 +37,7 @@ const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
   const { config, clock, logger, resources, registry, database } = context;
   const { blobs, files, damages, reportDamage } = await openContent(context);
+  const artifacts = createArtifactRepository(database);
   const health = createBlobHealth(registry, damages);
   const keepQuarantined = config.quarantineDays * day;
   const atRate = createByteRate(config.verificationMbPerSecond * 2 ** 20);
@@ -72,8 +73,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
       {
         name: 'delete expired artifacts',
         pause: minute,
-        run: (signal) =>
-          sweepArtifacts({ artifacts: createArtifactRepository(database), files, blobs, clock, logger }, signal),
+        run: createArtifactSweep({ artifacts, files, blobs, clock, logger, metrics: registry }),
       },
       ...(config.verificationMbPerSecond === 0 ? [] : [verification]),
     ],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createArtifactStore } from '../../artifacts/artifact-store.ts';
 import { createArtifactUrls } from '../../artifacts/artifact-urls.ts';
-import { sweepArtifacts } from '../../artifacts/sweep-artifacts.ts';
+import { createArtifactSweep } from '../../artifacts/sweep-artifacts.ts';
 import type { BlobStore } from '../../files/blob-store.ts';
 import { deleteFile } from '../../files/delete-file.ts';
 import type { FileLimits } from '../../files/file-repository.ts';
@@ -44,8 +44,9 @@ async function openStore(
   const blobs = { ...disk, ...failing };
   const exceeded: string[] = [];
   const shared = { files, artifacts, blobs, clock, logger: createLogger('silent'), newId: createNewId(clock) };
+  const metrics = createMetrics();
   const store = createArtifactStore({
-    ...{ ...shared, most, lifetimeMs: hour, metrics: createMetrics(), limits: quota },
+    ...{ ...shared, most, lifetimeMs: hour, metrics, limits: quota },
     urls: createArtifactUrls('http://127.0.0.1:1', (text) => [keyedHash(Buffer.alloc(32, 1), text)]),
     countExceeded: (limit) => exceeded.push(limit),
     reportDamage: async () => true,
@@ -60,7 +61,8 @@ async function openStore(
   };
   return {
     ...{ store, files, blobs, exceeded, check, count },
-    sweep: () => sweepArtifacts(shared),
+    sweep: createArtifactSweep({ ...shared, metrics }),
+    metric: async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values.map(({ value }) => value),
     advance: (ms: number) => {
       now += ms;
     },
@@ -100,7 +102,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
   });
 
   test(`expired artifacts are swept with their bytes, unless others have the same content: ${name}`, async (t) => {
-    const { store, files, sweep, advance, count, check } = await openStore(t, open);
+    const { store, files, sweep, advance, count, check, metric } = await openStore(t, open);
     await store.keep([content('one'), content('two')], owner);
     advance(hour / 2);
     await store.keep([content('two')], owner);
@@ -113,12 +115,15 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     assert.equal(await sweep(), 1);
     assert.deepEqual([await count(), await files.bytesKept('p')], [0, 0]);
     assert.deepEqual((await check()).faults, []);
+    assert.deepEqual(await metric('quartermaster_artifact_bytes_total'), [9]);
+    assert.deepEqual(await metric('quartermaster_artifacts_expired_total'), [3]);
   });
 
   test(`a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}`, async (t) => {
     const numbered = await openStore(t, open, { most: 2 });
     assert.equal((await numbered.store.keep([content('one')], owner))?.length, 1);
     assert.equal(await numbered.store.keep([content('two'), content('three')], owner), null);
+    assert.deepEqual(await numbered.metric('quartermaster_artifact_bytes_total'), [3], 'only stored bytes count');
     assert.deepEqual(numbered.exceeded, ['artifacts_of_project']);
     assert.equal((await numbered.store.keep([content('two')], owner))?.length, 1);
     const quotas = [
