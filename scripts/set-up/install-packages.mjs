@@ -26,7 +26,7 @@ export async function installPackages(wanted) {
   const group = installedGroup === 'all' ? 'all' : wanted;
   console.error(
     group === 'run'
-      ? 'quartermaster: installing the packages that the service needs (once; about 250 MB)'
+      ? 'quartermaster: installing the packages that the service needs (once; about 265 MB)'
       : 'quartermaster: installing the packages for development and tests (once; about 640 MB in all)',
   );
   rmSync(stamp, { force: true });

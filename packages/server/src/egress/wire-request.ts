@@ -102,6 +102,6 @@ function withJson(body: Hop['body'], hop: Hop, json: Injected['json']): Content 
   const text = isEmpty ? '' : typeof body === 'string' ? body : Buffer.from(body).toString();
   const withMembers = withJsonMembers(text, json);
   if (withMembers === null)
-    return { refused: 'the credential cannot be added to the body, because the body is not JSON object' };
+    return { refused: 'the credential cannot be added to the body, because the body is not a JSON object' };
   return { body: withMembers, headers: { 'content-type': type ?? 'application/json' } };
 }

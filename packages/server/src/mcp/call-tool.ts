@@ -111,6 +111,6 @@ function hintFor(problem: Problem, bundle: CompiledBundle): string | null {
   if (names.length === 0) return null;
   return (
     `This tool needs the credentials ${names.join(', ')} of ${bundle.manifest.provider}, which are never arguments: ` +
-    `whoever configures this client sends each as the HTTP header X-Credential-<NAME>.`
+    `the person who configures this client sends each as the HTTP header X-Credential-<NAME>.`
   );
 }

@@ -30,7 +30,7 @@ function* withoutStart(pieces: Iterable<string>, skipped: number): Generator<str
 }
 
 const faults = {
-  unclosed: 'a quote is never closed; it was taken as it stands',
+  unclosed: 'a quote is never closed; it was kept unchanged',
   misplaced: 'a quote stands in the middle of a quoted cell',
 } as const;
 

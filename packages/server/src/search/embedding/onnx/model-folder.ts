@@ -68,7 +68,7 @@ async function readJson(folder: string, name: string): Promise<Json | null> {
   } catch {
     // Said below.
   }
-  throw new OperatorError(`The file ${name} of the model folder ${folder} is not JSON object.`);
+  throw new OperatorError(`The file ${name} of the model folder ${folder} is not a JSON object.`);
 }
 
 interface Own {
