@@ -6,6 +6,7 @@ import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { fileInputLimits } from '../execution/file-inputs/file-inputs.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
 import { outputPartLimits } from '../execution/output-parts/output-part.ts';
+import { progressLimits } from '../execution/remote-tools/read-progress.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxLargeAnswerBytes, maxLargeAnswersAtOnce } from '../execution/unused-answers/large-answers.ts';
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
@@ -89,6 +90,36 @@ export const pluginLimits = {
     unit: 'items',
     value: () => outputPartLimits.parts,
     above: 'Further parts stay in the output; an output that is still large is stored whole.',
+  },
+  remote_contents: {
+    bounds: 'contents that a tool of an imported MCP server returns beside a structured output',
+    unit: 'items',
+    value: () => outputPartLimits.contents,
+    above: 'Further contents are left out.',
+  },
+  remote_content_bytes: {
+    bounds: 'the contents that a tool of an imported MCP server returns beside a structured output, together, as JSON',
+    unit: 'bytes',
+    value: () => outputPartLimits.inlineBytes,
+    above: 'A note replaces each content that does not fit.',
+  },
+  progress_events: {
+    bounds: 'events of an imported MCP server that are read for the progress of one call',
+    unit: 'items',
+    value: () => progressLimits.events,
+    above: 'Later events report no progress. The result is still read.',
+  },
+  progress_event_characters: {
+    bounds: 'one event of an imported MCP server that reports progress',
+    unit: 'characters',
+    value: () => progressLimits.event,
+    above: 'The event is skipped.',
+  },
+  progress_message_characters: {
+    bounds: 'the message of a progress report of an imported MCP server',
+    unit: 'characters',
+    value: () => progressLimits.message,
+    above: 'The message is cut.',
   },
   artifacts_of_project: {
     bounds: 'artifacts of one project',

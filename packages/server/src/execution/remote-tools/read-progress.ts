@@ -2,7 +2,7 @@ import type { RunProgress } from '../run-observer.ts';
 import { readEvents } from './mcp-messages.ts';
 
 /** Bounds of the progress of one call. */
-const bounds = {
+export const progressLimits = {
   /** The maximum number of characters of one event. Longer events, such as the result, are skipped. */
   event: 16 * 1024,
   /** Events that are read; later ones are passed over. */
@@ -23,16 +23,17 @@ export function createProgressReader(
   let isLong = false;
   let events = 0;
   return (chunk) => {
-    if (events >= bounds.events) return;
+    if (events >= progressLimits.events) return;
     rest += decoder.decode(chunk, { stream: true });
     for (let end = endOf(rest); end !== undefined; end = endOf(rest)) {
-      const progress = isLong || end.from > bounds.event ? undefined : readProgress(rest.slice(0, end.to), token);
+      const progress =
+        isLong || end.from > progressLimits.event ? undefined : readProgress(rest.slice(0, end.to), token);
       if (progress !== undefined) onProgress(progress);
       rest = rest.slice(end.to);
       isLong = false;
       events += 1;
     }
-    if (rest.length <= bounds.event) return;
+    if (rest.length <= progressLimits.event) return;
     // Keeps what may be the start of a blank line.
     rest = rest.slice(-3);
     isLong = true;
@@ -55,7 +56,7 @@ function readProgress(event: string, token: number): RunProgress | undefined {
   const hasTotal = Number.isFinite(total) && total > 0;
   return {
     fraction: hasTotal ? Math.min(1, progress / total) : 0,
-    message: typeof message === 'string' ? message.slice(0, bounds.message) : undefined,
+    message: typeof message === 'string' ? message.slice(0, progressLimits.message) : undefined,
     steps: { progress, ...(hasTotal ? { total } : {}) },
   };
 }

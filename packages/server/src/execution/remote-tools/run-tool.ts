@@ -8,6 +8,7 @@ import { jsonBytes } from '../json-bounds.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
 import type { RunProgress } from '../run-observer.ts';
 import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
+import { boundContents } from './bound-contents.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
 
@@ -168,15 +169,4 @@ async function readResult(
   if (size <= outputPartLimits.inlineBytes) return { kind: 'returned', output, ...contents };
   const read = await reader.readOutput(Buffer.from(JSON.stringify(output)), { owner, maxOutputBytes, signal });
   return read.kind === 'returned' ? { ...read, ...contents } : read;
-}
-
-/** Replaces the contents beside a structured output that are too large together by a note. */
-function boundContents(blocks: readonly Readonly<Record<string, unknown>>[]): Readonly<Record<string, unknown>>[] {
-  let left: number = outputPartLimits.inlineBytes;
-  return blocks.slice(0, outputPartLimits.contents).map((block) => {
-    const size = jsonBytes(block) ?? Number.POSITIVE_INFINITY;
-    if (size > left) return { type: 'text', text: `A content of ${size} bytes was left out because of its size.` };
-    left -= size;
-    return block;
-  });
 }
