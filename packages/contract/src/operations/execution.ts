@@ -15,6 +15,8 @@ const credentials = { OPEN_WEATHER_API_KEY: '$OPEN_WEATHER_API_KEY' };
 
 const idempotency =
   'With the header `Idempotency-Key`, a repetition with the same key, credentials and input within 24 hours runs nothing and returns the stored result.';
+const storedFiles =
+  'An input that is base64 also takes `file:` and a `file_id`, or `artifact:` and an `artifact_id`, such as `"image_base64": "artifact:arti0mwq7qfp2x6d8tb1hj93"`; the key then also needs the scope `files`. Media and large parts of the output are stored, and `artifacts` lists each with a signed `file_url`.';
 const failures =
   'Invalid input is 422, refused credentials are 401 `CREDENTIALS_VALIDATION_ERROR`, a failure of the third party is 502 `PROVIDER_ERROR`, a time limit 504 `PLUGIN_TIMEOUT`, a full queue 429.';
 
@@ -23,10 +25,19 @@ export const executionOperations = describeOperations('execution', {
     summary: 'Run a plugin',
     description:
       '`bundle_id` and `plugin_id` name the plugin, or `tool_name`, the name of the tool that a model called. `credentials` are used for this run and not stored; `{"$profile": "NAME"}` uses those of a credential profile. ' +
-      `With \`Prefer: respond-async\` the run is stored and answered with 202; follow it at \`/v1/runs\`. ${idempotency} ${failures}`,
+      `With \`Prefer: respond-async\` the run is stored and answered with 202; follow it at \`/v1/runs\`. ${storedFiles} ${idempotency} ${failures}`,
     scope: 'plugins',
     examples: {
       compute: { summary: 'Run a plugin that needs no credentials', body: sum },
+      picture: {
+        summary: 'Run a plugin whose output has pictures, which `artifacts` lists with their `file_url`',
+        body: {
+          bundle_id: 'qr_code_generator',
+          plugin_id: 'generate_qr_code',
+          input_params: { text: 'https://example.com/' },
+          credentials: {},
+        },
+      },
       tool: {
         summary: 'Run the tool that a model called',
         body: { tool_name: 'calculator__evaluate', input_params: sum.input_params, credentials: {} },
