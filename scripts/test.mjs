@@ -4,7 +4,7 @@
 // When system programs are missing and cannot be installed, it names them and skips the files that need them; with
 // `--complete` it fails instead.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,6 +20,12 @@ const options = new Set(process.argv.slice(2).filter((word) => flags.includes(wo
 const wanted = process.argv.slice(2).filter((word) => !flags.includes(word));
 const isComplete = options.has('--complete') || wanted.length > 0;
 const support = (name) => pathToFileURL(resolve(import.meta.dirname, '../test/support', name)).href;
+
+const unknown = wanted.filter((word) => !/\.test\.ts$/.test(word) || !existsSync(word));
+if (unknown.length > 0) {
+  console.error(`npm test: ${unknown.join(', ')}: no test file with this name. Name files that end in .test.ts.`);
+  process.exit(1);
+}
 
 if (options.has('--corpus') && !hasCorpus()) {
   console.log(`test:corpus: no corpus in ${corpusRoot}; nothing was checked.`);

@@ -41,6 +41,14 @@ test('every invalid setting is reported in one error, by name', () => {
   );
 });
 
+test('the two addresses cannot have the same port, except 0, which selects free ports', () => {
+  const parse = (settings: Record<string, string>) => () => parseConfig(settings);
+  const both = { QUARTERMASTER_FILES_PORT: '7000', QUARTERMASTER_PLUGINS_PORT: '7000' };
+  assert.throws(parse(both), /FILES_PORT and QUARTERMASTER_PLUGINS_PORT are both 7000\. Set different ports\./);
+  assert.doesNotThrow(parse({ ...both, QUARTERMASTER_SERVE: 'files' }));
+  assert.doesNotThrow(parse({ QUARTERMASTER_FILES_PORT: '0', QUARTERMASTER_PLUGINS_PORT: '0' }));
+});
+
 test('an unknown setting is answered with the settings of a similar name', () => {
   const messageFor = (name: string) => {
     try {

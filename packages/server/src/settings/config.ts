@@ -139,6 +139,10 @@ export function parseConfig(environment: Environment): Config {
     ...readLimits(reader),
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
+  const { serve, filesPort, pluginsPort } = config;
+  if (serve === 'both' && filesPort === pluginsPort && filesPort !== 0) {
+    findings.push(`${prefix}FILES_PORT and ${prefix}PLUGINS_PORT are both ${filesPort}. Set different ports.`);
+  }
   if (findings.length > 0) throw new ConfigError(findings);
   return Object.freeze(config);
 }
