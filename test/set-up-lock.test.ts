@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createClone, setUpScript } from './support/installation.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -40,7 +41,12 @@ mkdir -p node_modules
   };
   const letGo = () => writeFileSync(join(folder, 'go'), 'go\n');
   const installations = () => readFileSync(join(folder, 'calls'), 'utf8').match(/^ci --omit=dev/gm)?.length ?? 0;
-  return { folder, write, setUp, exists, start, npmStarted, letGo, installations };
+  /** Returns whether the first lock names the process. */
+  const lockNames = (pid: number) =>
+    readFileSync(join(folder, '.set-up/lock-1'), 'utf8')
+      .split('\n')
+      .some((line) => line.startsWith(`${pid} `));
+  return { folder, write, setUp, exists, start, npmStarted, letGo, installations, lockNames };
 }
 
 function tryToKill(pid: number): void {
@@ -88,9 +94,11 @@ test('the second of two concurrent set-ups prints one sentence, waits, and insta
 });
 
 test('a set-up takes over the lock of a killed one as soon as the npm that it left behind has ended', async (t) => {
-  const { start, npmStarted, letGo, installations } = await createSharedClone(t);
+  const { start, npmStarted, letGo, installations, lockNames } = await createSharedClone(t);
   const killed = start();
   const npm = await npmStarted();
+  // The set-up records npm immediately after it has started it, and then waits for it.
+  while (!lockNames(npm)) await nextTurn();
   killed.kill('SIGKILL');
   await once(killed, 'exit');
   const next = start();

@@ -106,3 +106,15 @@ export const addressSettings = {
     check: wholeNumber(0, 3600),
   },
 } as const satisfies Record<string, Setting>;
+
+/** Returns an error for each two addresses of one process that have the same port. Port 0 selects a free one. */
+export function findEqualPorts(config: { serve: string; filesPort: number; pluginsPort: number }): string[] {
+  const { serve, filesPort, pluginsPort } = config;
+  const findings: string[] = [];
+  if (serve === 'both' && filesPort === pluginsPort && filesPort !== 0) {
+    findings.push(
+      `QUARTERMASTER_FILES_PORT and QUARTERMASTER_PLUGINS_PORT are both ${filesPort}. Set different ports.`,
+    );
+  }
+  return findings;
+}

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { LogLevel } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
+import { findEqualPorts } from './address-settings.ts';
 import type { Environment } from './environment.ts';
 import { normalizePublicUrl } from './public-url.ts';
+import { readSecret } from './read-secret.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
 import { findUnknownNames } from './unknown-names.ts';
@@ -139,10 +140,7 @@ export function parseConfig(environment: Environment): Config {
     ...readLimits(reader),
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
-  const { serve, filesPort, pluginsPort } = config;
-  if (serve === 'both' && filesPort === pluginsPort && filesPort !== 0) {
-    findings.push(`${prefix}FILES_PORT and ${prefix}PLUGINS_PORT are both ${filesPort}. Set different ports.`);
-  }
+  findings.push(...findEqualPorts(config));
   if (findings.length > 0) throw new ConfigError(findings);
   return Object.freeze(config);
 }
@@ -191,14 +189,6 @@ function createReader(environment: Environment, findings: string[]) {
         .map((item) => item.trim())
         .filter((item) => item !== ''),
   };
-}
-
-function readSecret(path: string): string | null {
-  try {
-    return readFileSync(resolve(path), 'utf8').trim();
-  } catch {
-    return null;
-  }
 }
 
 /** Reads the listen addresses and the public URLs. */
