@@ -11,7 +11,7 @@ export interface LargeAnswers {
   readonly receive: ReceiveLarge;
   /** Undefined when no answer was too large. */
   take(): ReceivedAnswer | undefined;
-  /** Deletes what nobody took. Called once, when the run has ended. */
+  /** Deletes the stored answers that the run does not name. Called once, when the run has ended. */
   end(): Promise<void>;
 }
 
