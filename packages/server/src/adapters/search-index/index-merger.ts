@@ -79,7 +79,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
       });
       signal.throwIfAborted();
     }
-    if (failures.length > 0) throw failures[0];
+    if (failures.length > 0) throw new AggregateError(failures, 'some collections could not be merged');
   }
   return {
     changed(collectionId) {
@@ -147,8 +147,8 @@ async function mergeOnce(collectionId: string, merging: Merging): Promise<boolea
   try {
     return await fillTarget(merging, { thread, target, parts: ids, position: parts[0]?.position ?? target });
   } catch (error) {
-    // Should this fail too, the next start does it.
-    if (!signal.aborted) await retire(write, target);
+    // Should this fail too, the next start does it, and the first error is reported.
+    if (!signal.aborted) await retire(write, target).catch(() => {});
     throw error;
   }
 }
