@@ -30,10 +30,10 @@ async function startCut(t: TestContext) {
   return { proxy, service, holder };
 }
 
-async function upload(service: StartedService, content: string, key?: string): Promise<Response> {
+async function upload(service: StartedService, content: string, key?: string, name = 'tea.txt'): Promise<Response> {
   const body = new FormData();
   body.set('purpose', 'record_file');
-  body.set('file', new Blob([content]), 'tea.txt');
+  body.set('file', new Blob([content]), name);
   return fetch(`${service.filesUrl}/v1/files`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${service.key}`, ...(key === undefined ? {} : { 'Idempotency-Key': key }) },
@@ -104,10 +104,11 @@ test('[doubt] after a failed sync of the SQLite log the process exits with 70 an
   const service = await startService(t, { folder, launcher: disk.launcher });
   assert.equal((await upload(service, 'first')).status, 200);
   const ended = once(service.process, 'close');
-  await disk.failNext();
+  // The row of the file holds its name: a commit of background work does not fail.
+  await disk.failNext('doubtful.txt');
   // Sends only one upload. With two, the bytes of the second could still be in transit when the commit of the first
   // fails.
-  const [doubtful] = await Promise.allSettled([upload(service, 'doubtful')]);
+  const [doubtful] = await Promise.allSettled([upload(service, 'doubtful', undefined, 'doubtful.txt')]);
   const [code] = await ended;
   assert.ok(doubtful.status === 'rejected' || doubtful.value.status === 503, 'never acknowledged');
   assert.equal(code, 70);
