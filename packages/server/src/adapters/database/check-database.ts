@@ -1,9 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
-import { findIndexErrors } from '../search-index/search-thread.ts';
+import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import { checkUnfinished } from './problems.ts';
-import type { Tables } from './tables.ts';
 
 export interface DatabaseCheck {
   /** Describes the check in one sentence. */
@@ -19,24 +17,24 @@ export async function checkDatabase(database: Database): Promise<DatabaseCheck> 
   return database.dialect === 'sqlite' ? checkSqlite(database) : checkPostgres(database);
 }
 
-async function checkSqlite({ read }: Database): Promise<DatabaseCheck> {
+async function checkSqlite(database: Database): Promise<DatabaseCheck> {
   const checked = 'SQLite: pragma integrity_check (every page, row and index), and every segment of the search index';
   try {
-    const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(read);
+    const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(database.read);
     const messages = rows.flatMap((row) => Object.values(row)).map(String);
     if (messages.join() !== 'ok') return { checked, findings: messages };
-    return { checked, findings: await checkSegments(read) };
+    return { checked, findings: await checkSegments(database) };
   } catch (error) {
     return { checked, findings: [messageOf(error)] };
   }
 }
 
 /** Checks the search index of one collection after another. */
-async function checkSegments(read: Kysely<Tables>): Promise<string[]> {
+async function checkSegments({ read, searchIndex }: Database): Promise<string[]> {
   const collections = await read.selectFrom('index_segment').select('collection_id').distinct().execute();
   const findings: string[] = [];
   for (const { collection_id } of collections) {
-    findings.push(...(await findIndexErrors(read, collection_id)));
+    findings.push(...(await searchIndex.check(read, collection_id)));
     if (findings.length >= mostFindings) break;
   }
   return findings;

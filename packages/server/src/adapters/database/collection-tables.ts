@@ -115,7 +115,7 @@ export interface RecordRowTable {
   fields: string;
 }
 
-/** Size of a collection's full-text index; the adapters of `FullText` create the index itself. */
+/** Size of a collection's full-text index; the adapters of `SearchIndex` create the index itself. */
 export interface FullTextTable {
   collection_id: string;
   chunks: number;

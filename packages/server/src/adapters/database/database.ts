@@ -1,10 +1,12 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
-import type { FullText } from '../full-text/full-text.ts';
+import type { SearchIndex } from '../../search/search-index.ts';
 import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
 import type { Tables } from './tables.ts';
+
+export type DatabaseSearchIndex = SearchIndex<Kysely<Tables>, Transaction<Tables>>;
 
 /**
  * The open database. All changes go through `write`. In SQLite, `write` is one connection in a worker thread: its
@@ -22,7 +24,7 @@ export interface Database {
   readonly leases: Kysely<Tables>;
   /** The clock that all processes on this database share. With SQLite it is the clock of the machine. */
   readonly clock: Clock;
-  readonly fullText: FullText;
+  readonly searchIndex: DatabaseSearchIndex;
   /**
    * Starts to merge the segments of the search index in the background, until `close`. Only the service calls it.
    * @param hasFreeSpace whether the disk has enough free space for background work to write

@@ -1,5 +1,6 @@
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
-import type { Statistics, TextMatch } from './full-text.ts';
+import type { RankedChunk } from '../../search/chunk-index.ts';
+import type { Statistics } from '../../search/search-index.ts';
 
 /** Scores are summed as integers in this unit, so that no order of summation and no database changes a rank. */
 export const scoreUnits = 1_000_000_000;
@@ -70,7 +71,7 @@ export function weighAll(
   };
 }
 
-export function toMatch(row: { seq: number; score: number }): TextMatch {
+export function toMatch(row: { seq: number; score: number }): RankedChunk {
   return { seq: row.seq, score: Math.min(row.score / scoreUnits, 1) };
 }
 

@@ -1,4 +1,4 @@
-import type { Statistics } from './full-text.ts';
+import type { Statistics } from '../../search/search-index.ts';
 
 /**
  * Caches how many chunks contain the common words that a search skips, because these counts are the most expensive and

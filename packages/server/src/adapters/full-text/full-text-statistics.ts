@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
-import type { Statistics } from './full-text.ts';
 
 export const noStatistics: Statistics = { chunks: 0, words: 0 };
 

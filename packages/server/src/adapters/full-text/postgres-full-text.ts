@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql, type Transaction } from 'kysely';
+import type { IndexedChunk } from '../../search/search-index.ts';
+import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { readWords } from './bm25.ts';
-import type { FullText, IndexedChunk } from './full-text.ts';
 import { countIn, findStatistics, noStatistics } from './full-text-statistics.ts';
 import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
 
@@ -20,7 +21,7 @@ const countedAtOnce = 100;
 /** Number of index rows that one step deletes. A step takes about 10 ms, far below any statement timeout. */
 const rowsOfDrop = 10_000;
 
-export function createPostgresFullText(): FullText {
+export function createPostgresFullText(): DatabaseSearchIndex {
   const search = createPostgresSearch();
   return {
     async create(db, collectionId) {
@@ -39,7 +40,11 @@ export function createPostgresFullText(): FullText {
     },
     remove: removeChunks,
     statistics: async (db, collectionId) => (await findStatistics(db, collectionId)) ?? noStatistics,
-    search: search.search,
+    ask: search.ask,
+    async check() {
+      // The check of the database reads the rows of this index.
+      return [];
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
+import type { RankedChunk } from '../../search/chunk-index.ts';
+import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { mostLength, normaliseWords, toMatch, type WeightedQuery, weigh } from './bm25.ts';
 import { createCommonWords } from './common-words.ts';
-import type { FullText, TextMatch } from './full-text.ts';
 import { findStatistics } from './full-text-statistics.ts';
 import { takeVisible } from './visible-chunks.ts';
 
@@ -11,14 +12,14 @@ export const lengthsOfId = mostLength + 1;
 /** Counts of words with at least this many chunks are cached, because counting them again costs more. */
 const worthRemembering = 500;
 
-export interface PostgresSearch extends Pick<FullText, 'search'> {
+export interface PostgresSearch extends Pick<DatabaseSearchIndex, 'ask'> {
   forget(collectionId: string): void;
 }
 
 export function createPostgresSearch(): PostgresSearch {
   const commonWords = createCommonWords();
   return {
-    async search(db, collectionId, { words, limit, filter }) {
+    async ask(db, { collectionId, words, limit, filter }) {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];
       const statistics = await findStatistics(db, collectionId);
@@ -61,7 +62,7 @@ interface RankOptions {
 }
 
 /** The operations are in the same order as for SQLite, so that both databases compute identical scores. */
-async function rank(db: Kysely<Tables>, collectionId: string, { query, count }: RankOptions): Promise<TextMatch[]> {
+async function rank(db: Kysely<Tables>, collectionId: string, { query, count }: RankOptions): Promise<RankedChunk[]> {
   const { base, perWord } = query;
   const words = query.words.map(({ word }) => word);
   const weights = query.words.map(({ weight }) => weight);

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
-import type { Statistics } from './full-text.ts';
 import { toTables } from './sqlite-terms.ts';
 
 /** The location of a collection's words in the shared indexes. */

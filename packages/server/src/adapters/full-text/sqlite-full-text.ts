@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
+import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { runMany } from '../sqlite/sqlite-insert-many.ts';
 import { normaliseWords, toMatch, type WeightedQuery, type WeightedWord, weigh } from './bm25.ts';
 import { type CommonWords, createCommonWords } from './common-words.ts';
-import type { FullText } from './full-text.ts';
 import { countIn, findStatistics, noStatistics } from './full-text-statistics.ts';
 import { type FullTextPlace, findPlace, findPlaceAndStatistics, getPlace } from './sqlite-full-text-place.ts';
 import { encodeWord, insertTermsInto, lengthsOfRow, toIndexRow } from './sqlite-terms.ts';
@@ -20,7 +20,7 @@ import { takeVisible, type VisibleQuery } from './visible-chunks.ts';
 const lengths = sql.lit(lengthsOfRow);
 const afterRepeatMark = '\u0082';
 
-export function createSqliteFullText(): FullText {
+export function createSqliteFullText(): Omit<DatabaseSearchIndex, 'check'> {
   const commonWords = createCommonWords();
   return {
     async create(db, collectionId) {
@@ -46,7 +46,7 @@ export function createSqliteFullText(): FullText {
     },
     remove: removeChunks,
     statistics: async (db, collectionId) => (await findStatistics(db, collectionId)) ?? noStatistics,
-    async search(db, collectionId, { words, limit, filter }) {
+    async ask(db, { collectionId, words, limit, filter }) {
       const distinct = [...new Set(normaliseWords(words))];
       if (distinct.length === 0) return [];
       const search = { distinct, commonWords, take: { limit, filter, dialect: 'sqlite' } } as const;

@@ -1,6 +1,6 @@
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
+import type { IndexedChunk } from '../../search/search-index.ts';
 import { longestWord, mostLength, mostRepeats, readWords } from './bm25.ts';
-import type { IndexedChunk } from './full-text.ts';
 
 const plainWord = /^[a-z0-9]+$/;
 const parting = /[^a-z0-9\u0083-\u{10ffff}]/gu;

@@ -1,8 +1,8 @@
 import type { MetadataFilter } from '@quartermaster/contract';
 import type { Kysely } from 'kysely';
+import type { RankedChunk } from '../../search/chunk-index.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import type { TextMatch } from './full-text.ts';
 import { metadataFilter } from './metadata-filter.ts';
 
 /** Stays below SQLite's limit of 32,766 parameters per statement. */
@@ -56,9 +56,9 @@ const leastSeen = 100;
 export async function takeVisible(
   db: Kysely<Tables>,
   { limit, ...condition }: VisibleQuery,
-  rank: (count: number) => Promise<TextMatch[]>,
-): Promise<TextMatch[]> {
-  const matches: TextMatch[] = [];
+  rank: (count: number) => Promise<RankedChunk[]>,
+): Promise<RankedChunk[]> {
+  const matches: RankedChunk[] = [];
   let seen = 0;
   const least = condition.filter === undefined ? leastSeen : leastConditioned;
   for (let count = Math.max(4 * limit, least); ; count *= 8) {

@@ -83,7 +83,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     write: main.db,
     leases: reserved.db,
     clock,
-    fullText: createPostgresFullText(),
+    searchIndex: createPostgresFullText(),
     startMerging() {
       // The index in PostgreSQL has no segments.
     },

@@ -58,7 +58,7 @@ describe('the PostgreSQL database', () => {
 
   it('the index of a collection is dropped in steps of bounded size', async () => {
     const database = await openAt(testing.url);
-    const { write, fullText } = database;
+    const { write, searchIndex } = database;
     const collectionId = await insertCollection(database);
     await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
       select ${collectionId}, 'word' || n, 1, 1, '{1}', '{1}' from generate_series(1, 25000) as n`.execute(write);
@@ -67,7 +67,7 @@ describe('the PostgreSQL database', () => {
         'begin insert into deletion select count(*) from gone; return null; end';
       create trigger count_deleted after delete on posting referencing old table as gone
         for each statement execute function count_deleted()`);
-    const drop = () => write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 500));
+    const drop = () => write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, 500));
     let steps = 1;
     while (!(await drop())) steps += 1;
     const { rows } = await sql<{ num_rows: number }>`select num_rows from deletion where num_rows > 0`.execute(write);

@@ -1,3 +1,5 @@
+import type { RankedChunk } from '../../search/chunk-index.ts';
+import type { Statistics } from '../../search/search-index.ts';
 import {
   type CollectionIndex,
   createCollectionIndexes,
@@ -5,7 +7,6 @@ import {
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
 import { toMatch, weighAll } from '../full-text/bm25.ts';
-import type { Statistics, TextMatch } from '../full-text/full-text.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
 
@@ -20,7 +21,7 @@ export interface SegmentQuestion {
 }
 
 /** Null when the collection has an index of FTS5. */
-export type SegmentAnswer = readonly TextMatch[] | null;
+export type SegmentAnswer = readonly RankedChunk[] | null;
 
 const megabyte = 1024 * 1024;
 const caches = { headerBytes: 32 * megabyte, pageBytes: 32 * megabyte, listBytes: 16 * megabyte };
@@ -56,7 +57,7 @@ export function createQuestions(statements: ThreadStatements): Questions {
 }
 
 /** Weighs the words, once, and returns a function that ranks the best chunks. */
-function createRanking(index: CollectionIndex, words: readonly string[]): (count: number) => TextMatch[] {
+function createRanking(index: CollectionIndex, words: readonly string[]): (count: number) => RankedChunk[] {
   const { counts, segments } = index.find(words);
   const found = new Map(words.map((word, place) => [word, counts[place] as number]));
   const query = weighAll(words, found, index);
@@ -106,8 +107,8 @@ interface Taking extends Pick<SegmentQuestion, 'limit' | 'condition'> {
 }
 
 /** Returns the first `limit` visible chunks of a ranking that meet the condition. */
-function takeVisible(rank: (count: number) => TextMatch[], { statements, limit, condition }: Taking): TextMatch[] {
-  const matches: TextMatch[] = [];
+function takeVisible(rank: (count: number) => RankedChunk[], { statements, limit, condition }: Taking): RankedChunk[] {
+  const matches: RankedChunk[] = [];
   let seen = 0;
   for (let count = condition === null ? 2 * limit + 5 : leastConditioned; ; count *= growth) {
     const ranked = rank(count);

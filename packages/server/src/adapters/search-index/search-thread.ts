@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
-import type { Statistics } from '../full-text/full-text.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
 import type { SegmentAnswer, SegmentQuestion } from './ask.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';

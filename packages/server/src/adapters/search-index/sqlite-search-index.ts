@@ -1,18 +1,22 @@
 import type { Kysely } from 'kysely';
+import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { normaliseWords } from '../full-text/bm25.ts';
-import type { FullText } from '../full-text/full-text.ts';
 import { metadataFilter } from '../full-text/metadata-filter.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { dropSegments } from './drop-segments.ts';
-import { addSegment, ask, countIndexed, removeChunks } from './search-thread.ts';
+import { addSegment, ask, countIndexed, findIndexErrors, removeChunks } from './search-thread.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /**
  * The search index in SQLite. New collections are indexed in segments (`search/segments`). A collection of an earlier
  * version keeps its index of FTS5, which has a row in `full_text_place`.
  */
-export function createSqliteSearchIndex({ onChanged }: { onChanged: (collectionId: string) => void }): FullText {
+export function createSqliteSearchIndex({
+  onChanged,
+}: {
+  onChanged: (collectionId: string) => void;
+}): DatabaseSearchIndex {
   const old = createSqliteFullText();
   return {
     async create() {
@@ -36,17 +40,19 @@ export function createSqliteSearchIndex({ onChanged }: { onChanged: (collectionI
     async statistics(db, collectionId) {
       return (await countIndexed(db, collectionId)) ?? old.statistics(db, collectionId);
     },
-    async search(db, collectionId, options) {
-      const words = [...new Set(normaliseWords(options.words))];
+    async ask(db, question) {
+      const { collectionId, limit, filter } = question;
+      const words = [...new Set(normaliseWords(question.words))];
       if (words.length === 0) return [];
-      const condition = options.filter === undefined ? null : metadataFilter('sqlite', options.filter).compile(db);
+      const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
       const answer = await ask(db, {
-        ...{ collectionId, words, limit: options.limit },
+        ...{ collectionId, words, limit },
         // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
         condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
       });
-      return answer === null ? old.search(db, collectionId, options) : [...answer];
+      return answer === null ? old.ask(db, question) : [...answer];
     },
+    check: findIndexErrors,
   };
 }
 

@@ -1,6 +1,6 @@
+import type { IndexedChunk } from '../../search/search-index.ts';
 import { buildRemovals, buildSegment } from '../../search/segments/build-segment.ts';
 import { readWords } from '../full-text/bm25.ts';
-import type { IndexedChunk } from '../full-text/full-text.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 

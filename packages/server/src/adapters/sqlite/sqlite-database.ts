@@ -56,7 +56,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       dialect: 'sqlite',
       read,
       write,
-      fullText: createSqliteSearchIndex({ onChanged: merger.changed }),
+      searchIndex: createSqliteSearchIndex({ onChanged: merger.changed }),
       startMerging: merger.start,
       leases: write,
       clock,

@@ -14,14 +14,14 @@ const common = {
 
 /** Inserts a text collection with these columns. Returns its id. */
 export async function insertCollection(
-  { write, fullText }: Database,
+  { write, searchIndex }: Database,
   columns: Partial<Insertable<CollectionTable>> = {},
 ): Promise<string> {
   const texts = { type: 'text', name: '', description: '', embedding_model_id: '' };
   const collection = { ...common, ...texts, id: newId('collection'), capacity: 1, ...columns };
   await write.transaction().execute(async (transaction) => {
     await transaction.insertInto('collection').values(collection).execute();
-    await fullText.create(transaction, collection.id);
+    await searchIndex.create(transaction, collection.id);
   });
   return collection.id;
 }

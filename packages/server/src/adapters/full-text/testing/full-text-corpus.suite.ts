@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createNewId } from '../../../kernel/identifier.ts';
+import type { RankedChunk } from '../../../search/chunk-index.ts';
 import type { Database } from '../../database/database.ts';
-import type { TextMatch } from '../full-text.ts';
 
 const newId = createNewId();
 const projectId = 'proj00000000000000000000';
@@ -26,7 +26,7 @@ export function createCorpus(database: Database, collectionId: string) {
         .execute();
       const seqs = rows.sort((a, b) => a.ordinal - b.ordinal).map((row) => row.seq);
       const indexed = texts.map((words, place) => ({ seq: seqs[place] ?? -1, words: words.join(' ') }));
-      await database.fullText.add(transaction, collectionId, indexed);
+      await database.searchIndex.add(transaction, collectionId, indexed);
       return seqs;
     });
   }
@@ -41,9 +41,11 @@ export function createCorpus(database: Database, collectionId: string) {
     addToRecord: (recordId: string, generation: number, text: string) =>
       insertChunks([text.split(' ')], recordId, generation),
     remove: (seqs: readonly number[]) =>
-      database.write.transaction().execute((transaction) => database.fullText.remove(transaction, collectionId, seqs)),
+      database.write
+        .transaction()
+        .execute((transaction) => database.searchIndex.remove(transaction, collectionId, seqs)),
     search: (words: readonly string[], limit = 10) =>
-      database.fullText.search(database.read, collectionId, { words, limit }),
+      database.searchIndex.ask(database.read, { collectionId, words, limit }),
   };
 }
 export type Corpus = ReturnType<typeof createCorpus>;
@@ -60,8 +62,8 @@ const emptyChunk = {
   updated_at: 1,
 };
 
-/** Computes the formula of `full-text.ts` directly over all texts. */
-export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): TextMatch[] {
+/** Computes the formula of `search-index.ts` directly over all texts. */
+export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): RankedChunk[] {
   const all = [...texts.values()];
   const averageLength = all.reduce((sum, words) => sum + words.length, 0) / all.length;
   const idfs = new Map(
@@ -82,7 +84,7 @@ export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query:
   return matches.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.seq - b.seq);
 }
 
-export function assertSameRanking(found: readonly TextMatch[], expected: readonly TextMatch[]): void {
+export function assertSameRanking(found: readonly RankedChunk[], expected: readonly RankedChunk[]): void {
   assert.equal(found.length, expected.length);
   for (const [place, { seq, score }] of expected.entries()) {
     const scoreFound = found[place]?.score ?? -1;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import type { RankedChunk } from '../../../search/chunk-index.ts';
 import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
-import type { TextMatch } from '../full-text.ts';
 import { assertSameRanking, type Corpus, createCorpus, createRandom, rankByHand } from './full-text-corpus.suite.ts';
 
-const seqsOf = (matches: readonly TextMatch[]) => matches.map((match) => match.seq);
+const seqsOf = (matches: readonly RankedChunk[]) => matches.map((match) => match.seq);
 
 export function testFullText(database: () => Database): void {
   describe('full text', () => {
@@ -173,23 +173,36 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
 
   it('removes a dropped index, rolls back with its transaction, and searches inside one', async () => {
     const { corpus, collectionId } = current();
-    const { write, fullText } = database();
+    const { write, searchIndex } = database();
     const [seq] = await corpus.add('water');
     const undone = write.transaction().execute(async (transaction) => {
-      await fullText.drop(transaction, collectionId, 1);
-      assert.deepEqual(await fullText.search(transaction, collectionId, { words: ['water'], limit: 1 }), []);
+      await searchIndex.drop(transaction, collectionId, 1);
+      assert.deepEqual(await searchIndex.ask(transaction, { collectionId, words: ['water'], limit: 1 }), []);
       throw new Error('undo');
     });
     await assert.rejects(undone, /undo/);
     assert.deepEqual(seqsOf(await corpus.search(['water'])), [seq]);
-    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 1));
-    await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, 1));
+    await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, 1));
+    await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, 1));
     assert.deepEqual(await corpus.search(['water']), []);
   });
 
+  it('a check finds no error after additions and removals', async () => {
+    const { corpus, collectionId } = current();
+    const { read, write, searchIndex } = database();
+    const [first] = await corpus.add('water', 'fire', 'earth');
+    await corpus.remove([first ?? -1]);
+    await write
+      .deleteFrom('chunk')
+      .where('seq', '=', first ?? -1)
+      .execute();
+    assert.deepEqual(await searchIndex.check(read, collectionId), []);
+  });
+
   it('refuses a text that is not a collection id', async () => {
-    const { fullText, read } = database();
-    const search = async () => fullText.search(read, 'x"; drop table chunk; --', { words: ['water'], limit: 1 });
+    const { searchIndex, read } = database();
+    const search = async () =>
+      searchIndex.ask(read, { collectionId: 'x"; drop table chunk; --', words: ['water'], limit: 1 });
     assert.deepEqual(await search().catch(() => []), []);
     await read.selectFrom('chunk').select('seq').limit(1).execute();
   });

@@ -20,7 +20,7 @@ import { dropVector, wantVectors } from './vector-repository.ts';
 
 /** Stores chunks in either database. */
 export function createChunkRepository(database: Database): ChunkRepository {
-  const { read, fullText } = database;
+  const { read, searchIndex } = database;
   return {
     add: (projectId, collectionId, chunk) => addDirect(database, { projectId, collectionId }, chunk),
     async find(key) {
@@ -30,7 +30,7 @@ export function createChunkRepository(database: Database): ChunkRepository {
     list: (of, query) => list(read, of, query),
     change: (key, change) => changeChunk(database, key, change),
     remove: (key) => removeChunk(database, key),
-    rank: ({ collectionId, words, limit, filter }) => fullText.search(read, collectionId, { words, limit, filter }),
+    rank: (search) => searchIndex.ask(read, search),
     findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
     async fetch(collectionId, seqs) {
       if (seqs.length === 0) return new Map();
@@ -109,7 +109,7 @@ function addDirect(
   });
 }
 
-function changeChunk({ write, fullText }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
+function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
     if ((await lockCollection(transaction, key.collectionId)) === undefined) return false;
     const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
@@ -127,8 +127,8 @@ function changeChunk({ write, fullText }: Database, key: ChunkKey, change: Chunk
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed.numUpdatedRows === 0n) return false;
     if (text !== undefined) {
-      await fullText.remove(transaction, key.collectionId, [seen.seq]);
-      await fullText.add(transaction, key.collectionId, [{ seq: seen.seq, words: text.words }]);
+      await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
+      await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words: text.words }]);
       await dropVector(transaction, seen.seq);
       await wantVectors(transaction, key.collectionId);
     }
@@ -136,7 +136,7 @@ function changeChunk({ write, fullText }: Database, key: ChunkKey, change: Chunk
   });
 }
 
-function removeChunk({ write, dialect, fullText }: Database, key: ChunkKey): Promise<boolean> {
+function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
     const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
@@ -152,7 +152,7 @@ function removeChunk({ write, dialect, fullText }: Database, key: ChunkKey): Pro
     }
     const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
     if (removed.numDeletedRows === 0n) return false;
-    await fullText.remove(transaction, key.collectionId, [seen.seq]);
+    await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await removeKeys(transaction, dialect, [seen]);
     if (seen.record_id !== null) {
       await transaction

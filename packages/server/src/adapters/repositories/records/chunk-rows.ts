@@ -27,14 +27,14 @@ interface Added {
 /** Inserts chunks and adds their words to the index. */
 export async function insertChunks(
   transaction: Transaction<Tables>,
-  { dialect, fullText }: Pick<Database, 'dialect' | 'fullText'>,
+  { dialect, searchIndex }: Pick<Database, 'dialect' | 'searchIndex'>,
   { place, chunks }: Added,
 ): Promise<void> {
   if (chunks.length === 0) return;
   const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
   const seqs = await insert(transaction, { place, chunks });
   const indexed = chunks.map(({ words }, at) => ({ seq: seqs[at] as number, words })); // as many as rows
-  await fullText.add(transaction, place.collectionId, indexed);
+  await searchIndex.add(transaction, place.collectionId, indexed);
 }
 
 /**

@@ -17,7 +17,7 @@ import { toSpace } from './vector-repository.ts';
 
 /** Stores collections in either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
-  const { read, write, dialect, fullText } = database;
+  const { read, write, dialect, searchIndex } = database;
 
   async function list(projectId: string, query: ListQuery) {
     const cursors = cursorsOf(query);
@@ -61,7 +61,7 @@ export function createCollectionRepository(database: Database): CollectionReposi
           .where('project_id', '=', collection.projectId);
         if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
         await transaction.insertInto('collection').values(toRow(collection)).execute();
-        await fullText.create(transaction, collection.id);
+        await searchIndex.create(transaction, collection.id);
         return true;
       }),
     async find(projectId, collectionId) {

@@ -97,14 +97,14 @@ async function addChunks(database: Database, job: RecordJob, chunks: readonly Ne
 }
 
 /** @returns undefined when the lease is lost */
-async function writeChunks({ dialect, write, fullText }: Database, job: RecordJob, chunks: readonly NewChunk[]) {
+async function writeChunks({ dialect, write, searchIndex }: Database, job: RecordJob, chunks: readonly NewChunk[]) {
   const { projectId, collectionId, id: recordId } = job;
   const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
   const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
   const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
   return write.transaction().execute(async (transaction) => {
     const held = await updateHeld(transaction, job, { lease_owner: job.token, keyed_to: keyedTo });
-    if (held !== undefined) await insertChunks(transaction, { dialect, fullText }, { place, chunks });
+    if (held !== undefined) await insertChunks(transaction, { dialect, searchIndex }, { place, chunks });
     return held;
   });
 }
@@ -172,7 +172,7 @@ async function publish(
 }
 
 async function sweep(
-  { dialect, fullText }: Database,
+  { dialect, searchIndex }: Database,
   transaction: Transaction<Tables>,
   { held, limit, leaseUntil }: { held: Held; limit: number; leaseUntil: number },
 ): Promise<'more' | 'done' | 'lost'> {
@@ -194,7 +194,7 @@ async function sweep(
     .execute();
   if (removed.length > 0) {
     await removeKeys(transaction, dialect, removed);
-    await fullText.remove(
+    await searchIndex.remove(
       transaction,
       row.collection_id,
       removed.map((chunk) => chunk.seq),

@@ -13,13 +13,13 @@ export interface CollectionSweep {
  * sweep can be repeated, and two may run concurrently.
  */
 export async function sweepCollection(database: Database, sweep: CollectionSweep, signal: AbortSignal): Promise<void> {
-  const { write, fullText } = database;
+  const { write, searchIndex } = database;
   const { collectionId, limit } = sweep;
 
   await endWork(database, sweep, signal);
   for (let isRemoved = false; !isRemoved; ) {
     signal.throwIfAborted();
-    isRemoved = await write.transaction().execute((transaction) => fullText.drop(transaction, collectionId, limit));
+    isRemoved = await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, limit));
   }
   await removeChunks(database, sweep, signal);
   for (const table of ['record_row', 'record'] as const) {

@@ -36,13 +36,13 @@ export interface Stored {
   readonly wrongKeys: number;
 }
 
-export async function countStored({ read, fullText }: Database): Promise<Stored> {
+export async function countStored({ read, searchIndex }: Database): Promise<Stored> {
   const counted = await read
     .selectFrom('chunk')
     .select((all) => all.fn.countAll().as('n'))
     .executeTakeFirstOrThrow();
   const collections = await read.selectFrom('collection').select('id').execute();
-  const indexes = await Promise.all(collections.map(({ id }) => fullText.statistics(read, id)));
+  const indexes = await Promise.all(collections.map(({ id }) => searchIndex.statistics(read, id)));
   const pairs = await read.selectFrom('chunk').select('seq').where('row_key', 'is not', null).execute();
   const entered = await read.selectFrom('pair_key').select('seq').execute();
   const [wanted, found] = [new Set(pairs.map(({ seq }) => seq)), new Set(entered.map(({ seq }) => seq))];

@@ -1,0 +1,45 @@
+import type { ChunkSearch, RankedChunk } from './chunk-index.ts';
+
+/**
+ * The words of one chunk as `analysis/tokenizer.ts` returns them: lower case, in order, with repeats, separated by
+ * spaces.
+ */
+export interface IndexedChunk {
+  readonly seq: number;
+  readonly words: string;
+}
+
+export interface Statistics {
+  /** Number of chunks in the index. */
+  readonly chunks: number;
+  /** Number of words in all chunks, including repeats. */
+  readonly words: number;
+}
+
+/**
+ * The index that finds chunks by their words. Each collection has its own statistics, so that no score reveals anything
+ * about another collection. All implementations compute the same BM25 (k1 1.2, b 0.75, idf = ln(1 + (N − n + 0.5)/(n +
+ * 0.5))) over the same words.
+ *
+ * Changes belong to the transaction that changes the chunks, so that index and chunks always agree.
+ */
+export interface SearchIndex<Connection, Transaction extends Connection> {
+  create(db: Transaction, collectionId: string): Promise<void>;
+  /**
+   * Drops the index in steps, so that no transaction is long. Searches find nothing from the first call on. Each call
+   * removes the entries of about `limit` chunks. Call it until it returns true, and keep the chunks until then.
+   */
+  drop(db: Transaction, collectionId: string, limit: number): Promise<boolean>;
+  add(db: Transaction, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
+  /** Removes chunks. Chunks that the index does not contain are ignored. */
+  remove(db: Transaction, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
+  /** Returns the number of chunks in the index, and of the words in them; zeros when there is no index. */
+  statistics(db: Connection, collectionId: string): Promise<Statistics>;
+  /** Returns at most `limit` visible chunks (the generation of their record), best first. */
+  ask(db: Connection, question: ChunkSearch): Promise<RankedChunk[]>;
+  /**
+   * Compares the index of a collection with its chunks.
+   * @returns one sentence for each error
+   */
+  check(db: Connection, collectionId: string): Promise<readonly string[]>;
+}
