@@ -59,7 +59,7 @@ const onTerminal = (command: string) => [
   ...['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'],
 ];
 
-test('[start] a first start prints the key and the set-up link on a terminal', async (t) => {
+test('[start] a first start prints the key and the setup link on a terminal', async (t) => {
   const { folder, printed, key, link } = await firstStart(t, onTerminal);
   assert.ok(
     printed.includes(`first API key    ${key}   (shown until its first use; also in ${join(folder, 'first-key')})`),

@@ -29,7 +29,7 @@ const codeOf = async (answer: Response) => {
 };
 const dataOf = async <T>(answer: Response) => ((await answer.json()) as { data: T }).data; // the contract of the path
 
-test('[session] a new service has only a set-up link and no account, and nothing of the link remains after its use', async (t) => {
+test('[session] a new service has only a setup link and no account, and nothing of the link remains after its use', async (t) => {
   const service = await startService(t, { settings });
   const url = `${service.filesUrl}/v1/session`;
   for (const password of ['', 'admin', 'password', service.key]) {

@@ -50,7 +50,7 @@ export const keysRequirements: Requirements = {
       'A fresh installation has no default secret: one project and one key in a 0600 file, printed on terminals only and until its first use.',
     source: 'docs/contract.md "Keys"',
     tests: [
-      '[start] a first start prints the key and the set-up link on a terminal',
+      '[start] a first start prints the key and the setup link on a terminal',
       '[start] without a terminal, such as in a container or a systemd unit, a first start prints only the names of the files',
       '[start] after a failed first start, the next starts show the first key until a request uses it',
       '[keys] the first key is printed once and stored in a file that only its owner can read, and commands manage keys',

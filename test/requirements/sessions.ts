@@ -96,7 +96,7 @@ export const sessionsRequirements: Requirements = {
       'is created once with the link, which is in a file that others cannot read',
       'is created by only one of a hundred concurrent attempts, in every race',
       'is not created with another link, with an older one, or after an hour',
-      '[session] a new service has only a set-up link and no account, and nothing of the link remains after its use',
+      '[session] a new service has only a setup link and no account, and nothing of the link remains after its use',
     ],
   },
   'session.same-api': {
