@@ -20,15 +20,15 @@ export function profileCommands(): Command {
     .option(...jsonOption)
     .action(({ json }: JsonOption) =>
       withAdministration(async ({ profiles }) => {
-        const { keyId, resealed, unreadable, keys } = await profiles.rotate();
+        const { keyId, reencrypted, unreadable, keys } = await profiles.rotate();
         if (json === true)
-          printJson({ key_id: keyId, encrypted: resealed, keys: Object.fromEntries(keys), unreadable });
+          printJson({ key_id: keyId, encrypted: reencrypted, keys: Object.fromEntries(keys), unreadable });
         else {
-          console.log(`encrypted with the key ${keyId}: ${resealed}`);
+          console.log(`encrypted with the key ${keyId}: ${reencrypted}`);
           for (const [id, count] of keys) if (id !== keyId) console.log(`still encrypted with the key ${id}: ${count}`);
         }
         for (const name of unreadable) console.error(`No key decrypts ${name}.`);
-        if (resealed > 0) {
+        if (reencrypted > 0) {
           console.error(
             `Restart all processes of this store that run without key ${keyId}. Until then they answer requests that use these credentials with 503.`,
           );

@@ -13,11 +13,11 @@ const filesAtOnce = 4;
  * @param version the folder of the version
  */
 export async function findChangedFiles(version: string): Promise<readonly string[]> {
-  const seal = await readSignatureFile(version);
+  const installed = await readSignatureFile(version);
   const [digest = ''] = basename(version).split('.');
-  if (seal === undefined || sha256(writeContents(seal.contents)) !== digest) return [signatureFileName];
-  const root = join(version, seal.bundleId);
-  const expected = new Map(seal.contents.files.map((file) => [file.path, file.sha256]));
+  if (installed === undefined || sha256(writeContents(installed.contents)) !== digest) return [signatureFileName];
+  const root = join(version, installed.bundleId);
+  const expected = new Map(installed.contents.files.map((file) => [file.path, file.sha256]));
   const changed = new Set(await pathsBelow(root));
   for (const path of expected.keys()) changed.add(path);
   await mapWithConcurrency([...expected], filesAtOnce, async ([path, digestOfFile]) => {

@@ -56,9 +56,9 @@ for (const [what, damage] of [
 }
 
 for (const [what, damage] of [
-  ['empty', (seal: string) => writeFile(seal, '')],
-  ['without a publisher', (seal: string) => writeFile(seal, '{"contents":"","signature":{}}')],
-  ['gone', (seal: string) => rm(seal)],
+  ['empty', (path: string) => writeFile(path, '')],
+  ['without a publisher', (path: string) => writeFile(path, '{"contents":"","signature":{}}')],
+  ['gone', (path: string) => rm(path)],
 ] as const) {
   test(`an installed bundle whose signature file is ${what} affects no other bundle, and no other bundle replaces it`, async (t) => {
     const place = await temporaryFolder(t);
@@ -169,7 +169,7 @@ for (const [what, damage, named] of [
   ],
   ['a file is missing', (version: string) => rm(join(version, 'weather/lib/get.ts')), 'lib/get.ts'],
   ['a file is added', (version: string) => writeFile(join(version, 'weather/lib/more.ts'), ''), 'lib/more.ts'],
-  ['its list of hashes is that of other files', replaceSeal, 'seal.json'],
+  ['its list of hashes is that of other files', replaceSignatureFile, 'seal.json'],
 ] as const) {
   test(`the file that differs from the archive is reported when ${what}`, async (t) => {
     const place = await temporaryFolder(t);
@@ -186,7 +186,7 @@ for (const [what, damage, named] of [
 }
 
 /** Changes a file together with the list of hashes, like an attacker. */
-async function replaceSeal(version: string): Promise<void> {
+async function replaceSignatureFile(version: string): Promise<void> {
   await writeFile(join(version, 'weather/lib/get.ts'), 'export {};\n');
   const contents = archiveOf('weather', '1.0.1').contentsBytes.toString();
   await writeFile(join(version, 'seal.json'), JSON.stringify({ contents, signature: null, installed_at: 0 }));

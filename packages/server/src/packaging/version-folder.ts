@@ -27,8 +27,8 @@ export async function writeVersion(
   for (const path of files.keys()) addFolders(root, dirname(path), folders);
   for (const folder of folders) await createReadableFolder(folder);
   for (const [path, content] of files) await writeSynced(join(root, path), content);
-  const seal = { contents: contentsBytes.toString('utf8'), signature, installed_at: installedAt };
-  await writeSynced(join(version, signatureFileName), Buffer.from(`${JSON.stringify(seal, null, 2)}\n`));
+  const signatureFile = { contents: contentsBytes.toString('utf8'), signature, installed_at: installedAt };
+  await writeSynced(join(version, signatureFileName), Buffer.from(`${JSON.stringify(signatureFile, null, 2)}\n`));
   for (const folder of folders) await syncToDisk(folder);
 }
 

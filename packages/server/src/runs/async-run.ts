@@ -71,9 +71,9 @@ export function isRequeueable({ isStored, hasBegun, prepared }: AsyncRun): boole
 
 /** Encrypts texts with the operator's keys (ADR 0029). */
 export interface RequestEncrypter {
-  seal(plain: string, place: readonly string[]): { readonly text: string };
+  encrypt(plain: string, place: readonly string[]): { readonly text: string };
   /** @returns null when none of the keys decrypts it */
-  open(sealed: string, place: readonly string[]): string | null;
+  decrypt(encrypted: string, place: readonly string[]): string | null;
 }
 
 /**
@@ -87,19 +87,19 @@ export function toStoredRequest(
 ): StoredRequest {
   // Leaves out unknown members that the client sent.
   const text = JSON.stringify({ bundle_id, plugin_id, input_params, credentials });
-  if (encrypter !== null) return { text: encrypter.seal(text, placeOf(key)).text, isSealed: true, isRepeatable };
+  if (encrypter !== null) return { text: encrypter.encrypt(text, placeOf(key)).text, isEncrypted: true, isRepeatable };
   const hasCredentials = Object.keys(credentials).length > 0;
-  return { text: hasCredentials ? null : text, isSealed: false, isRepeatable };
+  return { text: hasCredentials ? null : text, isEncrypted: false, isRepeatable };
 }
 
 /** @returns null when the request was not stored, or was encrypted with a key that this process does not have */
 export function readStoredRequest(
-  { text, isSealed }: StoredRequest,
+  { text, isEncrypted }: StoredRequest,
   key: RunKey,
   encrypter: RequestEncrypter | null,
 ): PluginCall | null {
   if (text === null) return null;
-  const plain = isSealed ? (encrypter?.open(text, placeOf(key)) ?? null) : text;
+  const plain = isEncrypted ? (encrypter?.decrypt(text, placeOf(key)) ?? null) : text;
   // `toStoredRequest` wrote the text.
   return plain === null ? null : (parseJson(plain) as PluginCall);
 }

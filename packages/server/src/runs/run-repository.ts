@@ -81,7 +81,7 @@ export interface StoredResult {
 export interface StoredRequest {
   /** null when the request holds credentials and there is no key to encrypt them. */
   readonly text: string | null;
-  readonly isSealed: boolean;
+  readonly isEncrypted: boolean;
   /** Whether running the plugin twice has the same effect as running it once. */
   readonly isRepeatable: boolean;
 }

@@ -53,9 +53,9 @@ export interface Config {
   readonly embeddingSeconds: number;
   readonly vectorMemoryMb: number;
   /** The first key encrypts; all keys decrypt. */
-  readonly sealingKeys: readonly Secret[];
+  readonly encryptionKeys: readonly Secret[];
   /** An absolute path. */
-  readonly sealingKeyFile: string | null;
+  readonly encryptionKeyFile: string | null;
   /** The first API key of a new installation; null for a new key. */
   readonly firstKey: Secret | null;
   readonly administratorName: string;
@@ -219,8 +219,8 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     firstKey: secret('FIRST_KEY', 'FIRST_KEY_FILE'),
     administratorName: text('ADMINISTRATOR_NAME'),
     administratorPassword: secret('ADMINISTRATOR_PASSWORD', 'ADMINISTRATOR_PASSWORD_FILE'),
-    sealingKeys: list('SEALING_KEY').map((key) => new Secret(key)),
-    sealingKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
+    encryptionKeys: list('SEALING_KEY').map((key) => new Secret(key)),
+    encryptionKeyFile: optional('SEALING_KEY_FILE', (path) => resolve(path)),
     maxFileBytes: number('MAX_FILE_BYTES'),
     maxProjectBytes: optional('MAX_PROJECT_BYTES', Number),
     maxFiles: number('MAX_FILES'),

@@ -29,7 +29,7 @@ const minute = 60_000;
 const password = 'seven otters paint slowly';
 const wrong = 'eight otters paint slowly';
 
-const visitor = { address: '10.0.0.1', mark: undefined };
+const visitor = { address: '10.0.0.1', deviceCookie: undefined };
 
 async function openOn(t: TestContext, kind: DatabaseKind) {
   const logger = createLogger('silent');
@@ -52,10 +52,10 @@ async function openSetUp(t: TestContext, kind: DatabaseKind) {
   const opened = await openOn(t, kind);
   const administrators = opened.openAdministrators();
   const begun = await administrators.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
-  const signIn = (attempt: { password?: string; name?: string; address?: string; mark?: string } = {}) =>
+  const signIn = (attempt: { password?: string; name?: string; address?: string; deviceCookie?: string } = {}) =>
     administrators.signIn(
       { name: attempt.name ?? 'Ada', password: attempt.password ?? password },
-      { address: attempt.address ?? '10.0.0.1', mark: attempt.mark },
+      { address: attempt.address ?? '10.0.0.1', deviceCookie: attempt.deviceCookie },
     );
   return { ...opened, administrators, begun, signIn };
 }
@@ -218,24 +218,28 @@ function attemptTests(kind: DatabaseKind): void {
 
   test('can sign in with a known browser while others guess', async (t) => {
     const { begun, signIn } = await openSetUp(t, kind);
-    const mark = createDeviceCookie(begun.administrator);
+    const deviceCookie = createDeviceCookie(begun.administrator);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
     await assert.rejects(signIn(), isTooMany);
-    await signIn({ mark });
-    await assert.rejects(signIn({ mark: `${mark.slice(0, -1)}!` }), isTooMany, 'a forged mark is none');
-    for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong, mark }), isRefused);
-    await assert.rejects(signIn({ mark }), isTooMany, 'a mark has a count of its own');
+    await signIn({ deviceCookie });
+    await assert.rejects(
+      signIn({ deviceCookie: `${deviceCookie.slice(0, -1)}!` }),
+      isTooMany,
+      'a forged device cookie is none',
+    );
+    for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong, deviceCookie }), isRefused);
+    await assert.rejects(signIn({ deviceCookie }), isTooMany, 'a device cookie has a separate counter');
   });
 
   test('limits an address to thirty attempts for all names, and a restart keeps the count', async (t) => {
     const { clock, openAdministrators, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 30; i++) await assert.rejects(signIn({ name: `nobody ${i}`, password: wrong }), isRefused);
     const again = openAdministrators();
-    const comer = { address: '10.0.0.1', mark: undefined };
-    await assert.rejects(again.signIn({ name: 'Ada', password }, comer), isTooMany);
-    await again.signIn({ name: 'Ada', password }, { ...comer, address: '10.0.0.2' });
+    const origin = { address: '10.0.0.1', deviceCookie: undefined };
+    await assert.rejects(again.signIn({ name: 'Ada', password }, origin), isTooMany);
+    await again.signIn({ name: 'Ada', password }, { ...origin, address: '10.0.0.2' });
     clock.time += 15 * minute;
-    await again.signIn({ name: 'Ada', password }, comer);
+    await again.signIn({ name: 'Ada', password }, origin);
   });
 
   test('is not delayed for longer than the window when a clock is set back', async (t) => {
@@ -330,11 +334,11 @@ function sessionTests(kind: DatabaseKind): void {
 
     const [one] = others;
     assert.ok(one !== undefined);
-    const comer = { address: '10.0.0.9', mark: undefined };
+    const origin = { address: '10.0.0.9', deviceCookie: undefined };
     const change = { current_password: wrong, new_password: 'a heron reads the tide tables' };
-    await assert.rejects(administrators.changePassword(one, change, comer), isRefused);
+    await assert.rejects(administrators.changePassword(one, change, origin), isRefused);
     assert.equal(await alive(), 3);
-    const fresh = await administrators.changePassword(one, { ...change, current_password: password }, comer);
+    const fresh = await administrators.changePassword(one, { ...change, current_password: password }, origin);
     assert.equal(await alive(), 0);
     await sessions.use(tokensOf(fresh));
     await assert.rejects(signIn(), isRefused);

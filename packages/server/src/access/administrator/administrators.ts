@@ -17,9 +17,9 @@ import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type
 import { createSignInThrottle } from './sign-in-throttle.ts';
 
 /** The origin of a request, for the attempt counters and for the new session. */
-export interface Comer extends SessionOrigin {
+export interface RequestOrigin extends SessionOrigin {
   /** The device cookie that the browser sent. */
-  readonly mark: string | undefined;
+  readonly deviceCookie: string | undefined;
   /** The id of the request for the log. */
   readonly requestId?: string;
 }
@@ -32,11 +32,11 @@ export interface Administrators {
    * Creates the administrator and a session.
    * @throws Problem as getSetUp, PERMISSION_DENIED for another or an expired link
    */
-  setUp(request: SetUp, comer: Comer): Promise<NewSession>;
+  setUp(request: SetUp, origin: RequestOrigin): Promise<NewSession>;
   /** @throws Problem SESSION_VALIDATION_FAILED, TOO_MANY_REQUESTS */
-  signIn(credentials: SignIn, comer: Comer): Promise<NewSession>;
+  signIn(credentials: SignIn, origin: RequestOrigin): Promise<NewSession>;
   /** Ends every session and creates a new one. */
-  changePassword(found: FoundSession, change: PasswordChange, comer: Comer): Promise<NewSession>;
+  changePassword(found: FoundSession, change: PasswordChange, origin: RequestOrigin): Promise<NewSession>;
 }
 
 export interface AdministratorsDeps {
@@ -72,17 +72,21 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   }
 
   /** Counts the attempt, compares the password, and reverts the count when it is correct. */
-  async function authenticate(credentials: SignIn, comer: Comer): Promise<Administrator> {
+  async function authenticate(credentials: SignIn, origin: RequestOrigin): Promise<Administrator> {
     const only = await repository.findAdministrator();
     const named = only !== undefined && isSameName(only.name, credentials.name) ? only : undefined;
-    const attempt = { name: credentials.name, address: comer.address, browser: readDeviceCookie(comer.mark, named) };
+    const attempt = {
+      name: credentials.name,
+      address: origin.address,
+      browser: readDeviceCookie(origin.deviceCookie, named),
+    };
     await throttle.admit(attempt).catch((error: unknown) => {
-      if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', comer, named, 'throttled'), 'sign-in refused');
+      if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', origin, named, 'throttled'), 'sign-in refused');
       throw error;
     });
     if (!(await compare(credentials.password, named)) || named === undefined) {
       const reason = named === undefined ? 'unknown_name' : 'wrong_password';
-      refusals.warn(lineOf('sign_in_refused', comer, named, reason), 'sign-in refused');
+      refusals.warn(lineOf('sign_in_refused', origin, named, reason), 'sign-in refused');
       throw signInRefused();
     }
     await throttle.forgive(attempt);
@@ -102,24 +106,24 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
 
   return {
     getSetUp,
-    setUp: async ({ token, name, password }, comer) => {
+    setUp: async ({ token, name, password }, origin) => {
       await getSetUp();
       const tokenHash = hashToken(token);
       const stored = await repository.findSetUpToken();
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
       const administrator = await semaphore.run(() => newAdministrator(deps, { name, password }));
       if (!(await repository.addAdministrator(administrator, tokenHash, clock.now()))) throw setUpOver();
-      logger.info(lineOf('set_up_link_used', comer, administrator), 'set-up link used, administrator created');
-      return beginSession(deps, administrator, comer);
+      logger.info(lineOf('set_up_link_used', origin, administrator), 'setup link used, administrator created');
+      return beginSession(deps, administrator, origin);
     },
-    signIn: async (credentials, comer) => {
-      const administrator = await renewOutdated(await authenticate(credentials, comer), credentials.password);
-      const begun = await beginSession(deps, administrator, comer);
-      logger.info({ ...lineOf('signed_in', comer, administrator), session: begun.session.id }, 'signed in');
+    signIn: async (credentials, origin) => {
+      const administrator = await renewOutdated(await authenticate(credentials, origin), credentials.password);
+      const begun = await beginSession(deps, administrator, origin);
+      logger.info({ ...lineOf('signed_in', origin, administrator), session: begun.session.id }, 'signed in');
       return begun;
     },
-    changePassword: async ({ administrator }, change, comer) => {
-      await authenticate({ name: administrator.name, password: change.current_password }, comer);
+    changePassword: async ({ administrator }, change, origin) => {
+      await authenticate({ name: administrator.name, password: change.current_password }, origin);
       await semaphore.run(() => checkPassword(change.new_password, administrator.name, 'new_password'));
       const changed: Administrator = {
         ...administrator,
@@ -128,32 +132,36 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
         updatedAt: clock.now(),
       };
       await repository.setPassword(changed);
-      logger.info(lineOf('password_changed', comer, changed), 'password changed, sessions ended');
-      return beginSession(deps, changed, comer);
+      logger.info(lineOf('password_changed', origin, changed), 'password changed, sessions ended');
+      return beginSession(deps, changed, origin);
     },
   };
 }
 
 /** Creates a session and logs the sessions that end because of it. */
-async function beginSession(deps: AdministratorsDeps, administrator: Administrator, comer: Comer): Promise<NewSession> {
-  const begun = await deps.sessions.begin(administrator, comer);
+async function beginSession(
+  deps: AdministratorsDeps,
+  administrator: Administrator,
+  origin: RequestOrigin,
+): Promise<NewSession> {
+  const begun = await deps.sessions.begin(administrator, origin);
   const { replaced, leastUsed } = begun.ended;
   for (const session of replaced) {
-    deps.logger.info({ ...lineOf('session_ended', comer, administrator, 'replaced'), session }, 'session ended');
+    deps.logger.info({ ...lineOf('session_ended', origin, administrator, 'replaced'), session }, 'session ended');
   }
   for (const session of leastUsed) {
     deps.countExceeded?.('sessions_of_administrator');
-    deps.logger.info({ ...lineOf('session_ended', comer, administrator, 'too_many'), session }, 'session ended');
+    deps.logger.info({ ...lineOf('session_ended', origin, administrator, 'too_many'), session }, 'session ended');
   }
   return begun;
 }
 
 /** The log omits a name that is not the administrator's, because people type passwords into the wrong field. */
-function lineOf(event: string, comer: Comer, administrator: Administrator | undefined, reason?: string) {
+function lineOf(event: string, origin: RequestOrigin, administrator: Administrator | undefined, reason?: string) {
   return {
     event,
-    client: comer.address,
-    request_id: comer.requestId,
+    client: origin.address,
+    request_id: origin.requestId,
     ...(administrator === undefined ? {} : { administrator: administrator.id, name: administrator.name }),
     ...(reason === undefined ? {} : { reason }),
   };

@@ -7,10 +7,10 @@ export interface Cookies {
   readSession(header: string | undefined): string | undefined;
   /** Returns both tokens of a session. */
   readTokens(headers: IncomingHttpHeaders): SentTokens;
-  readBrowser(header: string | undefined): string | undefined;
+  readDeviceCookie(header: string | undefined): string | undefined;
   /** Values of `Set-Cookie`. */
   writeSession(token: string, seconds: number): string;
-  writeBrowser(mark: string): string;
+  writeDeviceCookie(deviceCookie: string): string;
   endSession(): string;
 }
 
@@ -31,9 +31,9 @@ export function createCookies(https: boolean, basePath = ''): Cookies {
   return {
     readSession: (header) => readCookie(header, session),
     readTokens: (headers) => ({ cookie: readCookie(headers.cookie, session), console: readConsoleToken(headers) }),
-    readBrowser: (header) => readCookie(header, browser),
+    readDeviceCookie: (header) => readCookie(header, browser),
     writeSession: (token, seconds) => write(session, token, seconds),
-    writeBrowser: (mark) => write(browser, mark, browserSeconds),
+    writeDeviceCookie: (deviceCookie) => write(browser, deviceCookie, browserSeconds),
     endSession: () => write(session, '', 0),
   };
 }

@@ -12,8 +12,8 @@ export function createDeviceCookie(administrator: Administrator): string {
 }
 
 /** Returns the name in a valid device cookie of this administrator, otherwise null. */
-export function readDeviceCookie(mark: string | undefined, administrator: Administrator | undefined): string | null {
-  const [name = '', signature = ''] = (mark ?? '').split('.', 2);
+export function readDeviceCookie(cookie: string | undefined, administrator: Administrator | undefined): string | null {
+  const [name = '', signature = ''] = (cookie ?? '').split('.', 2);
   if (administrator === undefined || !/^[\w-]{22}$/.test(name)) return null;
   const expected = Buffer.from(sign(administrator, name));
   const found = Buffer.from(signature);

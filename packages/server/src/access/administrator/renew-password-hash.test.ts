@@ -13,7 +13,7 @@ import { hashPassword, isOutdated } from './password.ts';
 import { createSessions } from './sessions.ts';
 
 const signIn = { name: 'Ada', password: 'seven otters paint slowly' };
-const comer = { address: '10.0.0.1', mark: undefined };
+const origin = { address: '10.0.0.1', deviceCookie: undefined };
 
 function outdatedHash(password: string): string {
   const nonce = Buffer.alloc(16, 1);
@@ -76,10 +76,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       renewals += 1;
     });
     assert.ok(isOutdated(await stored()));
-    await administrators.signIn(signIn, comer);
+    await administrators.signIn(signIn, origin);
     const renewed = await stored();
     assert.ok(!isOutdated(renewed));
-    await administrators.signIn(signIn, comer);
+    await administrators.signIn(signIn, origin);
     assert.equal(await stored(), renewed);
     assert.equal(renewals, 1);
   });
@@ -88,14 +88,14 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     const changed = 'eight herons sing loudly';
     const { administrators, stored } = await open(t, kind, (repository) => storeHash(repository, changed));
     const isRefused = (error: unknown) => error instanceof Problem && error.code === 'SESSION_VALIDATION_FAILED';
-    await assert.rejects(administrators.signIn(signIn, comer), isRefused);
+    await assert.rejects(administrators.signIn(signIn, origin), isRefused);
     const storedHash = await stored();
-    await administrators.signIn({ ...signIn, password: changed }, comer);
+    await administrators.signIn({ ...signIn, password: changed }, origin);
     assert.equal(await stored(), storedHash);
   });
 
   test(`a sign-in succeeds when another one renewed the same hash: ${kind}`, async (t) => {
     const { administrators } = await open(t, kind, (repository) => storeHash(repository, signIn.password));
-    await administrators.signIn(signIn, comer);
+    await administrators.signIn(signIn, origin);
   });
 }

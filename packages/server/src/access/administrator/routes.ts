@@ -19,7 +19,7 @@ import { acknowledgement, successEnvelope } from '../../kernel/envelope.ts';
 import { accessEvent, identify } from '../../kernel/log/request-identity.ts';
 import { pageOf } from '../../kernel/page-of.ts';
 import type { StoredSession } from './administrator-repository.ts';
-import type { Administrators, Comer } from './administrators.ts';
+import type { Administrators, RequestOrigin } from './administrators.ts';
 import type { Cookies } from './cookies.ts';
 import { createDeviceCookie } from './device-cookie.ts';
 import type { OriginCheck } from './same-origin.ts';
@@ -78,7 +78,7 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
       },
     },
     async (request, reply) =>
-      answerBegun(deps, reply, await administrators.setUp(request.body, comerOf(deps, request))),
+      answerBegun(deps, reply, await administrators.setUp(request.body, originOf(deps, request))),
   );
 }
 
@@ -100,7 +100,7 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
       return answerBegun(
         deps,
         reply,
-        await deps.administrators.signIn(request.body, { ...comerOf(deps, request), replaces }),
+        await deps.administrators.signIn(request.body, { ...originOf(deps, request), replaces }),
       );
     },
   );
@@ -154,7 +154,7 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
     },
     async (request, reply) => {
       const session = foundFor(found, request);
-      const begun = await administrators.changePassword(session, request.body, comerOf(deps, request));
+      const begun = await administrators.changePassword(session, request.body, originOf(deps, request));
       return answerBegun(deps, reply, begun);
     },
   );
@@ -229,16 +229,16 @@ function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found:
   };
 }
 
-function comerOf(deps: AdministratorRoutesDeps, request: FastifyRequest): Comer {
-  const mark = deps.cookies.readBrowser(request.headers.cookie);
+function originOf(deps: AdministratorRoutesDeps, request: FastifyRequest): RequestOrigin {
+  const deviceCookie = deps.cookies.readDeviceCookie(request.headers.cookie);
   const userAgent = request.headers['user-agent'];
-  return { address: deps.addressOf(request), mark, userAgent, requestId: request.id };
+  return { address: deps.addressOf(request), deviceCookie, userAgent, requestId: request.id };
 }
 
 function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {
   reply.header('Set-Cookie', [
     cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
-    cookies.writeBrowser(createDeviceCookie(begun.administrator)),
+    cookies.writeDeviceCookie(createDeviceCookie(begun.administrator)),
   ]);
   return successEnvelope({ ...toWire(begun, true), console_token: begun.consoleToken.reveal() });
 }

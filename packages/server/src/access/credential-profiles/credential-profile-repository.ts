@@ -9,7 +9,7 @@ export interface StoredProfile {
   /** Unique in the project. */
   readonly name: string;
   /** The credentials, encrypted. */
-  readonly sealed: string;
+  readonly encrypted: string;
   /** The id of the key that encrypted them. */
   readonly keyId: string;
   readonly createdAt: number;
@@ -34,7 +34,10 @@ export interface CredentialProfileRepository {
    * Replaces the encrypted text that `profile` has. `updatedAt` changes with new credentials only.
    * @returns false, without a change, when the profile was removed or encrypted again concurrently
    */
-  replace(profile: StoredProfile, seal: Pick<StoredProfile, 'sealed' | 'keyId' | 'updatedAt'>): Promise<boolean>;
+  replace(
+    profile: StoredProfile,
+    replacement: Pick<StoredProfile, 'encrypted' | 'keyId' | 'updatedAt'>,
+  ): Promise<boolean>;
   /**
    * Claims the refresh of a profile's access token for one process, by the clock of the database.
    * @returns `expired` when it is claimed and an earlier claim was never released; `busy` when another claim is valid
@@ -47,7 +50,7 @@ export interface CredentialProfileRepository {
   /** Counts the profiles that each key encrypts, of all projects. */
   countByKey(): Promise<ReadonlyMap<string, number>>;
   /** Returns at most `limit` profiles that other keys encrypt, by id, those that follow `after`. */
-  sealedByOthers(keyId: string, after: string, limit: number): Promise<StoredProfile[]>;
+  listEncryptedByOtherKeys(keyId: string, after: string, limit: number): Promise<StoredProfile[]>;
 }
 
 export type RefreshClaim = 'claimed' | 'expired' | 'busy';

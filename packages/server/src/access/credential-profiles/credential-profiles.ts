@@ -82,16 +82,16 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   }
 
   function open(profile: StoredProfile): Named {
-    const plain = encrypter().open(profile.sealed, placeOf(profile));
+    const plain = encrypter().decrypt(profile.encrypted, placeOf(profile));
     if (plain === null && !encrypter().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
     // The text was encrypted from the result of `check`, which is an object.
     return parseJson(plain) as Named;
   }
 
-  function sealAgain(text: string, profile: StoredProfile) {
-    const { text: sealed, keyId } = encrypter().seal(text, placeOf(profile));
-    return { sealed, keyId };
+  function encryptFor(text: string, profile: StoredProfile) {
+    const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(profile));
+    return { encrypted, keyId };
   }
 
   async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<Named> {
@@ -112,15 +112,15 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return rememberStored(stored, createStoredRefreshToken(profile, superseded, refreshing));
   }
 
-  const refreshing = { repository, logger: deps.logger, open, seal: sealAgain, unstored: new Map() };
+  const refreshing = { repository, logger: deps.logger, open, encrypt: encryptFor, unstored: new Map() };
 
   return {
     async create(projectId, { name, bundle_id: bundleId, credentials }) {
       const text = check(bundleId, credentials);
       const place = { projectId, bundleId, name };
-      const { text: sealed, keyId } = encrypter().seal(text, placeOf(place));
+      const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(place));
       const now = clock.now();
-      const profile = { id: newId('credentialProfile'), ...place, sealed, keyId, createdAt: now, updatedAt: now };
+      const profile = { id: newId('credentialProfile'), ...place, encrypted, keyId, createdAt: now, updatedAt: now };
       const outcome = await repository.add(profile, maxProfiles);
       if (outcome === 'taken') throw profileNameTaken(name);
       if (outcome === 'full') {
@@ -130,10 +130,10 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       return toWire(profile);
     },
     async update(projectId, name, credentials) {
-      const seals = encrypter();
+      const current = encrypter();
       const profile = await find(projectId, name);
-      const { text: sealed, keyId } = seals.seal(check(profile.bundleId, credentials), placeOf(profile));
-      const changed = { sealed, keyId, updatedAt: clock.now() };
+      const { text: encrypted, keyId } = current.encrypt(check(profile.bundleId, credentials), placeOf(profile));
+      const changed = { encrypted, keyId, updatedAt: clock.now() };
       if (!(await repository.replace(profile, changed))) throw profileBusy(name);
       return toWire({ ...profile, ...changed });
     },

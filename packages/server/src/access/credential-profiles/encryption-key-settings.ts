@@ -6,8 +6,8 @@ import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey 
 
 /** The keys from the environment or from a file. The first one encrypts. */
 export interface EncryptionKeySettings {
-  readonly sealingKeys: readonly Secret[];
-  readonly sealingKeyFile: string | null;
+  readonly encryptionKeys: readonly Secret[];
+  readonly encryptionKeyFile: string | null;
 }
 
 /**
@@ -17,24 +17,24 @@ export interface EncryptionKeySettings {
  * @throws OperatorError that names the setting, or the file and the line, but never the key
  */
 export function openEncrypter(
-  { sealingKeys, sealingKeyFile }: EncryptionKeySettings,
+  { encryptionKeys, encryptionKeyFile }: EncryptionKeySettings,
   storeFile: string | null = null,
 ): Encrypter | null {
-  if (sealingKeyFile !== null && sealingKeys.length > 0) {
+  if (encryptionKeyFile !== null && encryptionKeys.length > 0) {
     throw new OperatorError(
       'QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set. Set one of them.',
     );
   }
   const keys: EncryptionKey[] = [];
-  if (sealingKeys.length > 0) {
+  if (encryptionKeys.length > 0) {
     keys.push(
       ...parseKeys(
         'QUARTERMASTER_SEALING_KEY',
-        sealingKeys.map((key) => key.reveal()),
+        encryptionKeys.map((key) => key.reveal()),
       ),
     );
   }
-  if (sealingKeyFile !== null) keys.push(...readKeyFile('QUARTERMASTER_SEALING_KEY_FILE', sealingKeyFile));
+  if (encryptionKeyFile !== null) keys.push(...readKeyFile('QUARTERMASTER_SEALING_KEY_FILE', encryptionKeyFile));
   if (storeFile !== null) keys.push(...readKeyFile(storeFile, storeFile));
   const [current, ...others] = keys;
   return current === undefined ? null : createEncrypter(current, others);

@@ -18,11 +18,11 @@ const meaning = (text: string) =>
     .join('.');
 const plain = '{"KEY":"canary-0123456789 ü"}';
 
-describe('a seal', () => {
+describe('an encrypted text', () => {
   it('can be decrypted for its context, and reveals nothing of its content', () => {
     const encrypter = createEncrypter(newKey());
-    const { text, keyId } = encrypter.seal(plain, place);
-    assert.equal(encrypter.open(text, place), plain);
+    const { text, keyId } = encrypter.encrypt(plain, place);
+    assert.equal(encrypter.decrypt(text, place), plain);
     assert.equal(keyId, encrypter.currentKeyId);
     assert.match(text, new RegExp(`^v1\\.${keyId}\\.[\\w-]{16}\\.[\\w-]+$`));
     const bytes = Buffer.from(String(text.split('.')[3]), 'base64url').toString('latin1');
@@ -31,43 +31,43 @@ describe('a seal', () => {
 
   it('cannot be decrypted for another context or with another key', () => {
     const encrypter = createEncrypter(newKey());
-    const { text } = encrypter.seal(plain, place);
+    const { text } = encrypter.encrypt(plain, place);
     for (const part of place) {
       const elsewhere = place.map((other) => (other === part ? 'other' : other));
-      assert.equal(encrypter.open(text, elsewhere), null, part);
+      assert.equal(encrypter.decrypt(text, elsewhere), null, part);
     }
-    assert.equal(encrypter.open(text, place.slice(0, 3)), null);
-    assert.equal(encrypter.open(text, [...place, '']), null);
+    assert.equal(encrypter.decrypt(text, place.slice(0, 3)), null);
+    assert.equal(encrypter.decrypt(text, [...place, '']), null);
     // The two contexts look the same only when their names are joined.
-    assert.equal(encrypter.open(encrypter.seal(plain, ['a', 'b,c']).text, ['a,b', 'c']), null);
-    assert.equal(createEncrypter(newKey()).open(text, place), null);
+    assert.equal(encrypter.decrypt(encrypter.encrypt(plain, ['a', 'b,c']).text, ['a,b', 'c']), null);
+    assert.equal(createEncrypter(newKey()).decrypt(text, place), null);
   });
 
   it('cannot be decrypted when any byte is changed', () => {
     const encrypter = createEncrypter(newKey());
-    const { text } = encrypter.seal(plain, place);
+    const { text } = encrypter.encrypt(plain, place);
     for (let index = 0; index < text.length; index += 1) {
       for (const other of ['A', 'z', '.', '']) {
         const changed = text.slice(0, index) + other + text.slice(index + 1);
         // Some bits of the last base64 character have no meaning.
         if (meaning(changed) === meaning(text)) continue;
-        assert.equal(encrypter.open(changed, place), null, `${index} ${other}`);
+        assert.equal(encrypter.decrypt(changed, place), null, `${index} ${other}`);
       }
     }
   });
 
   it('is different each time', () => {
     const encrypter = createEncrypter(newKey());
-    const nonces = Array.from({ length: 20_000 }, () => encrypter.seal('', place).text.split('.')[2]);
+    const nonces = Array.from({ length: 20_000 }, () => encrypter.encrypt('', place).text.split('.')[2]);
     assert.equal(new Set(nonces).size, nonces.length);
   });
 
   it('of an older key can be decrypted while the settings contain that key', () => {
     const [older, newer] = [newKey(), newKey()];
-    const { text } = createEncrypter(older).seal(plain, place);
+    const { text } = createEncrypter(older).encrypt(plain, place);
     const both = createEncrypter(newer, [older]);
-    assert.equal(both.open(text, place), plain);
-    assert.equal(both.seal(plain, place).keyId, newer.id);
+    assert.equal(both.decrypt(text, place), plain);
+    assert.equal(both.encrypt(plain, place).keyId, newer.id);
     assert.deepEqual([both.knows(older.id), createEncrypter(newer).knows(older.id)], [true, false]);
   });
 });
@@ -87,16 +87,16 @@ describe('sealing keys', () => {
     const ids = [first, second].map((text) => readEncryptionKey(text)?.id);
     const file = join(folder, 'keys');
     await writeFile(file, `# the new one\n${first}\n\n  ${Buffer.from(second, 'base64url').toString('base64')}\n`);
-    const fromFile = openEncrypter({ sealingKeys: [], sealingKeyFile: file });
+    const fromFile = openEncrypter({ encryptionKeys: [], encryptionKeyFile: file });
     const fromEnvironment = openEncrypter({
-      sealingKeys: [new Secret(first), new Secret(second)],
-      sealingKeyFile: null,
+      encryptionKeys: [new Secret(first), new Secret(second)],
+      encryptionKeyFile: null,
     });
     for (const encrypter of [fromFile, fromEnvironment]) {
       assert.equal(encrypter?.currentKeyId, ids[0]);
       assert.equal(encrypter?.knows(ids[1] ?? ''), true);
     }
-    assert.equal(openEncrypter({ sealingKeys: [], sealingKeyFile: null }), null);
+    assert.equal(openEncrypter({ encryptionKeys: [], encryptionKeyFile: null }), null);
   });
 
   it('with errors are reported by setting and number, without showing them', async (t) => {
@@ -105,14 +105,14 @@ describe('sealing keys', () => {
     const file = join(folder, 'keys');
     await writeFile(file, `${createEncryptionKey()}\nmy-secret-passphrase\n`);
     assert.throws(
-      () => openEncrypter({ sealingKeys: [], sealingKeyFile: file }),
+      () => openEncrypter({ encryptionKeys: [], encryptionKeyFile: file }),
       /SEALING_KEY_FILE: key number 2 must be the base64 encoding/,
     );
     await writeFile(file, '# none\n');
-    assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: file }), /contains no key/);
+    assert.throws(() => openEncrypter({ encryptionKeys: [], encryptionKeyFile: file }), /contains no key/);
     const absent = join(folder, 'absent');
-    assert.throws(() => openEncrypter({ sealingKeys: [], sealingKeyFile: absent }), /cannot be read \(ENOENT\)/);
-    const both = { sealingKeys: [new Secret(createEncryptionKey())], sealingKeyFile: file };
+    assert.throws(() => openEncrypter({ encryptionKeys: [], encryptionKeyFile: absent }), /cannot be read \(ENOENT\)/);
+    const both = { encryptionKeys: [new Secret(createEncryptionKey())], encryptionKeyFile: file };
     assert.throws(() => openEncrypter(both), /both set/);
   });
 });

@@ -20,9 +20,9 @@ export interface EncryptedText {
 export interface Encrypter {
   readonly currentKeyId: string;
   knows(keyId: string): boolean;
-  seal(plain: string, place: EncryptionContext): EncryptedText;
+  encrypt(plain: string, place: EncryptionContext): EncryptedText;
   /** @returns null when the text was encrypted with another key, for another context, or was changed */
-  open(sealed: string, place: EncryptionContext): string | null;
+  decrypt(encrypted: string, place: EncryptionContext): string | null;
   /** Returns keyed hashes with each of its keys, the current one first. */
   hashes(text: string): readonly string[];
 }
@@ -64,7 +64,7 @@ export function createEncrypter(current: EncryptionKey, others: readonly Encrypt
     currentKeyId: current.id,
     knows: (keyId) => keys.has(keyId),
     hashes: (text) => [current, ...others].map(({ bytes }) => keyedHash(Buffer.from(bytes.reveal(), 'base64'), text)),
-    seal(plain, place) {
+    encrypt(plain, place) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, Buffer.from(current.bytes.reveal(), 'base64'), nonce);
       cipher.setAAD(boundTo(current.id, place));
@@ -72,8 +72,8 @@ export function createEncrypter(current: EncryptionKey, others: readonly Encrypt
       const text = [version, current.id, nonce.toString('base64url'), body.toString('base64url')].join('.');
       return { text, keyId: current.id };
     },
-    open(sealed, place) {
-      const [found, keyId = '', nonce = '', body = '', ...more] = sealed.split('.');
+    decrypt(encrypted, place) {
+      const [found, keyId = '', nonce = '', body = '', ...more] = encrypted.split('.');
       const key = keyBytes(keyId);
       const bytes = Buffer.from(body, 'base64url');
       if (found !== version || key === undefined || more.length > 0 || bytes.length < tagBytes) return null;

@@ -25,7 +25,7 @@ export interface ProfileMaintenance {
 export interface Rotation {
   /** The id of the key that encrypts. */
   readonly keyId: string;
-  readonly resealed: number;
+  readonly reencrypted: number;
   /** Profiles that no key of the settings decrypts, as `project/name`. */
   readonly unreadable: readonly string[];
   /** Maps the id of each key in use to the number of profiles that it encrypts. */
@@ -45,9 +45,9 @@ export function createProfileMaintenance({
   store,
   openEncrypter,
 }: ProfileMaintenanceDeps): ProfileMaintenance {
-  async function* sealedByOthers(keyId: string): AsyncGenerator<StoredProfile> {
+  async function* encryptedByOtherKeys(keyId: string): AsyncGenerator<StoredProfile> {
     for (let after = ''; ; ) {
-      const profiles = await repository.sealedByOthers(keyId, after, batch);
+      const profiles = await repository.listEncryptedByOtherKeys(keyId, after, batch);
       yield* profiles;
       const last = profiles.at(-1);
       if (last === undefined) return;
@@ -59,26 +59,26 @@ export function createProfileMaintenance({
     async rotate() {
       const encrypter = await openEncrypter();
       if (encrypter === null) throw encryptionNotConfigured();
-      let resealed = 0;
+      let reencrypted = 0;
       const unreadable: string[] = [];
-      for await (const profile of sealedByOthers(encrypter.currentKeyId)) {
-        const plain = encrypter.open(profile.sealed, placeOf(profile));
+      for await (const profile of encryptedByOtherKeys(encrypter.currentKeyId)) {
+        const plain = encrypter.decrypt(profile.encrypted, placeOf(profile));
         if (plain === null) {
           unreadable.push(nameOf(profile));
           continue;
         }
-        const { text: sealed, keyId } = encrypter.seal(plain, placeOf(profile));
-        if (await repository.replace(profile, { sealed, keyId, updatedAt: profile.updatedAt })) resealed += 1;
+        const { text: encrypted, keyId } = encrypter.encrypt(plain, placeOf(profile));
+        if (await repository.replace(profile, { encrypted, keyId, updatedAt: profile.updatedAt })) reencrypted += 1;
       }
       if (unreadable.length === 0) await store.replaceEncryptionKey(encrypter.currentKeyId);
-      return { keyId: encrypter.currentKeyId, resealed, unreadable, keys: await repository.countByKey() };
+      return { keyId: encrypter.currentKeyId, reencrypted, unreadable, keys: await repository.countByKey() };
     },
     async forgetUnreadable() {
       const encrypter = await openEncrypter();
       const forgotten: string[] = [];
       // No key has an empty id, so this reads every profile.
-      for await (const profile of sealedByOthers('')) {
-        if (encrypter !== null && encrypter.open(profile.sealed, placeOf(profile)) !== null) continue;
+      for await (const profile of encryptedByOtherKeys('')) {
+        if (encrypter !== null && encrypter.decrypt(profile.encrypted, placeOf(profile)) !== null) continue;
         if (await repository.remove(profile.projectId, profile.name)) forgotten.push(nameOf(profile));
       }
       await store.replaceEncryptionKey(encrypter?.currentKeyId ?? null);
@@ -101,9 +101,9 @@ export async function checkEncryptionKeys(
 ): Promise<void> {
   const missing = [...(await repository.countByKey())].filter(([keyId]) => encrypter?.knows(keyId) !== true);
   if (missing.length === 0) return;
-  const sealed = missing.map(([keyId, count]) => `${count} with the key ${keyId}`).join(', ');
+  const keys = missing.map(([keyId, count]) => `${count} with the key ${keyId}`).join(', ');
   throw new OperatorError(
-    `Stored credentials are encrypted with keys that are missing (${sealed}). Put the keys back: into ` +
+    `Stored credentials are encrypted with keys that are missing (${keys}). Put the keys back: into ` +
       'QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE, or the file "encryption-key" into the data folder ' +
       `of a store in SQLite. If they are lost, remove these credentials by "${commandName} profile forget --unreadable".`,
   );

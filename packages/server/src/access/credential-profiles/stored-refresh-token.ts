@@ -11,7 +11,7 @@ export interface StoredRefreshTokenDeps {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** Decrypts the credentials of a profile. Throws when that fails. */
   readonly open: (profile: StoredProfile) => Record<string, unknown>;
-  readonly seal: (text: string, profile: StoredProfile) => Pick<StoredProfile, 'sealed' | 'keyId'>;
+  readonly encrypt: (text: string, profile: StoredProfile) => Pick<StoredProfile, 'encrypted' | 'keyId'>;
   /** New refresh tokens that could not be stored, by profile id. The next refresh stores them first. */
   readonly unstored: Map<string, Rotation>;
 }
@@ -87,9 +87,9 @@ export function createStoredRefreshToken(
       const { credentials, superseded } = splitSuperseded(deps.open(current));
       if (credentials[name] !== used) return false;
       const text = joinSuperseded({ ...credentials, [name]: token }, [...superseded, used]);
-      const seal = deps.seal(text, current);
+      const encrypted = deps.encrypt(text, current);
       // The call fails only when another writer, for example a rotation of the encryption key, succeeds.
-      if (await repository.replace(current, { ...seal, updatedAt: current.updatedAt })) return true;
+      if (await repository.replace(current, { ...encrypted, updatedAt: current.updatedAt })) return true;
     }
   }
 

@@ -86,7 +86,7 @@ async function acceptRuns(
     );
     const rows = remaining.map(({ run, request }) => ({
       ...{ project_id: run.projectId, run_id: run.id, request: request.text, attempts: 0 },
-      ...{ sealed: Number(request.isSealed), repeatable: Number(request.isRepeatable) },
+      ...{ sealed: Number(request.isEncrypted), repeatable: Number(request.isRepeatable) },
     }));
     await transaction.insertInto('run_request').values(rows).execute();
   }

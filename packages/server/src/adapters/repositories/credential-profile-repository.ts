@@ -46,12 +46,12 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
       const found = read.selectFrom('credential_profile').select('id').where('project_id', '=', projectId);
       return (await found.where('id', '=', id).executeTakeFirst()) !== undefined;
     },
-    replace: async (profile, { sealed, keyId, updatedAt }) => {
+    replace: async (profile, { encrypted, keyId, updatedAt }) => {
       const result = await write
         .updateTable('credential_profile')
-        .set({ sealed, key_id: keyId, updated_at: updatedAt })
+        .set({ sealed: encrypted, key_id: keyId, updated_at: updatedAt })
         .where('id', '=', profile.id)
-        .where('sealed', '=', profile.sealed)
+        .where('sealed', '=', profile.encrypted)
         .executeTakeFirst();
       return result.numUpdatedRows === 1n;
     },
@@ -88,7 +88,7 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
         .execute();
       return new Map(rows.map((row) => [row.key_id, Number(row.profiles)]));
     },
-    sealedByOthers: async (keyId, after, limit) => {
+    listEncryptedByOtherKeys: async (keyId, after, limit) => {
       const rows = await read
         .selectFrom('credential_profile')
         .selectAll()
@@ -127,7 +127,7 @@ function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
     projectId: row.project_id,
     bundleId: row.bundle_id,
     name: row.name,
-    sealed: row.sealed,
+    encrypted: row.sealed,
     keyId: row.key_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -140,7 +140,7 @@ function toRow(profile: StoredProfile): Insertable<CredentialProfileTable> {
     project_id: profile.projectId,
     bundle_id: profile.bundleId,
     name: profile.name,
-    sealed: profile.sealed,
+    sealed: profile.encrypted,
     key_id: profile.keyId,
     created_at: profile.createdAt,
     updated_at: profile.updatedAt,

@@ -80,7 +80,7 @@ function isOneOf(key: RawBuilder<unknown>, rows: readonly OrphanedRow[]): RawBui
 function toOrphanedRun(row: OrphanedRow, lease: RunLease): OrphanedRun {
   return {
     run: { ...toRun(row), lease },
-    request: { text: row.request, isSealed: row.sealed === 1, isRepeatable: row.repeatable === 1 },
+    request: { text: row.request, isEncrypted: row.sealed === 1, isRepeatable: row.repeatable === 1 },
     attempts: row.attempts + (row.begun_at === null ? 0 : 1),
     isCancelAsked: row.cancel_asked === 1,
   };

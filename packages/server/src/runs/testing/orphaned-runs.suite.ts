@@ -23,7 +23,11 @@ export function describeOrphanedRuns(
       ...underWay(projectId, { owner, until: at + length }),
       bundleId,
     }));
-    const accepted = runs.map((run) => ({ run, request: { text: '{}', isSealed: false, isRepeatable }, claim: null }));
+    const accepted = runs.map((run) => ({
+      run,
+      request: { text: '{}', isEncrypted: false, isRepeatable },
+      claim: null,
+    }));
     await repository().accept(accepted, { owner, at });
     return { projectId, ids: runs.map(({ id }) => id) };
   }

@@ -30,7 +30,7 @@ const failed: RunEnd = {
 };
 const result = { status: 200 as const, data: { said: 'a\u0000b' }, run_id: 'x', duration_ms: 1 };
 
-const storedRequest: StoredRequest = { text: '{"what":"was asked"}', isSealed: false, isRepeatable: true };
+const storedRequest: StoredRequest = { text: '{"what":"was asked"}', isEncrypted: false, isRepeatable: true };
 const me = 'me';
 
 export interface OpenedRuns {
@@ -182,7 +182,7 @@ function testLeases(repository: () => RunRepository): void {
     const project = newId('project');
     const [owner, dead, other] = [newId('run'), newId('run'), newId('run')];
     const mine = await accept(project, owner);
-    const theirs = await accept(project, dead, { text: 'sealed', isSealed: true, isRepeatable: false });
+    const theirs = await accept(project, dead, { text: 'encrypted', isEncrypted: true, isRepeatable: false });
     assert.deepEqual(
       (await repository().renew({ owner, at: 100 })).map(({ id }) => id),
       [mine.id],
@@ -192,7 +192,7 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(more, []);
     assert.deepEqual(claimedRun, {
       run: { ...theirs, lease: { owner, until: 250 } },
-      request: { text: 'sealed', isSealed: true, isRepeatable: false },
+      request: { text: 'encrypted', isEncrypted: true, isRepeatable: false },
       ...{ attempts: 0, isCancelAsked: false },
     });
     assert.deepEqual(await claimOrphaned(project, other, 150), []);

@@ -13,8 +13,18 @@ const newId = createNewId();
 
 function profileOf(projectId: string, name: string, changes: Partial<StoredProfile> = {}): StoredProfile {
   const id = newId('credentialProfile');
-  const sealed = `v1.key-1.nonce.${id}`;
-  return { id, projectId, bundleId: 'weather', name, sealed, keyId: 'key-1', createdAt: 5, updatedAt: 6, ...changes };
+  const encrypted = `v1.key-1.nonce.${id}`;
+  return {
+    id,
+    projectId,
+    bundleId: 'weather',
+    name,
+    encrypted,
+    keyId: 'key-1',
+    createdAt: 5,
+    updatedAt: 6,
+    ...changes,
+  };
 }
 
 const add = (repository: CredentialProfileRepository, profile: StoredProfile) => repository.add(profile, 1_000);
@@ -80,12 +90,16 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     const { repository, newProject } = opened();
     const profile = profileOf(await newProject(), 'one');
     await add(repository, profile);
-    const seals = Array.from({ length: 5 }, (_, index) => ({ sealed: `new ${index}`, keyId: 'key-2', updatedAt: 9 }));
-    const replaced = await Promise.all(seals.map((seal) => repository.replace(profile, seal)));
+    const replacements = Array.from({ length: 5 }, (_, index) => ({
+      encrypted: `new ${index}`,
+      keyId: 'key-2',
+      updatedAt: 9,
+    }));
+    const replaced = await Promise.all(replacements.map((replacement) => repository.replace(profile, replacement)));
     assert.equal(replaced.filter(Boolean).length, 1);
-    const storedSeal = seals[replaced.indexOf(true)];
-    assert.deepEqual(await repository.find(profile.projectId, 'one'), { ...profile, ...storedSeal });
-    assert.equal(await repository.replace(profile, { sealed: 'late', keyId: 'key-3', updatedAt: 10 }), false);
+    const stored = replacements[replaced.indexOf(true)];
+    assert.deepEqual(await repository.find(profile.projectId, 'one'), { ...profile, ...stored });
+    assert.equal(await repository.replace(profile, { encrypted: 'late', keyId: 'key-3', updatedAt: 10 }), false);
   });
 
   test('the profiles of each key are counted, and those of other keys are returned in parts', async () => {
@@ -100,7 +114,7 @@ export function testCredentialProfileRepository(opened: () => OpenedProfiles): v
     assert.equal(now.size, before.size + 2);
     const found: string[] = [];
     for (let after = ''; ; ) {
-      const part = await repository.sealedByOthers('count-a', after, 1);
+      const part = await repository.listEncryptedByOtherKeys('count-a', after, 1);
       const [one] = part;
       if (one === undefined) break;
       found.push(one.keyId);
