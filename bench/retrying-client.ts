@@ -25,7 +25,7 @@ const betweenConnectsMs = 20;
  * Milliseconds that a client waits for a restart. A supervisor restarts the service immediately, so a longer absence
  * fails the request.
  */
-const patienceMs = 60_000;
+const maxRetryMs = 60_000;
 
 /**
  * Creates a client with one connection per address, reused until the server closes it; Node's agent honours
@@ -36,7 +36,7 @@ export function createRetryingClient(): RetryingClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   async function retry(call: Call): Promise<Attempt> {
-    const last = performance.now() + patienceMs;
+    const last = performance.now() + maxRetryMs;
     for (;;) {
       const attempt = await tryOnce(agent, call);
       if (!attempt.refused || performance.now() > last) return attempt;

@@ -38,7 +38,7 @@ export interface SoakResult {
 
 const credential = 'soak-credential-7b1e0d55c2f94a68';
 const lanes = 8;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 interface Service {
   readonly process: ChildProcess;
@@ -50,13 +50,13 @@ export async function soak({ folder, runsPerKill, serviceKills, ...plan }: SoakP
   const places = { data: join(folder, 'data'), bundles: join(folder, 'bundles'), temporary: join(folder, 'temporary') };
   await writeBundle(places.bundles);
   await mkdir(places.temporary, { recursive: true });
-  const tally = { succeeded: 0, failed: 0, childrenKilled: 0 };
+  const counts = { succeeded: 0, failed: 0, childrenKilled: 0 };
   let orphans = 0;
   const share = Math.ceil(plan.executions / serviceKills);
   for (let kill = 0; kill < serviceKills; kill += 1) {
     const service = await startService(places);
     // Kills the service while every lane still has work.
-    const work = execute(service, { runs: share, runsPerKill, tally });
+    const work = execute(service, { runs: share, runsPerKill, counts });
     while (work.left() > lanes) await pause(5);
     const children = childrenOf(service.pid);
     await end(service, 'SIGKILL');
@@ -64,18 +64,18 @@ export async function soak({ folder, runsPerKill, serviceKills, ...plan }: SoakP
     orphans += await countLeft(children);
   }
   const service = await startService(places);
-  await execute(service, { runs: plan.warmRuns, runsPerKill, tally }).over;
+  await execute(service, { runs: plan.warmRuns, runsPerKill, counts }).over;
   const before = await settledMemory(service.pid);
-  await execute(service, { runs: plan.watchedRuns, runsPerKill, tally }).over;
+  await execute(service, { runs: plan.watchedRuns, runsPerKill, counts }).over;
   const growthMb = (await settledMemory(service.pid)) - before;
   const zombies = await countZombies(service.pid);
   const children = childrenOf(service.pid);
   await end(service, 'SIGTERM');
   orphans += await countLeft([...children, ...processesOf(places.bundles)]);
-  return { ...tally, zombies, orphans, ...filesLeft(places), growthMb };
+  return { ...counts, zombies, orphans, ...filesLeft(places), growthMb };
 }
 
-interface Tally {
+interface Counts {
   succeeded: number;
   failed: number;
   childrenKilled: number;
@@ -84,7 +84,7 @@ interface Tally {
 /** Counts every response, whatever its content, and every call that the end of the service interrupted. */
 function execute(
   service: Service,
-  { runs, runsPerKill, tally }: { runs: number; runsPerKill: number; tally: Tally },
+  { runs, runsPerKill, counts }: { runs: number; runsPerKill: number; counts: Counts },
 ): { left(): number; readonly over: Promise<unknown> } {
   let remaining = runs;
   const body = JSON.stringify({
@@ -94,12 +94,12 @@ function execute(
   const lane = async (): Promise<void> => {
     while (remaining > 0) {
       remaining -= 1;
-      if (Math.random() < 1 / runsPerKill) tally.childrenKilled += killOneOf(childrenOf(service.pid));
+      if (Math.random() < 1 / runsPerKill) counts.childrenKilled += killOneOf(childrenOf(service.pid));
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(`${service.url}/v1/execute`, { method: 'POST', headers, body }).catch(() => null);
       await answer?.arrayBuffer().catch(() => null);
-      if (answer?.status === 200) tally.succeeded += 1;
-      else tally.failed += 1;
+      if (answer?.status === 200) counts.succeeded += 1;
+      else counts.failed += 1;
       if (answer === null && service.process.signalCode !== null) return;
     }
   };
@@ -180,7 +180,7 @@ const stateOf = (pid: number): string => /\) (\S)/.exec(textOf(`/proc/${pid}/sta
 
 /** Waits until the count is 0 or the time limit is reached. Returns the last count. */
 async function untilNone(count: () => number): Promise<number> {
-  for (const last = Date.now() + patienceMs; count() > 0 && Date.now() < last; ) await pause(20);
+  for (const last = Date.now() + timeoutMs; count() > 0 && Date.now() < last; ) await pause(20);
   return count();
 }
 

@@ -78,7 +78,7 @@ const nobody: RunCaller = { projectId: '-', origin: 'execute' };
  */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
-  const means = { newId: deps.newId, limits, openLargeAnswers: createLargeAnswerReceivers(deps.artifacts) };
+  const context = { newId: deps.newId, limits, openLargeAnswers: createLargeAnswerReceivers(deps.artifacts) };
   const observer = deps.observer ?? noObserver;
   const calls = createPreparedCalls();
   const verification = calls.ofVerification;
@@ -97,7 +97,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const { credentials } = request;
     const own = plugin.manifest.request?.inject;
     const isRepeatable = isPluginRepeatable(plugin);
-    const begun = begin(means, { bundle, credentials, signal, caller, own, isRepeatable });
+    const begun = begin(context, { bundle, credentials, signal, caller, own, isRepeatable });
     const input = readInput(plugin, request.input_params, begun);
     const { handlerPath } = plugin;
     const isolation = handlerPath === null ? 'none' : bundle.isolation;
@@ -126,7 +126,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);
       const own = bundle.manifest.verify?.request.inject;
       const { credentials } = request;
-      const begun = begin(means, { bundle, credentials, signal, caller, own, wantsFreshToken: true });
+      const begun = begin(context, { bundle, credentials, signal, caller, own, wantsFreshToken: true });
       const run: Run = { ...begun, pluginId: null, isolation: 'none', input: {} };
       run.trace.validatedAt = performance.now();
       // A bundle without a verification call takes no credentials that could be wrong.
@@ -143,14 +143,14 @@ function getBundle(catalogue: Pick<Catalogue, 'findBundle' | 'loading'>, bundleI
   throw catalogue.loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
 }
 
-interface Means {
+interface ExecutionContext {
   readonly newId: NewId;
   readonly limits: ExecutionLimits;
   readonly openLargeAnswers: () => LargeAnswers;
 }
 
 function begin(
-  { newId, limits, openLargeAnswers }: Means,
+  { newId, limits, openLargeAnswers }: ExecutionContext,
   { bundle, credentials: received, signal, caller, own, ...options }: RunStart,
 ): Begun {
   const trace = createRunTimings();

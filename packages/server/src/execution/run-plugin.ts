@@ -93,11 +93,11 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
 
     async runTool(tool, run) {
       const { redactor } = run.policy.egress;
-      const hide = (text: string) => redactedOr(redacted, () => redactor.text(text));
+      const redact = (text: string) => redactedOr(redacted, () => redactor.text(text));
       const report = run.caller.onProgress;
       const onProgress =
         report &&
-        ((progress: RunProgress) => report({ ...progress, message: progress.message && hide(progress.message) }));
+        ((progress: RunProgress) => report({ ...progress, message: progress.message && redact(progress.message) }));
       return await runHere(run, (context) => tools.run(tool, run.input, { ...context, onProgress }));
     },
 
@@ -105,7 +105,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       const { bundle, policy, signal, input } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
       // The process may send any text. A text that cannot be redacted must not fail more than its own run.
-      const hide = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
+      const redact = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
       const task = {
         bundleId: bundle.id,
@@ -120,12 +120,12 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
         onProgress: (fraction: number, message: string | undefined) => {
-          const progress = { fraction, message: message && hide(message) };
+          const progress = { fraction, message: message && redact(message) };
           run.caller.onProgress?.(progress);
           observer.progressed(run, progress);
         },
         timings: run.trace,
-        hide,
+        hide: redact,
       };
       const outcome = await sandbox.run(task, signal);
       if (outcome.kind === 'returned_large') {

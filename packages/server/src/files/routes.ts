@@ -98,12 +98,12 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
     });
     admitted.set(request, admission);
-    const giveBack = () => {
+    const releaseAdmission = () => {
       if (admitted.delete(request)) admission.release().catch((error) => request.log.error({ err: error }));
     };
-    reply.raw.once('close', giveBack);
+    reply.raw.once('close', releaseAdmission);
     if (!request.raw.destroyed) return;
-    giveBack();
+    releaseAdmission();
     throw bodyCutShort();
   }
 

@@ -17,7 +17,7 @@ export interface RecordEmbeddingDeps {
    * The maximum time a record waits for its vectors, in milliseconds. Afterwards it becomes ready without them; the
    * backfill adds them.
    */
-  readonly patienceMs: number;
+  readonly maxVectorWaitMs: number;
 }
 
 /** The embedding section in the report of a record. */
@@ -61,7 +61,7 @@ export async function embedRecord(
   if (space === undefined || space.model !== embedder.model) {
     return reportResult(embedder, { numChunks, pending: numChunks, refused: 0, end: { kind: 'other_model' } });
   }
-  const until = clock.now() + deps.patienceMs;
+  const until = clock.now() + deps.maxVectorWaitMs;
   let done = 0;
   const onRound = (chunks: number) => {
     done += chunks;

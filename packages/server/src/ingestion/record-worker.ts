@@ -106,7 +106,7 @@ function createClaim({ jobs, concurrency, alone, maxWaitMs }: RecordWorkerDeps) 
 }
 
 /** One attempt to ingest a record. */
-function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, beatSoon }: JobControl): JobHandler {
+function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, renewSoon }: JobControl): JobHandler {
   const timeLeft = job.isOverdue ? 0 : Math.max(0, deps.deadlineMs - job.workedMs);
   const onPassed = () => stop(new DeadlinePassed());
   const deadline = startDeadline({ milliseconds: timeLeft, space: deps.space, signal, onPassed });
@@ -119,7 +119,7 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, beat
     const percent = Math.min(100, Math.max(0, Math.round(exact)));
     if (stage === progress.stage && percent === progress.percent) return;
     progress = { stage, percent };
-    beatSoon();
+    renewSoon();
   }
 
   return {

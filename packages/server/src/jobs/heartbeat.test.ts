@@ -35,7 +35,7 @@ test('requested renewals run immediately, then at most twice a second', async (t
   const { heartbeat, events, pass } = openHeartbeat(t);
   const counts: number[] = [];
   for (let requests = 0; requests < 100; requests += 1) {
-    heartbeat.beatSoon();
+    heartbeat.renewSoon();
     await pass(20);
     if (requests % 25 === 0) counts.push(events.length);
   }
@@ -54,8 +54,8 @@ test('a lost lease and a failed renewal are reported, and only the first ends th
 test('one renewal runs at a time, and none starts after the heartbeat is closed', async (t) => {
   const first = Promise.withResolvers<boolean>();
   const { heartbeat, events, pass } = openHeartbeat(t, () => first.promise);
-  heartbeat.beat();
-  heartbeat.beat();
+  heartbeat.renewNow();
+  heartbeat.renewNow();
   await pass(10);
   assert.deepEqual(events, ['renewed'], 'the second one waits for the first');
   const closed = heartbeat.close();

@@ -1,8 +1,8 @@
 export interface Heartbeat {
   /** Renews the lease now. */
-  beat(): void;
+  renewNow(): void;
   /** Renews the lease now, or half a second after the last renewal; calls until then share one renewal. */
-  beatSoon(): void;
+  renewSoon(): void;
   /** Waits for the renewal in progress. No further renewal starts. */
   close(): Promise<void>;
 }
@@ -21,20 +21,20 @@ const leastMsBetween = 500;
 /** Renews a lease three times as often as needed, one renewal at a time. The lease survives two failed renewals. */
 export function startHeartbeat({ leaseMs, renew, onLost, onError }: HeartbeatOptions): Heartbeat {
   let renewing = Promise.resolve();
-  let resting: NodeJS.Timeout | undefined;
+  let cooldown: NodeJS.Timeout | undefined;
   let isWanted = false;
   let closed = false;
 
-  function beat(): void {
-    clearTimeout(resting);
+  function renewNow(): void {
+    clearTimeout(cooldown);
     isWanted = false;
-    resting = setTimeout(rested, leastMsBetween);
+    cooldown = setTimeout(endCooldown, leastMsBetween);
     renewing = renewing.then(renewOnce);
   }
 
-  function rested(): void {
-    resting = undefined;
-    if (isWanted) beat();
+  function endCooldown(): void {
+    cooldown = undefined;
+    if (isWanted) renewNow();
   }
 
   async function renewOnce(): Promise<void> {
@@ -46,17 +46,17 @@ export function startHeartbeat({ leaseMs, renew, onLost, onError }: HeartbeatOpt
     }
   }
 
-  const timer = setInterval(beat, leaseMs / 3);
+  const timer = setInterval(renewNow, leaseMs / 3);
   return {
-    beat,
-    beatSoon() {
-      if (resting === undefined) beat();
+    renewNow,
+    renewSoon() {
+      if (cooldown === undefined) renewNow();
       else isWanted = true;
     },
     async close() {
       closed = true;
       clearInterval(timer);
-      clearTimeout(resting);
+      clearTimeout(cooldown);
       await renewing;
     },
   };

@@ -14,7 +14,7 @@ export interface JobControl {
   /** Aborts the work for a reason of the handler, for example a deadline. */
   readonly stop: (reason: Error) => void;
   /** Renews the lease soon. The `renew` function stores the progress at that time. */
-  readonly beatSoon: () => void;
+  readonly renewSoon: () => void;
 }
 
 /** The work on one claimed job. */
@@ -64,7 +64,7 @@ export interface Worker {
 
 interface Running<Claimed> {
   readonly job: Claimed;
-  readonly beat: () => void;
+  readonly renewNow: () => void;
   readonly stop: (reason: Error) => void;
   readonly done: Promise<void>;
 }
@@ -96,7 +96,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
     const controller = new AbortController();
     const { signal } = controller;
     const stop = (reason: Error) => controller.abort(reason);
-    const handler = options.handle(job, { signal, stop, beatSoon: () => heartbeat?.beatSoon() });
+    const handler = options.handle(job, { signal, stop, renewSoon: () => heartbeat?.renewSoon() });
     const heartbeat = handler.renew && startHeartbeat({ leaseMs, renew, onLost, onError: onRenewalFailed });
 
     async function renew(): Promise<boolean> {
@@ -130,7 +130,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
         search.trigger();
       });
     if (closing.signal.aborted) stop(new WorkerStopping());
-    return { job, beat: () => heartbeat?.beat(), stop, done };
+    return { job, renewNow: () => heartbeat?.renewNow(), stop, done };
   }
 
   async function settle(job: Claimed, handler: JobHandler, reason: unknown): Promise<void> {
@@ -156,7 +156,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
   return {
     wake: search.trigger,
     recheck(id) {
-      for (const one of running.values()) if (one.job.id === id) one.beat();
+      for (const one of running.values()) if (one.job.id === id) one.renewNow();
     },
     async close() {
       closing.abort();

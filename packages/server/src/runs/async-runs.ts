@@ -69,7 +69,7 @@ export interface AsyncRuns {
   /** A run of this process that has not ended. */
   find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
   /** Writes the heartbeat of this process and recovers orphaned runs. It must continue until `close` has resolved. */
-  readonly upkeep: PeriodicTask;
+  readonly leaseTask: PeriodicTask;
   /** Accepts no more runs. Runs in progress get `graceMs` milliseconds; then they are requeued or interrupted. */
   stop(graceMs: number): void;
   /** Resolves when all runs have ended. */
@@ -164,7 +164,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
       if (run?.stored.projectId !== projectId) return undefined;
       return { cancel: () => cancel(run), done: run.done.promise };
     },
-    upkeep: { name: 'leases of asynchronous runs', pause: options.lookMs, run: renewAndRecover },
+    leaseTask: { name: 'leases of asynchronous runs', pause: options.lookMs, run: renewAndRecover },
     stop,
     close: async () => {
       stop(0);

@@ -78,7 +78,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
     if (execution === null || run.stopReason === 'lost') return;
     const isCutOff = run.stopReason === 'stopping' && execution.outcome.kind === 'cancelled';
     if (isCutOff && isRequeueable(run)) return await requeue(run);
-    await storeEnd(run, isCutOff ? interrupted(run) : ended(run, execution));
+    await storeOutcome(run, isCutOff ? interrupted(run) : ended(run, execution));
   }
 
   function ended({ prepared, stored }: AsyncRun, execution: Execution): StoredEnd {
@@ -89,7 +89,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
   }
 
   /** Stores the end and retries while the database is unavailable. After the grace period another process ends the run. */
-  async function storeEnd({ stored }: AsyncRun, stores: StoredEnd): Promise<void> {
+  async function storeOutcome({ stored }: AsyncRun, stores: StoredEnd): Promise<void> {
     const onRetry = (err: unknown) => logger.warn({ err, run_id: stored.id }, 'run end not stored');
     const options = { policy: endRetries, signal: deps.graceOver, onRetry };
     try {

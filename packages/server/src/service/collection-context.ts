@@ -47,6 +47,6 @@ export interface CollectionContext {
   readonly timing?: Partial<
     Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
   > & {
-    readonly patienceMs?: number;
+    readonly maxVectorWaitMs?: number;
   };
 }

@@ -85,19 +85,19 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   let filesUrl = '';
   const consoleUrl = () => config.publicFilesUrl ?? filesUrl;
   const { context, firstKey } = await openContext({ ...start, drain, consoleUrl });
-  const sides = await openAddresses(context);
-  const listenTo = async (side: ListenAddress | null, setting: string): Promise<Listening | null> => {
-    if (side === null) return null;
-    await side.releasePort?.();
-    const listening = await listen(side.app, { host: config.host, port: side.port, setting });
+  const addresses = await openAddresses(context);
+  const listenTo = async (address: ListenAddress | null, setting: string): Promise<Listening | null> => {
+    if (address === null) return null;
+    await address.releasePort?.();
+    const listening = await listen(address.app, { host: config.host, port: address.port, setting });
     resources.defer(() => listening.close(config.stopSeconds * 1000));
     return listening;
   };
-  if (sides.files !== null) await createAdministratorOfSettings(context);
+  if (addresses.files !== null) await createAdministratorOfSettings(context);
   start.options.beforeListening?.();
-  const files = await listenTo(sides.files, 'QUARTERMASTER_FILES_PORT');
+  const files = await listenTo(addresses.files, 'QUARTERMASTER_FILES_PORT');
   filesUrl = files?.url ?? '';
-  const plugins = await listenTo(sides.plugins, 'QUARTERMASTER_PLUGINS_PORT');
+  const plugins = await listenTo(addresses.plugins, 'QUARTERMASTER_PLUGINS_PORT');
   const setUpLink =
     files === null
       ? undefined
@@ -120,9 +120,9 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     drain: drain.begin,
     close: async () => {
       drain.begin();
-      sides.files?.endStreams();
-      sides.plugins?.endStreams();
-      sides.mcp?.close();
+      addresses.files?.endStreams();
+      addresses.plugins?.endStreams();
+      addresses.mcp?.close();
       await closeAll(resources);
     },
   };

@@ -7,7 +7,7 @@ import type { CollectionContext } from './collection-context.ts';
 /** Opens the vector index, the embedding stage of records and the backfill. */
 export function openVectorSearch(
   deps: CollectionContext,
-  timing: { leaseMs: number; pollMs: number; backoffMs: number; patienceMs?: number },
+  timing: { leaseMs: number; pollMs: number; backoffMs: number; maxVectorWaitMs?: number },
 ) {
   const { embedding, space, clock, newId, logger, repositories } = deps;
   if (embedding === undefined) return null;
@@ -15,10 +15,10 @@ export function openVectorSearch(
   const { vectors } = repositories;
   const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
   const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
-  const patienceMs = timing.patienceMs ?? defaultRetryMs;
+  const maxVectorWaitMs = timing.maxVectorWaitMs ?? defaultRetryMs;
   return {
     deps: { embedder, vectors, index, isReady: backfill.isReady, clock, logger },
-    embedding: { embedder, vectors, space, clock, logger, patienceMs },
+    embedding: { embedder, vectors, space, clock, logger, maxVectorWaitMs },
     backfill,
     /** Called when a chunk was created or changed directly. */
     onVectorMissing(collectionId: string) {

@@ -56,8 +56,8 @@ export function openAccess({
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
   const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
-  const upkeep = startPeriodicTasks([sweep], logger);
-  resources.defer(() => upkeep.close());
+  const tasks = startPeriodicTasks([sweep], logger);
+  resources.defer(() => tasks.close());
 
   const sessions = createSessions({ repository, clock, newId });
   const { publicFilesUrl } = config;

@@ -57,7 +57,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
         signal,
       ),
   };
-  const upkeep = startPeriodicTasks(
+  const tasks = startPeriodicTasks(
     [
       {
         name: 'reconcile files',
@@ -79,7 +79,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
     ],
     logger,
   );
-  resources.defer(() => upkeep.close());
+  resources.defer(() => tasks.close());
   return { files, blobs, reportDamage, conditions: health.conditions };
 }
 

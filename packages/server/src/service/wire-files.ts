@@ -39,7 +39,7 @@ import { openEmbedding } from './wire-embedding.ts';
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
 const leastUploadRate = 1024;
 const uploadGraceMs = 10_000;
-const upkeepPauseMs = 3_600_000;
+const taskPauseMs = 3_600_000;
 
 export interface FilesAddress extends ListenAddress {
   readonly guard: Guard;
@@ -53,11 +53,11 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
-  const upkeep = startPeriodicTasks(
-    [{ name: 'forget answers', pause: upkeepPauseMs, run: () => context.idempotencyRepository.sweep(clock.now()) }],
+  const tasks = startPeriodicTasks(
+    [{ name: 'forget answers', pause: taskPauseMs, run: () => context.idempotencyRepository.sweep(clock.now()) }],
     logger,
   );
-  resources.defer(() => upkeep.close());
+  resources.defer(() => tasks.close());
   const collections = await openCollections(context, createFileAccess(stored));
 
   const access = openAccess(context);

@@ -59,7 +59,7 @@ export function openAsyncRuns(
     ...{ ...options, repository, clock, logger, owner: randomUUID() },
     changed: (runId) => runStore.changed(runId),
   });
-  const recovery = startPeriodicTasks([asyncRuns.upkeep], logger);
+  const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);
   resources.defer(() => recovery.close());
   resources.defer(() => asyncRuns.close());
   const runs = createRuns({ repository, store: runStore, asyncRuns, clock });

@@ -71,7 +71,7 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
       this.set(low ? 1 : 0);
     },
   });
-  const upkeep = startPeriodicTasks(
+  const tasks = startPeriodicTasks(
     [{ name: 'watch disk space', pause: lookMs, run: async () => ballast.adjust(await look()) }],
     logger,
   );
@@ -82,6 +82,6 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
       signal.throwIfAborted();
       while (!(await hasSpace())) await pause(lookMs, undefined, { signal });
     },
-    close: upkeep.close,
+    close: tasks.close,
   };
 }

@@ -33,7 +33,7 @@ export async function addFiles(
     if (reason !== undefined) refused.set(file.id, { kind: reason });
     else if (claim !== null && !(await storeAnswer(transaction, claim))) {
       refused.set(file.id, { kind: 'claim_lost' });
-      usage.giveBack(file);
+      usage.subtract(file);
     } else stored.push(file);
   }
   await usage.settle();
@@ -56,7 +56,7 @@ async function addUsage(transaction: Transaction<Tables>, files: readonly NewFil
   const { maxProjectBytes, maxFiles } = limits;
   const refusals = new Map<NewRow, 'no_room' | 'too_many_files'>();
   const unused = new Map<string, ProjectUsage>();
-  const addUnused = ({ projectId, bytes }: NewRow) => {
+  const subtract = ({ projectId, bytes }: NewRow) => {
     const sum = unused.get(projectId) ?? { bytes: 0, files: 0 };
     unused.set(projectId, { bytes: sum.bytes - bytes, files: sum.files - 1 });
   };
@@ -78,12 +78,12 @@ async function addUsage(transaction: Transaction<Tables>, files: readonly NewFil
         bytes += file.bytes;
         count += 1;
       }
-      if (refusals.has(file)) addUnused(file);
+      if (refusals.has(file)) subtract(file);
     }
   }
   return {
     refusals,
-    giveBack: addUnused,
+    subtract,
     async settle() {
       for (const [projectId, change] of unused) await changeUsage(transaction, projectId, change);
     },

@@ -5,7 +5,7 @@ export interface WorkerStart {
   readonly path: string;
   readonly readOnly: boolean;
   readonly port: MessagePort;
-  readonly bell: Int32Array;
+  readonly requestSignal: Int32Array;
 }
 
 /**

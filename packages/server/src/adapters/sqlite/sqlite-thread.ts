@@ -85,8 +85,8 @@ export async function openSqliteThread(
   { readOnly, memory = mostMemory }: { readOnly: boolean; memory?: number },
 ): Promise<SqliteThread> {
   const { port1: ownPort, port2: theirs } = new MessageChannel();
-  const bell = new Int32Array(new SharedArrayBuffer(4));
-  const workerData: WorkerStart = { path, readOnly, port: theirs, bell };
+  const requestSignal = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: WorkerStart = { path, readOnly, port: theirs, requestSignal };
   const resourceLimits = { maxOldGenerationSizeMb: memory };
   const options = {
     workerData,
@@ -129,8 +129,8 @@ export async function openSqliteThread(
   async function send(request: WorkerRequest): Promise<StatementAnswer> {
     if (failure === undefined) ownPort.postMessage(request);
     const answer = wait();
-    Atomics.add(bell, 0, 1);
-    Atomics.notify(bell, 0);
+    Atomics.add(requestSignal, 0, 1);
+    Atomics.notify(requestSignal, 0);
     return answer;
   }
   async function closeOnce(): Promise<void> {

@@ -27,7 +27,7 @@ const checkpointPages = 4_000;
 /** Bytes of the write-ahead log that stay on disk after a checkpoint. */
 const logSizeLimit = 64 * 1024 * 1024;
 
-interface Prepared {
+interface PreparedStatement {
   readonly statement: StatementSync;
   readonly givesRows: boolean;
 }
@@ -35,7 +35,7 @@ interface Connection {
   readonly db: DatabaseSync;
   /** A writer takes the lock at the start, so that a write of another process cannot make it fail later. */
   readonly begin: string;
-  prepare(sql: string): Prepared;
+  prepare(sql: string): PreparedStatement;
   procedures?: ThreadProcedures;
 }
 
@@ -59,8 +59,8 @@ function assertPragma(db: DatabaseSync, name: string, expected: string | number)
 }
 
 /** Caches the statements used last. A Map keeps the order of insertion, so the first key is the oldest. */
-function createStatementCache(db: DatabaseSync): (sql: string) => Prepared {
-  const cache = new Map<string, Prepared>();
+function createStatementCache(db: DatabaseSync): (sql: string) => PreparedStatement {
+  const cache = new Map<string, PreparedStatement>();
   return (sql) => {
     const known = cache.get(sql);
     if (known !== undefined) {
@@ -181,12 +181,12 @@ function attempt(act: () => StatementAnswer, { path }: WorkerStart): WorkerAnswe
 }
 
 /** Waits in `Atomics.wait` instead of an event loop, which halves the time of a round trip with `postMessage`. */
-function nextRequest(port: MessagePort, bell: Int32Array): WorkerRequest {
+function nextRequest(port: MessagePort, requestSignal: Int32Array): WorkerRequest {
   for (;;) {
-    const rung = Atomics.load(bell, 0);
+    const lastSignal = Atomics.load(requestSignal, 0);
     const received = receiveMessageOnPort(port);
     if (received !== undefined) return received.message;
-    Atomics.wait(bell, 0, rung);
+    Atomics.wait(requestSignal, 0, lastSignal);
   }
 }
 
@@ -203,7 +203,7 @@ function serve(start: WorkerStart): void {
   }, start);
   start.port.postMessage(opened);
   while (connection !== undefined) {
-    const request = nextRequest(start.port, start.bell);
+    const request = nextRequest(start.port, start.requestSignal);
     const current = connection;
     const answer = attempt(() => handle(current, request), start);
     start.port.postMessage(answer);

@@ -83,8 +83,8 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       for (const folder of folders) {
         const before = known.get(folder.path);
         const reading = readings.get(folder.path);
-        const means = { compiler, capabilities, operatorHosts, readManifest, stamp: folder.stamp };
-        const entry = reading === undefined ? before : follow(folder, { before, reading, means });
+        const compileOptions = { compiler, capabilities, operatorHosts, readManifest, stamp: folder.stamp };
+        const entry = reading === undefined ? before : follow(folder, { before, reading, compileOptions });
         if (entry !== undefined) entries.set(folder.path, entry);
       }
       known = entries;
@@ -105,7 +105,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
   };
 
   /** Combines a new reading of a folder with the active version. */
-  function follow({ name, stamp }: BundleFolder, { before, reading, means }: ReadBefore): KnownBundle {
+  function follow({ name, stamp }: BundleFolder, { before, reading, compileOptions }: ReadBefore): KnownBundle {
     const { bundle: source, failures } = reading;
     logFailures(failures, logger);
     const isClean = failures.length === 0;
@@ -114,7 +114,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
       return { ...before, stamp, failures, isKept: true };
     }
     if (source === undefined) return { name, stamp, inForce: undefined, isClean, failures, isKept: false };
-    const bundle = compileBundle(source, means);
+    const bundle = compileBundle(source, compileOptions);
     const { refusal } = bundle;
     if (refusal !== undefined) logger.error({ bundle_id: name, reason: refusal }, 'bundle handlers refused');
     return { name, stamp, inForce: { source, bundle }, isClean, failures, isKept: false };
@@ -124,7 +124,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
 interface ReadBefore {
   readonly before: KnownBundle | undefined;
   readonly reading: Reading;
-  readonly means: CompileBundleOptions;
+  readonly compileOptions: CompileBundleOptions;
 }
 
 /** The state of one folder after it was read. */

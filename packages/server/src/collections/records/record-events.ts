@@ -86,7 +86,7 @@ export function createRecordEvents(deps: RecordEventsDeps): RecordEvents {
       return stream(key, ended, deps.shares.enter({ projectId: key.projectId, keyId }, ended));
     },
     changed(recordId) {
-      for (const ring of listeners.get(recordId) ?? []) ring();
+      for (const notify of listeners.get(recordId) ?? []) notify();
     },
     close: () => closing.abort(),
   };

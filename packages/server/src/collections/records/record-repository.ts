@@ -94,7 +94,7 @@ export interface RecordRepository {
   /** Counts the records of all projects by status. */
   countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;
   /** Makes a record that waits for another attempt claimable immediately. */
-  hurry(key: RecordKey, now: number): Promise<void>;
+  retryNow(key: RecordKey, now: number): Promise<void>;
   /**
    * Ends the processing in `error` and keeps the previous chunks. @returns false when the record was not being
    * processed.

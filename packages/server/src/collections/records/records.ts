@@ -129,7 +129,7 @@ export function createRecords(deps: RecordsDeps): Records {
       await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
       if (before.status !== 'creating') return remake(key, { fields: {}, sent: {} });
-      await records.hurry(key, clock.now());
+      await records.retryNow(key, clock.now());
       deps.onChanged(key.recordId);
       return toItem(await find(key));
     },

@@ -43,7 +43,7 @@ const broker = createBroker({
 
 const control = await countControl();
 const wrong: string[] = [];
-const tally = { direct: 0, redirect: 0, dns: 0, rebinding: 0 };
+const counts = { direct: 0, redirect: 0, dns: 0, rebinding: 0 };
 await expectResponse('http://start.example.com/', 'a public name');
 for (const [index, hostile] of cases.entries()) {
   await direct(hostile);
@@ -57,7 +57,7 @@ for (const server of servers) {
   server.close();
 }
 await names.close();
-console.log(JSON.stringify({ cases: cases.length, ...tally, control, trapped, wrong: wrong.slice(0, 20) }));
+console.log(JSON.stringify({ cases: cases.length, ...counts, control, trapped, wrong: wrong.slice(0, 20) }));
 
 /** Makes all of IPv4 and IPv6 local, so that an escaping call reaches this process and cannot leave the machine. */
 async function makeWorld(): Promise<void> {
@@ -118,7 +118,7 @@ async function direct({ host, name }: SsrfCase): Promise<void> {
   for (const url of [`http://${host}/`, `http://${host}:${proxyPort}/`, `https://${host}/`]) {
     expectRefusal(await send(url), `direct ${name}`);
   }
-  tally.direct += 1;
+  counts.direct += 1;
 }
 
 async function redirected({ host, name }: SsrfCase): Promise<void> {
@@ -127,7 +127,7 @@ async function redirected({ host, name }: SsrfCase): Promise<void> {
   for (status of [301, 302, 303, 307, 308]) {
     expectRefusal(await send('http://start.example.com/redirect', location), `redirect ${status} ${name}`);
   }
-  tally.redirect += 1;
+  counts.redirect += 1;
 }
 
 async function byName({ name }: SsrfCase, index: number): Promise<void> {
@@ -138,7 +138,7 @@ async function byName({ name }: SsrfCase, index: number): Promise<void> {
     status = 302;
     expectRefusal(await send('http://start.example.com/redirect', url), `dns ${kind} ${name} behind a redirect`);
   }
-  tally.dns += 1;
+  counts.dns += 1;
 }
 
 /** Tests names that are public at the first lookup and local at the next: the checked address must be the one contacted. */
@@ -147,7 +147,7 @@ async function rebind(): Promise<void> {
     const url = `http://change-${index}.example.com/`;
     await expectResponse(url, 'the first answer');
     expectRefusal(await send(url), 'the second answer');
-    tally.rebinding += 1;
+    counts.rebinding += 1;
   }
 }
 

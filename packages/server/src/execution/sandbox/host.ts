@@ -122,7 +122,7 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
   }
 
   function redactOutput(run: Run | undefined): void {
-    if (run !== undefined) output.redact(run.hide);
+    if (run !== undefined) output.redact(run.redact);
   }
 
   async function finish(): Promise<string> {

@@ -8,7 +8,7 @@ export interface Run {
   readonly id: string;
   readonly limits: SandboxLimits;
   /** Redacts the secrets of the run from a text. */
-  readonly hide: (text: string) => string;
+  readonly redact: (text: string) => string;
   readonly ended: Promise<RunEnded>;
   /** Starts the clock of the run. Called when all runs before it are answered, so the child may be executing it. */
   begin(): void;
@@ -137,7 +137,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
   return {
     id,
     limits: task.limits,
-    hide: task.hide ?? ((text) => text),
+    redact: task.redact ?? ((text) => text),
     ended,
     begin,
     receive,

@@ -49,7 +49,7 @@ export interface SandboxTask {
   readonly onLog: (message: string, fields: Record<string, unknown> | undefined) => void;
   readonly onProgress: (fraction: number, message: string | undefined) => void;
   /** Redacts the secrets of the run from the output of its process. */
-  readonly hide?: (text: string) => string;
+  readonly redact?: (text: string) => string;
 }
 
 /** Milliseconds of `performance.now()`. */

@@ -27,7 +27,7 @@ const costs = {
   otherScript: 14,
 } as const;
 
-interface Tally {
+interface TextCounts {
   /** Pairs of folded letters, at least one beyond ASCII. A space stands for any other character. */
   readonly pairs: Map<string, number>;
   /** Chinese, Japanese and Korean characters. */
@@ -48,27 +48,27 @@ const closingSymbols = new Set('’”»›…°™‰†²³');
 
 /** Returns a lower value for a likelier text; 0 for a text that is all ASCII. */
 export function unlikelihood(text: string): number {
-  const tally = tallyUp(text.normalize('NFC'));
-  const languages = Object.values(letterModels()).map((model) => costOfLetters(tally, model));
-  const scripts = Object.values(characterModels()).map((model) => costOfCharacters(tally, model));
-  return tally.fixed + Math.min(...languages, ...scripts);
+  const counts = countText(text.normalize('NFC'));
+  const languages = Object.values(letterModels()).map((model) => costOfLetters(counts, model));
+  const scripts = Object.values(characterModels()).map((model) => costOfCharacters(counts, model));
+  return counts.fixed + Math.min(...languages, ...scripts);
 }
 
-function tallyUp(text: string): Tally {
-  const tally: Tally = { pairs: new Map(), characters: new Map(), plain: new Map(), fixed: 0 };
+function countText(text: string): TextCounts {
+  const counts: TextCounts = { pairs: new Map(), characters: new Map(), plain: new Map(), fixed: 0 };
   const order = createOrder();
   let previous = ' ';
   for (const character of text) {
     const found = classify(character);
     const { kind, folded } = found;
-    if (kind === 'wide') add(tally.characters, character);
-    if (kind === 'symbol') tally.fixed += symbolCost(character);
-    if (kind === 'plain' && folded !== ' ') add(tally.plain, folded);
-    if (kind === 'letter' || previous > '\u007f') add(tally.pairs, previous + folded);
-    tally.fixed += order.costOf(character, found, previous);
+    if (kind === 'wide') add(counts.characters, character);
+    if (kind === 'symbol') counts.fixed += symbolCost(character);
+    if (kind === 'plain' && folded !== ' ') add(counts.plain, folded);
+    if (kind === 'letter' || previous > '\u007f') add(counts.pairs, previous + folded);
+    counts.fixed += order.costOf(character, found, previous);
     previous = folded;
   }
-  return tally;
+  return counts;
 }
 
 /** Detects odd orders of characters, independent of the language. */
@@ -163,7 +163,7 @@ function read(description: string, length: number): Map<string, number> {
   return found;
 }
 
-function costOfLetters({ pairs, characters, plain }: Tally, model: LetterModel): number {
+function costOfLetters({ pairs, characters, plain }: TextCounts, model: LetterModel): number {
   let cost = 0;
   for (const [pair, count] of pairs) cost += count * costOfPair(pair, model);
   for (const count of characters.values()) cost += count * costs.otherScript;
@@ -218,7 +218,7 @@ function toCharacterModel(statistics: CharacterStatistics): CharacterModel {
   return { costs: found, script: statistics.script };
 }
 
-function costOfCharacters({ pairs, characters, plain }: Tally, { costs: known, script }: CharacterModel): number {
+function costOfCharacters({ pairs, characters, plain }: TextCounts, { costs: known, script }: CharacterModel): number {
   const total = plain.values().reduce((sum, count) => sum + count, 0);
   let cost = languageWeight * meanPlainLetter * Math.min(1, total / 100);
   for (const [character, count] of characters) {

@@ -45,7 +45,7 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
     try {
       return await worker.host.run(task, signal);
     } finally {
-      await pool.giveBack(worker);
+      await pool.release(worker);
     }
   }
 
@@ -78,7 +78,7 @@ interface Hosts {
    * @returns undefined when `start` starts none
    */
   take(projectId: string, start: () => Host | undefined): Promise<Worker | undefined>;
-  giveBack(worker: Worker): Promise<void>;
+  release(worker: Worker): Promise<void>;
   /** Resolves when all processes have ended. */
   close(): Promise<void>;
 }
@@ -134,7 +134,7 @@ function createHosts(most: number, idleMs: number): Hosts {
         await (longest === undefined ? Promise.race(leaving.values()) : retire(longest));
       }
     },
-    giveBack: async (worker) => {
+    release: async (worker) => {
       if (closed || !worker.host.isFit()) return retire(worker);
       idle.set(
         worker,

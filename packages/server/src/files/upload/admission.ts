@@ -79,7 +79,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
       }
       if ((head.contentLength ?? 0) > deps.maxFileBytes + mostAroundFile) throw fileTooLarge(deps.maxFileBytes);
       deps.assertAvailable();
-      const giveBack = reserve(head.projectId);
+      const releaseSlot = reserve(head.projectId);
       try {
         const claim = await claimKey(head);
         return {
@@ -90,12 +90,12 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
             try {
               if (claim?.kind === 'running') await claim.release();
             } finally {
-              giveBack();
+              releaseSlot();
             }
           },
         };
       } catch (error) {
-        giveBack();
+        releaseSlot();
         throw error;
       }
     },

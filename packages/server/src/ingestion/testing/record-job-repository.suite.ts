@@ -280,9 +280,9 @@ function testPublication(open: () => OpenedRepositories): void {
     const collection = await addCollection(repositories);
     const record = await addRecord(repositories, collection);
     await jobs.requeue(await claim(repositories), { runAfter: start + 5000, attempt: 1 });
-    await records.hurry({ ...keyOf(record), projectId: 'proj00000000000000000000' }, start + 1);
+    await records.retryNow({ ...keyOf(record), projectId: 'proj00000000000000000000' }, start + 1);
     assert.equal(await jobs.claim(claimAt(start + 1)), undefined);
-    await records.hurry(keyOf(record), start + 1);
+    await records.retryNow(keyOf(record), start + 1);
     assert.equal((await jobs.claim(claimAt(start + 1)))?.attempt, 2);
     await sweepAway(repositories, collection);
   });

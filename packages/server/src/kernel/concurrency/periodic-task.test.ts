@@ -18,9 +18,9 @@ describe('periodic tasks', () => {
       if (++runs === 3) thrice.resolve();
       if (runs === 1) throw new Error('the first time it fails');
     };
-    const upkeep = startPeriodicTasks([{ name: 'sweep', pause: 1, run }], logger);
+    const tasks = startPeriodicTasks([{ name: 'sweep', pause: 1, run }], logger);
     await thrice.promise;
-    await upkeep.close();
+    await tasks.close();
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /"task":"sweep"/);
   });
@@ -34,8 +34,8 @@ describe('periodic tasks', () => {
       await guard.promise;
       ended = signal.aborted;
     };
-    const upkeep = startPeriodicTasks([{ name: 'long', pause: 0, run }], createLogger('silent'));
-    const closing = upkeep.close();
+    const tasks = startPeriodicTasks([{ name: 'long', pause: 0, run }], createLogger('silent'));
+    const closing = tasks.close();
     guard.resolve();
     await closing;
     assert.ok(ended);

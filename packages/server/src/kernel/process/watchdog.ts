@@ -43,7 +43,7 @@ export interface StuckThread {
 }
 
 /** Cells of the memory shared with the thread. */
-const beatCell = 0;
+const heartbeatCell = 0;
 const longestCell = 1;
 
 /** The property of the global object that holds the {@link StuckThread}. */
@@ -65,7 +65,7 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
   thread.unref();
-  let beat: NodeJS.Timeout | undefined;
+  let heartbeat: NodeJS.Timeout | undefined;
   const ring = openRequestRing(memory);
   const current = new AsyncLocalStorage<number>();
   const stuckThread: StuckThread = {
@@ -80,15 +80,15 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
   return {
     watch() {
       // The first beat is immediate, because the first request may block the event loop.
-      Atomics.add(cells, beatCell, 1);
-      beat ??= setInterval(() => Atomics.add(cells, beatCell, 1), tickMs / 2).unref();
+      Atomics.add(cells, heartbeatCell, 1);
+      heartbeat ??= setInterval(() => Atomics.add(cells, heartbeatCell, 1), tickMs / 2).unref();
     },
     begin: ring.begin,
     end: ring.end,
     during: (number, work) => current.run(number, work),
     longestSilence: () => Math.floor((Atomics.load(cells, longestCell) * tickMs) / 1000),
     async close() {
-      clearInterval(beat);
+      clearInterval(heartbeat);
       Reflect.deleteProperty(globalThis, Symbol.for(stuckThreadKey));
       await thread.terminate();
     },

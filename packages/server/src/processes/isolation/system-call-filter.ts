@@ -98,7 +98,7 @@ const machines = {
   arm64: { audit: 0xc00000b7, column: 1 },
 } as const;
 
-const [loadWord, jumpIfEqual, jumpIfAbove, jumpIfSet, giveBack] = [0x20, 0x15, 0x35, 0x45, 0x06];
+const [loadWord, jumpIfEqual, jumpIfAbove, jumpIfSet, returnAction] = [0x20, 0x15, 0x35, 0x45, 0x06];
 const [allow, fail, kill] = [0x7fff0000, 0x00050000, 0x80000000];
 const [notPermitted, notImplemented] = [1, 38];
 /** Offsets in `struct seccomp_data`; arguments are 64 bits wide, the low word first on both machines. */
@@ -115,31 +115,31 @@ export function buildSystemCallFilter(architecture: string = process.arch): Buff
   const { audit, column } = machines[architecture];
   const deny = (number: number, error: number) => [
     instruction(jumpIfEqual, number, [0, 1]),
-    instruction(giveBack, fail | error),
+    instruction(returnAction, fail | error),
   ];
   const numbers = Object.values(denied).flatMap((entry) => entry[column] ?? []);
   return Buffer.concat([
     instruction(loadWord, machine),
     instruction(jumpIfEqual, audit, [1, 0]),
-    instruction(giveBack, kill),
+    instruction(returnAction, kill),
     instruction(loadWord, callNumber),
     instruction(jumpIfAbove, x32Bit, [0, 1]),
-    instruction(giveBack, fail | notPermitted),
-    ...numbers.flatMap((number) => deny(number, notPermitted)),
+    instruction(returnAction, fail | notPermitted),
+    ...numbers.flatMap((number: number) => deny(number, notPermitted)),
     // The C library then falls back to `clone`, whose flags the filter can inspect.
     ...deny(clone3[column] ?? 0, notImplemented),
     ...whenCalled(clone[column] ?? 0, [
       instruction(loadWord, firstArgument),
       instruction(jumpIfSet, cloneThread, [1, 0]),
-      instruction(giveBack, fail | notPermitted),
-      instruction(giveBack, allow),
+      instruction(returnAction, fail | notPermitted),
+      instruction(returnAction, allow),
     ]),
     ...whenCalled(ioctl[column] ?? 0, [
       instruction(loadWord, secondArgument),
       ...terminalInjections.flatMap((request) => deny(request, notPermitted)),
-      instruction(giveBack, allow),
+      instruction(returnAction, allow),
     ]),
-    instruction(giveBack, allow),
+    instruction(returnAction, allow),
   ]);
 }
 

@@ -69,7 +69,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
       const rows = await counted.groupBy('status').execute();
       return new Map(rows.map(({ status, records }) => [status as RecordStatus, Number(records)])); // only these are written
     },
-    hurry: async (key, now) => {
+    retryNow: async (key, now) => {
       await write
         .updateTable('record')
         .set({ run_after: now })
