@@ -1,62 +1,18 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Artifact } from '@quartermaster/contract';
 import { endedRun } from '../support/client.ts';
 import { type Answer, openPaidBundle } from '../support/paid-bundle.ts';
+import { download, execute, type Failure, json, openWorld, token } from '../support/paid-runs.ts';
 import { runCommand } from '../support/run-command.ts';
-import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
 
-const token = 'cAnArY-token-0123456789';
 /** A third party that repeats the token in its answer. */
 const deep = `{"token":"${token}","said":${'['.repeat(300)}1${']'.repeat(300)}}`;
-const json =
-  (text: string, status = 200): Answer =>
-  (request, response) => {
-    request.resume();
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
-  };
-
-async function openWorld(t: TestContext, answer: Answer, settings: Record<string, string> = {}) {
-  const paid = await openPaidBundle(t, answer);
-  const service = await startService(t, { settings: { ...paid.settings, ...settings } });
-  return { ...paid, service };
-}
-
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly details: ReadonlyArray<{ readonly artifact?: Artifact; readonly run_id: string }>;
-}
-
-async function execute(service: StartedService, pluginId: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${service.pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ bundle_id: 'paid', plugin_id: pluginId, input_params: {}, credentials: { token } }),
-  });
-  const text = await response.text();
-  const { error, data } = JSON.parse(text) as { error: Failure; data: Record<string, unknown> };
-  return { status: response.status, text, error, data };
-}
-
-/** Downloads the answer that an error names. */
-async function download(error: Failure | null | undefined): Promise<string> {
-  const artifact = error?.details?.[0]?.artifact;
-  assert.ok(artifact, JSON.stringify(error));
-  if (error?.message !== null) {
-    assert.match(error?.message ?? '', new RegExp(`artifact ${artifact.artifact_id} .*Do not run the plugin again`));
-  }
-  const content = Buffer.from(await (await fetch(artifact.file_url)).arrayBuffer());
-  assert.equal(content.length, artifact.bytes);
-  assert.equal(createHash('sha256').update(content).digest('hex'), artifact.sha256);
-  return content.toString();
-}
-
 const redactedDeep = deep.replace(token, '[redacted]');
 
 test('[unused-answers] an answer whose form the plugin cannot use is stored, and the error names it', async (t) => {
@@ -91,9 +47,6 @@ test('[unused-answers] the last answer to a handler is stored when its output is
     assert.equal(error.code, 'PLUGIN_FAILED', text);
     assert.equal(await download(error), answer.replace(token, '[redacted]'), id);
   }
-  // A handler that reports a failure decides what its caller learns.
-  const { error } = await execute(service, 'throwing');
-  assert.deepEqual([error.message, error.details[0]?.artifact], ['The plugin failed: it broke', undefined]);
 });
 
 test('[unused-answers] an answer with a failure status is not stored', async (t) => {
@@ -134,13 +87,6 @@ test('[unused-answers] over MCP, the error links to the stored answer', async (t
   assert.match(text?.type === 'text' ? text.text : '', /stored as artifact arti.* Do not run the plugin again\./);
   assert.ok(link?.type === 'resource_link', JSON.stringify(content));
   assert.equal(await (await fetch(link.uri)).text(), redactedDeep);
-});
-
-test('[unused-answers] an error says so when the answer cannot be stored', async (t) => {
-  const { service } = await openWorld(t, json(deep), { MAX_PROJECT_BYTES: '100' });
-  const { error } = await execute(service, 'any');
-  assert.equal(error.details[0]?.artifact, undefined);
-  assert.match(error.message, /its answer could not be stored: .* A further run asks the third party again\.$/);
 });
 
 const mib = 2 ** 20;
@@ -204,15 +150,6 @@ test('[unused-answers] the limit large_answer_bytes: an answer without an end, a
   const broken = await execute(service, 'large');
   assert.match(broken.error.message, /The beginning of its answer is stored as artifact/);
   assert.ok(redactedLarge.startsWith(await download(broken.error)));
-});
-
-test('[unused-answers] a large answer that does not fit the quota leaves no bytes, and the error says so', async (t) => {
-  const { service } = await openWorld(t, sendLarge, { MAX_PROJECT_BYTES: String(mib) });
-  const { error } = await execute(service, 'large');
-  assert.equal(error.details[0]?.artifact, undefined);
-  assert.match(error.message, /its answer could not be stored/);
-  const found = await runCommand(service, 'fsck');
-  assert.equal(found.code, 0, found.output);
 });
 
 /** The least of an MCP server with one tool, whose answer is larger than allowed, or no JSON-RPC. */

@@ -123,6 +123,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
   limits: {
     uses: [
       'access',
+      'artifacts',
       'catalogue',
       'collections',
       'dialects',

@@ -48,6 +48,10 @@ const handlers = {
   nested: `${ask} let said = 1; for (let level = 0; level < 150; level += 1) said = [said]; return { said };`,
   leaving: `${ask} process.exit(1);`,
   throwing: `${ask} throw new Error('it broke');`,
+  rejecting: `${ask} context.reject('no such thing');`,
+  // The second request fails after the third party was paid for the first one.
+  second: `${ask} await context.fetch({ url: 'https://api.example.com/second' }).then((answer) => { if (answer.status !== 200) throw new Error('it broke'); });`,
+  elsewhere: `${ask} await context.fetch({ url: 'https://elsewhere.example.com/' });`,
   fetching: `await context.fetch({ method: 'POST', url: 'https://api.example.com/large' }); return { said: 'never' };`,
   caught: `await context.fetch({ method: 'POST', url: 'https://api.example.com/large' }).catch(() => {}); return { said: 'yes' };`,
 };

@@ -36,14 +36,24 @@ export interface AddArtifactsDeps {
   readonly most: number;
 }
 
+/** What a project may have above its limits for answers that would be lost otherwise. They expire like other artifacts. ADR 0111. */
+export const answerReserve = { bytes: 64 * 1024 * 1024, artifacts: 16 } as const;
+
+export interface AddOptions {
+  /** Whether the artifacts may use the {@link answerReserve}. */
+  readonly usesReserve?: boolean;
+}
+
 /** Makes the bytes durable, then adds their rows in one transaction. @returns null when a limit refuses them */
 export async function addArtifacts(
   deps: AddArtifactsDeps,
   contents: readonly Content[],
   owner: ArtifactOwner,
+  { usesReserve = false }: AddOptions = {},
 ): Promise<readonly StoredArtifact[] | null> {
   const { artifacts, files, blobs } = deps;
-  const room = deps.most - contents.length + 1;
+  const { limits, most } = usesReserve ? withReserve(deps) : deps;
+  const room = most - contents.length + 1;
   if (room < 1 || (await artifacts.hasAtLeast(owner.projectId, room))) {
     deps.countExceeded('artifacts_of_project');
     return null;
@@ -55,7 +65,7 @@ export async function addArtifacts(
     for (const content of contents) staged.push(await commit(deps, content, owner));
     const isStored = async (blob: { blobId: string; bytes: number }) => (await blobs.size(blob.blobId)) === blob.bytes;
     const rows = staged.map((file) => ({ file, claim: null }));
-    const outcomes = await files.add(rows, deps.limits, isStored);
+    const outcomes = await files.add(rows, limits, isStored);
     const kept = staged.map((artifact, index) => {
       const outcome = outcomes[index];
       return outcome?.kind === 'added' ? { artifact, ...outcome } : null;
@@ -68,6 +78,15 @@ export async function addArtifacts(
     if (!(error instanceof CommitInDoubt)) await discard();
     throw error;
   }
+}
+
+function withReserve({ limits: { maxProjectBytes, maxFiles }, most }: AddArtifactsDeps) {
+  const { bytes, artifacts } = answerReserve;
+  const limits: FileLimits = {
+    maxProjectBytes: maxProjectBytes === null ? null : maxProjectBytes + bytes,
+    maxFiles: maxFiles === null ? null : maxFiles + artifacts,
+  };
+  return { limits, most: most + artifacts };
 }
 
 type Kept = { readonly artifact: StoredArtifact; readonly blobId: string; readonly replaced?: string } | null;

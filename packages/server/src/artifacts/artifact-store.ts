@@ -6,7 +6,13 @@ import { checkLength, readVerified, type VerifiedContentDeps } from '../files/ma
 import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
 import { objectNotFound } from '../kernel/problem.ts';
-import { type AddArtifactsDeps, type ArtifactOwner, addArtifacts, type Content } from './add-artifacts.ts';
+import {
+  type AddArtifactsDeps,
+  type AddOptions,
+  type ArtifactOwner,
+  addArtifacts,
+  type Content,
+} from './add-artifacts.ts';
 import type { ArtifactRepository } from './artifact-repository.ts';
 import type { ArtifactUrls } from './artifact-urls.ts';
 import { receiveBytes, type WrittenBytes } from './receive-bytes.ts';
@@ -22,7 +28,7 @@ export interface NewArtifact {
 
 /** Bytes that are written. Either `keep` or `discard` must be called. */
 export interface ReceivedBytes extends Omit<WrittenBytes, 'commit'> {
-  /** Adds the artifact. Never rejects. @returns null when it cannot be stored */
+  /** Adds the artifact, if necessary from the reserve of the project. Never rejects. @returns null when it cannot be stored */
   keep(about: Omit<NewArtifact, 'bytes'>, owner: ArtifactOwner): Promise<Artifact | null>;
 }
 
@@ -32,7 +38,11 @@ export interface ArtifactStore {
    * Stores the artifacts of one run, all of them or none. Never rejects, because the run has already had its effect.
    * @returns them in order; null when they cannot be stored (quota, disk, database)
    */
-  keep(contents: readonly NewArtifact[], owner: ArtifactOwner): Promise<readonly Artifact[] | null>;
+  keep(
+    contents: readonly NewArtifact[],
+    owner: ArtifactOwner,
+    options?: AddOptions,
+  ): Promise<readonly Artifact[] | null>;
   /**
    * Writes bytes that arrive, at most `maxBytes`, without their row. Ends early when the bytes break off. Never rejects.
    * @returns null when they cannot be stored, or there are none
@@ -100,12 +110,16 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   }
 
   /** Never rejects. */
-  async function add(contents: readonly Content[], owner: ArtifactOwner): Promise<readonly Artifact[] | null> {
+  async function add(
+    contents: readonly Content[],
+    owner: ArtifactOwner,
+    options?: AddOptions,
+  ): Promise<readonly Artifact[] | null> {
     if (contents.length === 0) return [];
     const count = contents.length;
     const run = { run_id: owner.runId, artifacts: count };
     try {
-      const kept = await addArtifacts(deps, contents, owner);
+      const kept = await addArtifacts(deps, contents, owner, options);
       stored.inc({ result: kept === null ? 'refused' : 'stored' }, count);
       bytesStored.inc(kept?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0);
       if (kept === null) logger.warn(run, 'artifacts not stored: a limit of the project is reached');
@@ -118,17 +132,18 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   }
 
   return {
-    keep: (contents, owner) =>
+    keep: (contents, owner, options) =>
       add(
         contents.map((content) => toContent(deps, content)),
         owner,
+        options,
       ),
     async receive(body, maxBytes) {
       const written = await receiveBytes(deps, body, maxBytes);
       if (written === null) return null;
       const { head, isComplete, commit, discard } = written;
       const keep = async (about: Omit<NewArtifact, 'bytes'>, owner: ArtifactOwner) => {
-        const [artifact] = (await add([{ ...about, commit }], owner)) ?? [];
+        const [artifact] = (await add([{ ...about, commit }], owner, { usesReserve: true })) ?? [];
         // Has no effect on bytes that the artifact uses.
         await discard();
         return artifact ?? null;

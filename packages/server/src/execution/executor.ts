@@ -74,7 +74,7 @@ export const defaultLimits: ExecutionLimits = {
 /** Whether repeating the run cannot repeat an effect of the plugin. */
 export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | undefined): boolean {
   // The artifact of the answer is the result: a repetition would ask the third party again.
-  if ('answer' in outcome && outcome.answer?.artifact != null) return false;
+  if ('answer' in outcome && outcome.answer?.artifact != null && outcome.answer.isEarlier !== true) return false;
   if (plugin === undefined || isPluginRepeatable(plugin)) return true;
   if (outcome.kind === 'queue_full') return true;
   // The handler may have had an effect before it failed.

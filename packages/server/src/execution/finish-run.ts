@@ -63,7 +63,14 @@ export const redactionFailed = {
   message: 'The result was withheld: it could not be searched for the credentials within the limits of the service.',
 } as const;
 
-const kindsWithAnswer = ['upstream_failed', 'failed', 'timed_out', 'crashed', 'out_of_memory'] as const;
+const kindsWithAnswer = [
+  'upstream_failed',
+  'egress_refused',
+  'failed',
+  'timed_out',
+  'crashed',
+  'out_of_memory',
+] as const;
 type OutcomeWithAnswer = Extract<Outcome, { kind: (typeof kindsWithAnswer)[number] }>;
 
 /** Whether a run can have failed although the third party answered. */

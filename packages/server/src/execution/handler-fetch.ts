@@ -4,14 +4,14 @@ import { decodeText, isText } from './declarative/body.ts';
 import { outcomeWithoutAnswer } from './declarative/declarative.ts';
 import { type CallFailure, excerptOf } from './declarative/interpret-answer.ts';
 import type { RunPolicy } from './run-policy.ts';
-import { type UnusedAnswer, unusedAnswerOf } from './unused-answers/unused-answer.ts';
+import { holdsTokens, type UnusedAnswer, unusedAnswerOf } from './unused-answers/unused-answer.ts';
 
 /** The `context.fetch` of one run of a handler. */
 export interface HandlerFetch {
   fetch(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>;
   /** The failure of the last call, if it failed. It is the most likely cause when the handler throws afterwards. */
   blame(): CallFailure | null;
-  /** The last successful answer, if there is one. */
+  /** The last successful answer that holds no tokens, if there is one. */
   lastAnswer(): UnusedAnswer | undefined;
 }
 
@@ -35,7 +35,9 @@ export function createHandlerFetch(
     requests += 1;
     const result = await broker.send(toEgress(request), policy.egress, signal);
     last = result;
-    lastAnswer = unusedAnswerOf(result) ?? lastAnswer;
+    const answer = unusedAnswerOf(result);
+    if (answer !== undefined && !holdsTokens(answer)) lastAnswer = answer;
+    else if (lastAnswer !== undefined) lastAnswer = { ...lastAnswer, isEarlier: true };
     if (result.kind === 'timed_out') throw failure('timed_out', `The API did not respond within ${result.limitMs} ms.`);
     if (result.kind === 'credentials_rejected') throw failure(result.kind, 'The API rejected the credentials.');
     if (result.kind !== 'response') throw failure(result.kind, result.message);

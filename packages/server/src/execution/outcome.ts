@@ -6,6 +6,8 @@ export interface KeptAnswer {
   readonly artifact: Artifact | null;
   /** Whether the artifact holds the whole answer. */
   readonly isComplete: boolean;
+  /** The run sent another request after the one that was answered. */
+  readonly isEarlier?: true;
 }
 
 interface WithAnswer {
@@ -36,7 +38,7 @@ export type Outcome =
   /** The upstream rejected the credentials: 401. */
   | { readonly kind: 'credentials_rejected'; readonly upstreamStatus: number; readonly excerpt: string | null }
   /** The egress policy forbids the address: 502. */
-  | { readonly kind: 'egress_refused'; readonly message: string }
+  | ({ readonly kind: 'egress_refused'; readonly message: string } & WithAnswer)
   /** `of` names the limit: processor time, or by default elapsed time. */
   | ({ readonly kind: 'timed_out'; readonly limitMs: number; readonly of?: 'processor' } & WithAnswer)
   | ({ readonly kind: 'failed'; readonly message: string } & WithAnswer)

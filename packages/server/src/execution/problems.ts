@@ -68,13 +68,15 @@ function answerOf(outcome: FailedOutcome): KeptAnswer | undefined {
 }
 
 /** Tells what became of an answer that the run could not use. Source: ADR 0107. */
-function describeAnswer({ artifact, isComplete }: KeptAnswer): string {
+function describeAnswer({ artifact, isComplete, isEarlier }: KeptAnswer): string {
+  const request = isEarlier === true ? ' an earlier request of this run' : '';
   if (artifact === null) {
-    return 'The third party had answered, but its answer could not be stored: the service stores no artifacts, a limit on the files or artifacts of the project is reached, or the disk could not be written. A further run asks the third party again.';
+    return `The third party had answered${request}, but its answer could not be stored: the service stores no artifacts, a limit on the files or artifacts of the project is reached, or the disk could not be written. A further run asks the third party again.`;
   }
   const { artifact_id: id, media_type: type, bytes } = artifact;
   const what = isComplete ? 'Its answer' : `The beginning of its answer`;
-  return `The third party had answered. ${what} is stored as artifact ${id} (${type}, ${bytes} bytes). Do not run the plugin again.`;
+  const advice = isEarlier === true ? 'A further run asks the third party again.' : 'Do not run the plugin again.';
+  return `The third party had answered${request}. ${what} is stored as artifact ${id} (${type}, ${bytes} bytes). ${advice}`;
 }
 
 function problemOf(outcome: FailedOutcome, runId: string): Problem {
@@ -117,7 +119,7 @@ function problemOf(outcome: FailedOutcome, runId: string): Problem {
 }
 
 function describeUpstream({ message, answer }: Extract<Outcome, { kind: 'upstream_failed' }>): string {
-  if (answer === undefined) return `The third party failed: ${message}`;
+  if (answer === undefined || answer.isEarlier === true) return `The third party failed: ${message}`;
   return `The plugin cannot use the answer of the third party: ${message.replace(/\.$/, '')}.`;
 }
 

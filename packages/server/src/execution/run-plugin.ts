@@ -134,8 +134,9 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         const read = await reader.readOutput(outcome.json, { owner, maxOutputBytes, signal });
         return withUnusedAnswer(read, handlerFetch.lastAnswer());
       }
-      if (outcome.kind !== 'failed') return withUnusedAnswer<RawOutcome>(outcome, handlerFetch.lastAnswer());
-      return handlerFetch.blame() ?? withUnusedAnswer<RawOutcome>(outcome, handlerFetch.lastAnswer());
+      const failure: RawOutcome =
+        outcome.kind === 'failed' ? { ...(handlerFetch.blame() ?? outcome), isUnusable: true } : outcome;
+      return withUnusedAnswer(failure, handlerFetch.lastAnswer());
     },
   };
 }

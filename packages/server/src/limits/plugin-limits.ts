@@ -1,5 +1,6 @@
 import { maxInputMembers } from '@quartermaster/contract';
 import { maxProfiles } from '../access/credential-profiles/credential-profiles.ts';
+import { answerReserve } from '../artifacts/add-artifacts.ts';
 import { credentialLimits } from '../catalogue/credential-bounds.ts';
 import { maxQuestionCharacters } from '../catalogue/plugin-search.ts';
 import { maxAnswerDepth } from '../execution/declarative/body.ts';
@@ -66,6 +67,18 @@ export const pluginLimits = {
     unit: 'items',
     value: () => maxLargeAnswersAtOnce,
     above: 'Further answers are not stored, and the error says so.',
+  },
+  answer_reserve_bytes: {
+    bounds: 'answers of failed runs that are stored although the project has used up its bytes, above those bytes',
+    unit: 'bytes',
+    value: () => answerReserve.bytes,
+    above: 'The answer is not stored, and the error says so.',
+  },
+  answer_reserve_artifacts: {
+    bounds: 'such answers above the number of files or artifacts of the project',
+    unit: 'items',
+    value: () => answerReserve.artifacts,
+    above: 'The answer is not stored, and the error says so.',
   },
   output_parts: {
     bounds: 'values and names of members in the output of a run',

@@ -9,14 +9,14 @@ import type { UnusedAnswer } from './unused-answer.ts';
 /** Stores an answer that a run could not use as an artifact of the run, because the third party may have been paid for it. ADR 0107. */
 export async function keepAnswer(
   store: Pick<ArtifactStore, 'keep'> | undefined,
-  { contentType, body }: UnusedAnswer,
+  { contentType, body, isEarlier }: UnusedAnswer,
   run: Run,
 ): Promise<KeptAnswer> {
   // Again, because the run may have received access tokens after this answer.
   const bytes = run.policy.egress.redactor.bytes(body);
   const content = { ...describe(bytes, contentType, run), bytes };
-  const [artifact] = (await store?.keep([content], ownerOf(run))) ?? [];
-  return { artifact: artifact ?? null, isComplete: true };
+  const [artifact] = (await store?.keep([content], ownerOf(run), { usesReserve: true })) ?? [];
+  return { artifact: artifact ?? null, isComplete: true, ...(isEarlier === true ? { isEarlier } : {}) };
 }
 
 /** Stores an answer that was received because it is larger than the bundle allows. */
