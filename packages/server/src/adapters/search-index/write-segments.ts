@@ -1,5 +1,6 @@
 import type { IndexedChunk } from '../../search/search-index.ts';
-import { buildRemovals, buildSegment } from '../../search/segments/build-segment.ts';
+import { buildRemovals } from '../../search/segments/build-segment.ts';
+import { createSegmentBuilder } from '../../search/segments/segment-builder.ts';
 import { readWords } from '../full-text/bm25.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
@@ -15,12 +16,13 @@ export interface RemovedChunks {
 
 /** Writes a segment of the chunks, in the transaction that inserts them. */
 export function addSegment(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): void {
-  const { header, pages } = buildSegment(
-    chunks.map(({ seq, words }) => {
-      const { counts, length } = readWords(words);
-      return { seq, terms: counts, length };
-    }),
-  );
+  const builder = createSegmentBuilder();
+  for (const { seq, words } of [...chunks].sort((a, b) => a.seq - b.seq)) {
+    if (builder.addWords(seq, words)) continue;
+    const { counts, length } = readWords(words);
+    builder.add({ seq, terms: counts, length });
+  }
+  const { header, pages } = builder.build();
   const sizes = { chunks: chunks.length, removals: 0, pages: pages.length };
   const id = insertSegment(statements, collectionId, { ...sizes, header });
   for (const [number, page] of pages.entries()) {

@@ -1,6 +1,7 @@
 import { DamagedSegment, mostLength } from './segment-format.ts';
 import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms } from './segment-terms.ts';
+import { compareTerms } from './term-order.ts';
 
 /** What the row of a segment and its pages must agree on. */
 export interface SegmentSums {
@@ -20,9 +21,10 @@ export function checkSegment(header: SegmentHeader, readPage: ReadPage): Segment
     if ((seqs[at - 1] as number) >= (seqs[at] as number)) throw new DamagedSegment('the chunks are not in order');
   }
   let postings = 0;
-  let previous: string | undefined;
+  let previous: Uint8Array | undefined;
   for (const { term, count, postings: list } of readTerms(header, readPage)) {
-    if (previous !== undefined && previous >= term) throw new DamagedSegment('the terms are not in order');
+    if (previous !== undefined && compareTerms(previous, term) >= 0)
+      throw new DamagedSegment('the terms are not in order');
     previous = term;
     let last = -1;
     for (let at = 0; at < count; at++) {

@@ -3,6 +3,8 @@ import type { PostingArrays, SegmentChunks } from './segment-format.ts';
 import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms, type TermPostings } from './segment-terms.ts';
 import { createSegmentWriter } from './segment-writer.ts';
+import { compareTerms } from './term-order.ts';
+import { createTermQueue } from './term-queue.ts';
 
 /** A segment whose pages can be read. */
 export interface OpenSegment {
@@ -37,24 +39,19 @@ export function* mergeSegments(
   const kept = areFirst ? [] : removals;
   const { chunks, numbers } = mergeChunks(parts, live);
   const writer = createSegmentWriter(chunks, kept);
-  const readers = parts.map(({ header, readPage }, place) => ({
-    terms: readTerms(header, readPage),
-    numbers: numbers[place] as ChunkNumbers,
-  }));
   const merged: PostingArrays = {
     chunks: new Int32Array(chunks.seqs.length),
     repeats: new Uint8Array(chunks.seqs.length),
   };
-  const current = readers.map(({ terms }) => nextTerm(terms));
-  for (let term = lowestTerm(current); term !== undefined; term = lowestTerm(current)) {
+  const queue = createTermQueue(parts.map(({ header, readPage }) => readTerms(header, readPage)));
+  for (let term = queue.term(); term !== undefined; term = queue.term()) {
     let count = 0;
     let sources = 0;
-    for (const [place, found] of current.entries()) {
-      if (found?.term !== term) continue;
-      const { terms, numbers } = readers[place] as (typeof readers)[number];
-      count = appendLive(found, numbers, { merged, count });
-      sources++;
-      current[place] = nextTerm(terms);
+    for (let isSame = true; isSame; sources++) {
+      count = appendLive(queue.postings(), numbers[queue.place()] as ChunkNumbers, { merged, count });
+      queue.next();
+      const following = queue.term();
+      isSame = following !== undefined && compareTerms(term, following) === 0;
     }
     if (count === 0) continue;
     if (sources > 1) sortPostings(merged, count);
@@ -79,38 +76,47 @@ function applyRemovals(parts: readonly OpenSegment[]): { live: LiveChunks[]; rem
   return { live, removals: [...rest].sort((a, b) => a - b) };
 }
 
-function nextTerm(terms: Generator<TermPostings, void, undefined>): TermPostings | undefined {
-  const { value, done } = terms.next();
-  return done === true ? undefined : (value as TermPostings);
-}
-
-function lowestTerm(current: ReadonlyArray<TermPostings | undefined>): string | undefined {
-  let lowest: string | undefined;
-  for (const found of current)
-    if (found !== undefined && (lowest === undefined || found.term < lowest)) lowest = found.term;
-  return lowest;
-}
-
 /** Gives the live chunks new numbers, in the order of their seqs. */
 function mergeChunks(parts: readonly OpenSegment[], live: readonly LiveChunks[]) {
-  const remaining: Array<{ part: number; chunk: number; seq: number }> = [];
-  for (const [part, { header }] of parts.entries()) {
-    const removed = live[part]?.removed ?? null;
-    for (const [chunk, seq] of header.seqs.entries()) {
-      if (removed === null || !isRemoved(removed, chunk)) remaining.push({ part, chunk, seq });
-    }
-  }
-  remaining.sort((a, b) => a.seq - b.seq);
   const numbers = parts.map(({ header }) => new Int32Array(header.seqs.length).fill(-1));
-  const seqs = new Float64Array(remaining.length);
-  const lengths = new Uint16Array(remaining.length);
-  for (const [number, { part, chunk, seq }] of remaining.entries()) {
+  const remaining = listRemaining(parts, live);
+  const order = sortedPlaces(remaining.seqs);
+  const seqs = new Float64Array(order.length);
+  const lengths = new Uint16Array(order.length);
+  for (const [number, place] of order.entries()) {
+    const part = remaining.parts[place] as number;
+    const chunk = remaining.chunks[place] as number;
     (numbers[part] as ChunkNumbers)[chunk] = number;
-    seqs[number] = seq;
+    seqs[number] = remaining.seqs[place] as number;
     lengths[number] = (parts[part] as OpenSegment).header.lengths[chunk] as number;
   }
   const chunks: SegmentChunks = { seqs, lengths };
   return { chunks, numbers };
+}
+
+/** Returns the part, the number and the seq of each live chunk. */
+function listRemaining(parts: readonly OpenSegment[], live: readonly LiveChunks[]) {
+  const count = live.reduce((sum, { chunks }) => sum + chunks, 0);
+  const listed = { parts: new Uint16Array(count), chunks: new Int32Array(count), seqs: new Float64Array(count) };
+  let place = 0;
+  for (const [part, { header }] of parts.entries()) {
+    const removed = live[part]?.removed ?? null;
+    for (let chunk = 0; chunk < header.seqs.length; chunk++) {
+      if (removed !== null && isRemoved(removed, chunk)) continue;
+      listed.parts[place] = part;
+      listed.chunks[place] = chunk;
+      listed.seqs[place++] = header.seqs[chunk] as number;
+    }
+  }
+  return listed;
+}
+
+/** Returns the places of the seqs in their order. They are in order already when the parts follow one another. */
+function sortedPlaces(seqs: Float64Array): Int32Array {
+  const places = Int32Array.from(seqs, (_, place) => place);
+  let isSorted = true;
+  for (let at = 1; at < seqs.length && isSorted; at++) isSorted = (seqs[at - 1] as number) < (seqs[at] as number);
+  return isSorted ? places : places.sort((a, b) => (seqs[a] as number) - (seqs[b] as number));
 }
 
 function appendLive(

@@ -1,13 +1,12 @@
 import { decodePostings } from './posting-lists.ts';
 import { DamagedSegment, mostInlinePostings, type PostingArrays } from './segment-format.ts';
 import { type DictionaryEntry, openPostingList, type ReadPage, type SegmentHeader } from './segment-reader.ts';
-import { readVarint } from './varints.ts';
-
-const decoder = new TextDecoder();
+import { type ByteCursor, readVarint } from './varints.ts';
 
 /** A term of a segment with all its postings. */
 export interface TermPostings {
-  readonly term: string;
+  /** In UTF-8. */
+  readonly term: Uint8Array;
   readonly count: number;
   /** The chunks and repeats of the term, in the first `count` places. The next term overwrites them. */
   readonly postings: PostingArrays;
@@ -24,19 +23,24 @@ export function* readTerms(header: SegmentHeader, readPage: ReadPage): Generator
       const shared = readVarint(cursor);
       const size = readVarint(cursor);
       if (shared > term.length) throw new DamagedSegment(`a term of page ${number} shares more bytes than there are`);
-      const bytes = new Uint8Array(shared + size);
-      bytes.set(term.subarray(0, shared));
-      bytes.set(cursor.bytes.subarray(cursor.at, cursor.at + size), shared);
-      cursor.at += size;
-      term = bytes;
+      term = continueTerm(term, shared, { cursor, size });
       const entry = { count: readVarint(cursor), sizeOrPage: readVarint(cursor), cursor };
       if (entry.count > chunks)
         throw new DamagedSegment(`a term of page ${number} has more postings than there are chunks`);
       readPostings(entry, { header, readPage, postings });
-      yield { term: decoder.decode(bytes), count: entry.count, postings };
+      yield { term, count: entry.count, postings };
     }
     if (cursor.at !== cursor.bytes.length) throw new DamagedSegment(`page ${number} does not end where it should`);
   }
+}
+
+/** Returns the first bytes of the term before and the next bytes of the page. */
+function continueTerm(before: Uint8Array, shared: number, { cursor, size }: { cursor: ByteCursor; size: number }) {
+  const term = new Uint8Array(shared + size);
+  for (let at = 0; at < shared; at++) term[at] = before[at] as number;
+  for (let at = 0; at < size; at++) term[shared + at] = cursor.bytes[cursor.at + at] as number;
+  cursor.at += size;
+  return term;
 }
 
 interface PostingSource {

@@ -9,12 +9,11 @@ import {
 import { type ByteWriter, createByteWriter } from './varints.ts';
 
 /**
- * Writes the pages of one segment in order. Add every term once, in ascending order (JavaScript's order of strings),
- * then end.
+ * Writes the pages of one segment in order. Add every term once, in ascending order (`term-order.ts`), then end.
  */
 export interface SegmentWriter {
-  /** Adds a term that occurs in the first `count` chunks of the arrays. */
-  add(term: string, postings: PostingArrays, count: number): void;
+  /** Adds a term, in UTF-8, that occurs in the first `count` chunks of the arrays. Later changes of its bytes do not matter. */
+  add(term: Uint8Array, postings: PostingArrays, count: number): void;
   /** Returns the pages that have become complete since the last call. */
   takePages(): Uint8Array[];
   /** Completes the last pages and returns the header. */
@@ -23,10 +22,8 @@ export interface SegmentWriter {
 
 interface DictionaryPage {
   readonly number: number;
-  readonly firstTerm: string;
+  readonly firstTerm: Uint8Array;
 }
-
-const encoder = new TextEncoder();
 
 /** @param removals the seqs of chunks that leave the segments before this one, in ascending order */
 export function createSegmentWriter(chunks: SegmentChunks, removals: readonly number[]): SegmentWriter {
@@ -35,8 +32,10 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
   const entry = createByteWriter();
   const dictionary = createByteWriter();
   const dictionaryPages: DictionaryPage[] = [];
-  let firstTerm = '';
-  let previous = new Uint8Array(0);
+  let firstTerm = new Uint8Array(0);
+  /** The term before, in the first `previousLength` bytes. */
+  let previous = new Uint8Array(256);
+  let previousLength = 0;
   let pages: Uint8Array[] = [];
   let pageCount = 0;
 
@@ -47,7 +46,12 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
   function completeDictionaryPage(): void {
     if (dictionary.length === 0) return;
     dictionaryPages.push({ number: emit(dictionary.take()), firstTerm });
-    previous = new Uint8Array(0);
+    previousLength = 0;
+  }
+  function remember(term: Uint8Array): void {
+    if (term.length > previous.length) previous = new Uint8Array(2 * term.length);
+    for (let at = 0; at < term.length; at++) previous[at] = term[at] as number;
+    previousLength = term.length;
   }
   function encodeList(postings: PostingArrays, count: number): void {
     entry.writeVarint(count);
@@ -64,17 +68,16 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
 
   return {
     add(term, postings, count) {
-      const bytes = encoder.encode(term);
       encodeList(postings, count);
-      if (dictionary.length + bytes.length + entry.length + 8 > dictionaryPageSize) completeDictionaryPage();
-      if (dictionary.length === 0) firstTerm = term;
-      const shared = countShared(previous, bytes);
+      if (dictionary.length + term.length + entry.length + 8 > dictionaryPageSize) completeDictionaryPage();
+      if (dictionary.length === 0) firstTerm = term.slice();
+      const shared = countShared(previous, previousLength, term);
       dictionary.writeVarint(shared);
-      dictionary.writeVarint(bytes.length - shared);
-      dictionary.writeBytes(bytes, shared, bytes.length);
+      dictionary.writeVarint(term.length - shared);
+      dictionary.writeBytes(term, shared, term.length);
       dictionary.writeAll(entry);
       entry.clear();
-      previous = bytes;
+      remember(term);
     },
     takePages() {
       const complete = pages;
@@ -92,8 +95,8 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
   };
 }
 
-function countShared(a: Uint8Array, b: Uint8Array): number {
-  const most = Math.min(a.length, b.length);
+function countShared(a: Uint8Array, lengthOfA: number, b: Uint8Array): number {
+  const most = Math.min(lengthOfA, b.length);
   let shared = 0;
   while (shared < most && a[shared] === b[shared]) shared++;
   return shared;
@@ -119,9 +122,8 @@ function writeSeqs(writer: ByteWriter, seqs: ArrayLike<number>): void {
 function writeDictionaryPages(writer: ByteWriter, dictionaryPages: readonly DictionaryPage[]): void {
   writer.writeVarint(dictionaryPages.length);
   for (const { number, firstTerm } of dictionaryPages) {
-    const term = encoder.encode(firstTerm);
     writer.writeVarint(number);
-    writer.writeVarint(term.length);
-    writer.writeBytes(term, 0, term.length);
+    writer.writeVarint(firstTerm.length);
+    writer.writeBytes(firstTerm, 0, firstTerm.length);
   }
 }

@@ -22,12 +22,12 @@ export function readVarint(cursor: ByteCursor): number {
 /** Bytes that grow as they are written. */
 export interface ByteWriter {
   readonly length: number;
+  /** The first `length` bytes are those written. The next write may replace them. */
+  readonly bytes: Uint8Array;
   writeVarint(value: number): void;
   writeBytes(bytes: Uint8Array, from: number, to: number): void;
   /** Appends all bytes of another writer. */
   writeAll(other: ByteWriter): void;
-  /** Returns the bytes without copying them. The next write may change them. */
-  view(): Uint8Array;
   /** Returns a copy of the bytes and begins again with none. */
   take(): Uint8Array;
   /** Begins again with no bytes. */
@@ -36,6 +36,8 @@ export interface ByteWriter {
 
 /** The maximum number of bytes that a number takes. */
 const longestVarint = 8;
+/** Up to this number of bytes, a loop copies faster than a call that first creates a view. */
+const mostCopiedSingly = 64;
 
 export function createByteWriter(): ByteWriter {
   let bytes = new Uint8Array(4096);
@@ -46,17 +48,25 @@ export function createByteWriter(): ByteWriter {
     larger.set(bytes.subarray(0, length));
     bytes = larger;
   }
-  function append(source: Uint8Array): void {
-    reserve(source.length);
-    bytes.set(source, length);
-    length += source.length;
+  function append(source: Uint8Array, from: number, to: number): void {
+    reserve(to - from);
+    if (to - from > mostCopiedSingly) bytes.set(source.subarray(from, to), length);
+    else for (let at = from; at < to; at++) bytes[length + at - from] = source[at] as number;
+    length += to - from;
   }
   return {
     get length() {
       return length;
     },
+    get bytes() {
+      return bytes;
+    },
     writeVarint(value) {
       reserve(longestVarint);
+      if (value < 0x80) {
+        bytes[length++] = value;
+        return;
+      }
       let rest = value;
       while (rest >= 0x80) {
         bytes[length++] = (rest % 0x80) + 0x80;
@@ -64,11 +74,8 @@ export function createByteWriter(): ByteWriter {
       }
       bytes[length++] = rest;
     },
-    writeBytes(source, from, to) {
-      append(source.subarray(from, to));
-    },
-    writeAll: (other) => append(other.view()),
-    view: () => bytes.subarray(0, length),
+    writeBytes: append,
+    writeAll: (other) => append(other.bytes, 0, other.length),
     take() {
       const taken = bytes.slice(0, length);
       length = 0;
