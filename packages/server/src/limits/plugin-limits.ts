@@ -10,13 +10,10 @@ import { outputPartLimits } from '../execution/output-parts/output-part.ts';
 import { progressLimits } from '../execution/remote-tools/read-progress.ts';
 import { maxStoredBytes } from '../execution/run-once.ts';
 import { maxLargeAnswerBytes, maxLargeAnswersAtOnce } from '../execution/unused-answers/large-answers.ts';
-import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
-import { maxChosenNames } from '../mcp/toolsets/choice.ts';
-import { maxListedTools, toolsPerPage } from '../mcp/toolsets/page.ts';
-import { toolSearchLimits } from '../mcp/toolsets/search-arguments.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
 import { asyncRunDefaults } from '../runs/async-runs.ts';
 import { type Limit, refused } from './limit.ts';
+import { mcpLimits } from './mcp-limits.ts';
 
 /** Limits of the plugins address: credentials, runs and their results. */
 export const pluginLimits = {
@@ -108,7 +105,7 @@ export const pluginLimits = {
     bounds: 'contents that a tool of an imported MCP server returns beside a structured output',
     unit: 'items',
     value: () => outputPartLimits.contents,
-    above: 'Further contents are left out.',
+    above: 'A note replaces further contents.',
   },
   remote_content_bytes: {
     bounds: 'the contents that a tool of an imported MCP server returns beside a structured output, together, as JSON',
@@ -177,60 +174,13 @@ export const pluginLimits = {
     value: () => maxStoredBytes,
     above: 'The first response is returned; a repeated request gets 409 `DUPLICATE_OBJECT`.',
   },
-  mcp_batch: {
-    bounds: 'messages of one MCP batch',
-    unit: 'items',
-    value: () => maxBatch,
-    above: '400 with the JSON-RPC error -32600',
-  },
-  mcp_batch_answer_bytes: {
-    bounds: 'the answers of one MCP batch, counted before each of its messages is run',
-    unit: 'bytes',
-    value: () => maxBatchAnswerBytes,
-    above: 'The remaining requests of the batch are not run; each gets the JSON-RPC error -32000.',
-  },
-  mcp_chosen_names: {
-    bounds: 'names of bundles, tools and toolsets in the URL of an MCP endpoint',
-    unit: 'items',
-    value: () => maxChosenNames,
-    above: refused('REQUEST_VALIDATION_ERROR'),
-  },
-  mcp_chosen_tools: {
-    bounds: 'tools of a chosen bundle or toolset in `tools/list`',
-    unit: 'items',
-    value: () => maxListedTools,
-    above: 'The list has the tools that search for the others.',
-  },
-  mcp_tools_of_page: {
-    bounds: 'plugins of one page of `tools/list`',
-    unit: 'items',
-    value: () => toolsPerPage,
-    above: 'The answer has a `nextCursor`.',
-  },
-  tool_search_query_characters: {
-    bounds: '`query` of the MCP tool `search_tools`',
-    unit: 'characters',
-    value: () => toolSearchLimits.query,
-    above: 'The tool call fails with `REQUEST_VALIDATION_ERROR`.',
-  },
   catalogue_question_characters: {
     bounds: '`q` of `GET /v1/plugins` and `GET /v1/bundles`',
     unit: 'characters',
     value: () => maxQuestionCharacters,
     above: refused('REQUEST_VALIDATION_ERROR'),
   },
-  tool_search_results: {
-    bounds: 'tools of one answer of the MCP tool `search_tools`',
-    unit: 'items',
-    value: () => toolSearchLimits.results,
-    above: 'The tool call fails with `REQUEST_VALIDATION_ERROR`.',
-  },
-  tool_search_ranked: {
-    bounds: 'tools of all answers of `search_tools` to one question',
-    unit: 'items',
-    value: () => toolSearchLimits.ranked,
-    above: 'The last answer has no `next_cursor`.',
-  },
+  ...mcpLimits,
   runs_of_key: {
     bounds: 'runs of one key at the same time, waiting or running',
     unit: 'items',

@@ -18,6 +18,11 @@ export function contentsOf({ data, contents = [] }: Pick<ExecuteResult, 'data' |
   );
 }
 
+/** A note of the service in place of contents that it has left out; undefined for other contents. Texts of the server are in the output. */
+export function readNote({ type, text }: PassedBlock['block']): ContentBlock | undefined {
+  return type === 'text' && typeof text === 'string' ? { type, text } : undefined;
+}
+
 const longestUri = 2048;
 
 /** The link of a `resource_link`; undefined for other contents. */

@@ -3,7 +3,7 @@ import type { Artifact, ExecuteResult, OutputArtifact } from '@quartermaster/con
 import { findMedia, replaceAt } from '../execution/output-parts/find-parts.ts';
 import { placeholderOf } from '../execution/output-parts/output-part.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
-import { contentsOf, type PassedBlock, readLink, readMediaBlock, readResource } from './passed-contents.ts';
+import { contentsOf, type PassedBlock, readLink, readMediaBlock, readNote, readResource } from './passed-contents.ts';
 import { createUnstoredMedia, describeUnstored } from './unstored-media.ts';
 
 /** How the media of a run that has just ended are read. */
@@ -22,7 +22,10 @@ export interface ResultContents {
   readonly contents: readonly ContentBlock[];
 }
 
-/** Bounds of the pictures and sounds that a result shows. Others are links, or embedded resources when they are not stored. */
+/**
+ * Bounds of the pictures and sounds that a result shows. Others are links, or embedded resources when they are not stored. A higher
+ * bound was rejected: clients refuse or drop larger results (docs/guides/mcp.md).
+ */
 export const mediaLimits = {
   /** Images and audio clips. */
   blocks: 4,
@@ -64,13 +67,12 @@ export async function readContents(
   }
   const passed = passOn(contentsOf({ data, contents: beside }), { shown, isFound: (path) => inline.has(path) });
   await showDrawings(shown, toPng);
-  const links = [...stored.map(linkTo), ...passed.links.slice(0, mediaLimits.links)];
   const note = describeUnstored(unstored.count, { storesArtifacts, hasArtifacts: artifacts.length > 0 });
   return {
     data: replaceAt(data, new Map([...placeholders, ...passed.placeholders])),
     contents: [
       ...[...shown.blocks, ...unstored.blocks, ...passed.resources],
-      ...links,
+      ...[...stored.map(linkTo), ...passed.links, ...passed.notes],
       ...(unstored.count === 0 ? [] : [{ type: 'text' as const, text: note }]),
     ],
   };
@@ -86,23 +88,39 @@ interface PassOptions {
 function passOn(blocks: readonly PassedBlock[], { shown, isFound }: PassOptions) {
   const links: ContentBlock[] = [];
   const resources: ContentBlock[] = [];
+  const notes: ContentBlock[] = [];
+  let leftOut = 0;
   const placeholders: (readonly [path: string, text: string])[] = [];
   for (const { block, path } of blocks) {
+    const passed = passBlock({ block, path });
+    // What does not fit stays in the output. A content beside the output is in this result or nowhere.
+    if (!passed && path === undefined) leftOut += 1;
+  }
+  if (leftOut > 0) notes.push({ type: 'text', text: describeLeftOut(leftOut) });
+  return { links, resources, notes, placeholders };
+
+  /** @returns whether the result has the content */
+  function passBlock({ block, path }: PassedBlock): boolean {
     const link = readLink(block);
-    if (link !== undefined) links.push(link);
-    const media = path === undefined ? readMediaBlock(block) : undefined;
-    if (media !== undefined) shown.add(media.mimeType, media.bytes);
+    if (link !== undefined) return links.length < mediaLimits.links && links.push(link) > 0;
+    const isBeside = path === undefined;
+    const note = isBeside ? readNote(block) : undefined;
+    if (note !== undefined) return notes.push(note) > 0;
+    const media = isBeside ? readMediaBlock(block) : undefined;
+    // A drawing may still be converted.
+    if (media !== undefined) return shown.add(media.mimeType, media.bytes) || media.mimeType === drawing;
     const resource = readResource(block);
     const blob = `${path}/resource/blob`;
-    if (resource === undefined || (path !== undefined && isFound(blob))) continue;
-    // What does not fit stays in the output.
-    if (resources.length >= mediaLimits.blocks || !shown.take(resource.bytes)) continue;
-    resources.push(resource.content);
-    if (path !== undefined && resource.isBlob) {
-      placeholders.push([blob, `(${resource.mimeType}, ${resource.bytes} bytes)`]);
-    }
+    if (resource === undefined || (!isBeside && isFound(blob))) return false;
+    if (resources.length >= mediaLimits.blocks || !shown.take(resource.bytes)) return false;
+    if (!isBeside && resource.isBlob) placeholders.push([blob, `(${resource.mimeType}, ${resource.bytes} bytes)`]);
+    return resources.push(resource.content) > 0;
   }
-  return { links, resources, placeholders };
+}
+
+function describeLeftOut(count: number): string {
+  const { blocks, bytes, links } = mediaLimits;
+  return `Contents of the imported server that this result leaves out: ${count}. A result passes on at most ${blocks} pictures and sounds and ${blocks} resources of ${bytes} bytes together, and ${links} links. POST /v1/execute returns all of them.`;
 }
 
 /** Clients show no SVG. Beside a picture, an SVG is usually the same in another format, such as that of a QR code. */

@@ -50,10 +50,13 @@ test('progress with another token or without numbers is ignored', () => {
   assert.deepEqual(read(...lines, 'data: notifications/progress\n\n', 'data: [null]\n\n'), []);
 });
 
-test('contents beside an output are passed up to the limit remote_contents', () => {
+test('contents beside an output are passed up to the limit remote_contents, and a note counts the others', () => {
   const link = { type: 'resource_link', uri: 'https://example.com/', name: 'page' };
-  const given = Array.from({ length: outputPartLimits.contents + 1 }, () => link);
-  assert.equal(boundContents(given).length, outputPartLimits.contents);
+  const most = outputPartLimits.contents;
+  const given = (count: number) => Array.from({ length: count }, () => link);
+  assert.deepEqual(boundContents(given(most)), given(most));
+  const text = `Further contents were left out: 3. At most ${most} contents are passed on.`;
+  assert.deepEqual(boundContents(given(most + 3)), [...given(most), { type: 'text', text }]);
 });
 
 test('a content above the limit remote_content_bytes is replaced by a note, and smaller ones are passed', () => {
