@@ -18,6 +18,7 @@ import { fuzz } from './hostile/fuzz.ts';
 import { limitedKeys } from './hostile/limited-keys.ts';
 import { mcpDocuments } from './hostile/mcp-documents.ts';
 import { slowPeers } from './hostile/slow-peers.ts';
+import { repeatedKills } from './kills/repeated-kills.ts';
 import { clusterPowerCuts } from './postgres/cluster-power-cuts.ts';
 import { lineFaults } from './postgres/line-faults.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
@@ -31,7 +32,10 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   history: [chaos],
   hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, slowPeers],
   hold: [hold],
+  kills: [repeatedKills],
 };
+/** The slice omits these parts, because the tier `test` runs a part of them. */
+const onlyInFull: ReadonlySet<Part> = new Set([repeatedKills]);
 /** These parts use at most one processor, so they run one after another beside the others. */
 const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? []), hold]);
 
@@ -46,8 +50,11 @@ const { values } = parseArgs({
 });
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 if (!Number.isSafeInteger(seed)) throw new Error('--seed must be a whole number');
-const wanted = Object.entries(parts).flatMap(([name, list]) => (name === (values.only ?? name) ? list : []));
-if (wanted.length === 0) throw new Error(`--only must be one of ${Object.keys(parts).join(', ')}`);
+const wanted = Object.entries(parts)
+  .flatMap(([name, list]) => (name === (values.only ?? name) ? list : []))
+  .filter((part) => !values.slice || !onlyInFull.has(part));
+if (wanted.length === 0)
+  throw new Error(`--only must be one of ${Object.keys(parts).join(', ')}; the slice has no kills`);
 
 console.error(`proof: seed ${seed}`);
 await requireTools(proofTools);

@@ -6,10 +6,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandEnvironment } from '../support/command-environment.ts';
-import { startService } from '../support/service.ts';
+import { share, startService } from '../support/service.ts';
 
-test('[operations] both addresses report health, readiness and version, and serve their OpenAPI documents', async (t) => {
-  const { filesUrl, pluginsUrl, key } = await startService(t);
+const shared = share(startService);
+
+test('[operations] both addresses report health, readiness and version, and serve their OpenAPI documents', async () => {
+  const { filesUrl, pluginsUrl, key } = await shared();
   for (const url of [filesUrl, pluginsUrl]) {
     for (const path of ['/v1/health_check', '/v1/ready', '/v1/version', '/openapi.json']) {
       assert.equal((await fetch(url + path)).status, 200, url + path);
@@ -23,8 +25,8 @@ test('[operations] both addresses report health, readiness and version, and serv
   assert.match(await metrics.text(), /quartermaster_http_requests_total/);
 });
 
-test('[separate] neither address serves the paths of the other', async (t) => {
-  const { filesUrl, pluginsUrl, key } = await startService(t);
+test('[separate] neither address serves the paths of the other', async () => {
+  const { filesUrl, pluginsUrl, key } = await shared();
   const headers = { Authorization: `Bearer ${key}` };
   for (const path of ['/v1/bundles', '/v1/plugins']) {
     assert.equal((await fetch(filesUrl + path, { headers })).status, 404);
@@ -36,8 +38,8 @@ test('[separate] neither address serves the paths of the other', async (t) => {
   }
 });
 
-test('[keys] the files address always requires a key; the plugins address on loopback does not, but checks a key that is sent', async (t) => {
-  const { filesUrl, pluginsUrl } = await startService(t);
+test('[keys] the files address always requires a key; the plugins address on loopback does not, but checks a key that is sent', async () => {
+  const { filesUrl, pluginsUrl } = await shared();
   for (const path of ['/v1/files', '/v1/collections', '/v1/limits']) {
     assert.equal((await fetch(filesUrl + path)).status, 401, path);
   }
@@ -58,8 +60,8 @@ test('[keys] the plugins address requires a key when it is bound to an address o
   assert.equal((await fetch(icon, { headers: { Authorization: `Bearer ${key}` } })).status, 200, icon);
 });
 
-test('[keys] the first key is printed once and stored in a file that only its owner can read, and commands manage keys', async (t) => {
-  const service = await startService(t);
+test('[keys] the first key is printed once and stored in a file that only its owner can read, and commands manage keys', async () => {
+  const service = await shared();
   assert.equal((await stat(join(service.folder, 'first-key'))).mode & 0o777, 0o600);
   assert.equal((await stat(service.folder)).mode & 0o077, 0);
   const run = async (...args: string[]) => {
@@ -117,8 +119,8 @@ test('[keys] the first key is printed once and stored in a file that only its ow
   assert.equal((await run('fsck')).code, 0);
 });
 
-test('[isolated] no project can see data of another one', async (t) => {
-  const service = await startService(t);
+test('[isolated] no project can see data of another one', async () => {
+  const service = await shared();
   const file = await service.client.files.upload(new Blob(['alpha']), { purpose: 'record_file', name: 'a.txt' });
   const collection = await service.client.collections.create({ name: 'mine' });
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'project', 'create', 'other'], {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { mcpClients } from '../support/mcp-clients.ts';
-import { type StartedService, startService } from '../support/service.ts';
+import { type StartedService, share, startService } from '../support/service.ts';
 
 interface Example {
   readonly input: Record<string, unknown>;
@@ -16,9 +16,13 @@ interface OfflinePlugin {
   readonly example: Example;
 }
 
+/** The clients share two services: one admits requests without a key, the other requires it. */
+const openService = share(startService);
+const closedService = share((t) => startService(t, { settings: { PLUGINS_KEY: 'required' } }));
+
 for (const [library, openClient] of Object.entries(mcpClients)) {
   test(`[mcp] ${library} lists every plugin and calls every plugin that works offline, with and without a key`, async (t) => {
-    const service = await startService(t);
+    const service = await openService();
     const every = (await service.client.plugins.list()).map((plugin) => `${plugin.bundle_id}__${plugin.plugin_id}`);
     const offline = await offlinePlugins(service);
     assert.ok(offline.length >= 10, `${offline.length} plugins work offline`);
@@ -46,7 +50,7 @@ for (const [library, openClient] of Object.entries(mcpClients)) {
   });
 
   test(`[mcp] ${library} is refused with a wrong key, and without one where a key is required`, async (t) => {
-    const { pluginsUrl, key } = await startService(t, { settings: { PLUGINS_KEY: 'required' } });
+    const { pluginsUrl, key } = await closedService();
     const open = async (headers: Record<string, string>) => {
       const client = await openClient(`${pluginsUrl}/mcp/time`, headers);
       t.after(() => client.close());

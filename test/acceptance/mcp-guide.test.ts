@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { startService } from '../support/service.ts';
+import { share, startService } from '../support/service.ts';
 
 const guide = readFileSync('docs/guides/mcp.md', 'utf8');
 const address = 'http://127.0.0.1:8081';
@@ -16,8 +16,10 @@ function blocks(language: string): string[] {
   return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
 }
 
+const shared = share(startService);
+
 test('[mcp] the commands of the guide that need no other application work as printed', async (t) => {
-  const { pluginsUrl } = await startService(t);
+  const { pluginsUrl } = await shared();
   const line = blocks('sh').find((text) => text.startsWith('curl'));
   assert.ok(line);
   const { stdout } = await promisify(execFile)('sh', ['-c', line.replaceAll(address, pluginsUrl)], {
@@ -27,7 +29,7 @@ test('[mcp] the commands of the guide that need no other application work as pri
 });
 
 test('[mcp] the program of the guide starts with the address of the test', async (t) => {
-  const service = await startService(t);
+  const service = await shared();
   const configured = blocks('json')
     .map((text) => JSON.parse(text).mcpServers.quartermaster)
     .find(({ command }) => command !== undefined);
@@ -47,7 +49,7 @@ test('[mcp] the program of the guide starts with the address of the test', async
 });
 
 test('[mcp] the programs of the guide run as printed', async (t) => {
-  const { pluginsUrl } = await startService(t);
+  const { pluginsUrl } = await shared();
   const programs = blocks('js');
   assert.equal(programs.length, 3);
   // The folder is below the root of the repository, so that its packages are found.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { startService } from '../support/service.ts';
+import { share, startService } from '../support/service.ts';
 
 const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
@@ -27,8 +27,10 @@ async function raw(url: string, head: readonly string[], body = ''): Promise<num
   return Number(answer.slice(9, 12));
 }
 
-test('[mcp] malformed messages get JSON-RPC errors, and the service continues', async (t) => {
-  const { pluginsUrl, log } = await startService(t);
+const shared = share(startService);
+
+test('[mcp] malformed messages get JSON-RPC errors, and the service continues', async () => {
+  const { pluginsUrl, log } = await shared();
   const rpc = (message: unknown) => JSON.stringify(message);
   const call = (params: unknown) => rpc({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   const messages: Array<[string | Uint8Array<ArrayBuffer>, number[]]> = [
@@ -69,8 +71,8 @@ test('[mcp] malformed messages get JSON-RPC errors, and the service continues', 
   assert.doesNotMatch(log(), /"level":"(error|fatal)"/);
 });
 
-test('[mcp] contradictory requests of the newest revision are refused', async (t) => {
-  const { pluginsUrl } = await startService(t);
+test('[mcp] contradictory requests of the newest revision are refused', async () => {
+  const { pluginsUrl } = await shared();
   const url = `${pluginsUrl}/mcp`;
   const call = (meta: object) =>
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: { ...modernMeta, ...meta } } });
@@ -82,8 +84,8 @@ test('[mcp] contradictory requests of the newest revision are refused', async (t
   assert.equal((await post(url, call(unknown), { ...good, 'MCP-Protocol-Version': '2031-01-01' })).status, 400);
 });
 
-test('[mcp] bodies that are too large or too deeply nested are refused before they are processed', async (t) => {
-  const { pluginsUrl } = await startService(t);
+test('[mcp] bodies that are too large or too deeply nested are refused before they are processed', async () => {
+  const { pluginsUrl } = await shared();
   const url = `${pluginsUrl}/mcp`;
   const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`;
   assert.equal((await post(url, deep)).status, 400);
@@ -115,8 +117,8 @@ test('[mcp] a foreign Host or Origin is refused even with a key, and configured 
   }
 });
 
-test('[mcp] GET and DELETE are not allowed because there are no sessions, and an unknown bundle has no endpoint', async (t) => {
-  const { pluginsUrl } = await startService(t);
+test('[mcp] GET and DELETE are not allowed because there are no sessions, and an unknown bundle has no endpoint', async () => {
+  const { pluginsUrl } = await shared();
   for (const path of ['/mcp', '/mcp/arithmetic']) {
     for (const method of ['GET', 'DELETE']) {
       const response = await fetch(pluginsUrl + path, { method, headers: { Accept: 'text/event-stream' } });

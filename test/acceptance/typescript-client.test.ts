@@ -21,11 +21,13 @@ import {
 } from '@quartermaster/client';
 import { startLossyProxy } from '../support/lossy-proxy.ts';
 import { handbook } from '../support/sample-handbook.ts';
-import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { type StartedService, share, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
 const connect = ({ filesUrl, pluginsUrl, key }: StartedService) =>
   new Quartermaster({ baseUrl: filesUrl, pluginsUrl, apiKey: key });
+
+const shared = share(startService);
 
 test('[client] the programs of the guide run as printed', async (t) => {
   const { filesUrl, pluginsUrl, key } = await startService(t);
@@ -85,8 +87,8 @@ test('[client] a search finds a passage of an uploaded PDF with its page, with o
   await qm.files.delete(file.file_id);
 });
 
-test('[client] an artifact is downloaded whole and in part at both addresses, until it is deleted', async (t) => {
-  const { filesUrl, pluginsUrl, key } = await startService(t);
+test('[client] an artifact is downloaded whole and in part at both addresses, until it is deleted', async () => {
+  const { filesUrl, pluginsUrl, key } = await shared();
   for (const qm of [
     new Quartermaster({ baseUrl: filesUrl, pluginsUrl, apiKey: key }),
     new Quartermaster({ baseUrl: filesUrl, apiKey: key }),
@@ -109,8 +111,8 @@ test('[client] an artifact is downloaded whole and in part at both addresses, un
   }
 });
 
-test('[client] errors of the service have their own classes, and lists of any length can be iterated', async (t) => {
-  const service = await startService(t);
+test('[client] errors of the service have their own classes, and lists of any length can be iterated', async () => {
+  const service = await shared();
   const qm = connect(service);
   await assert.rejects(qm.files.get('file00000000000000000000'), (error) => {
     assert.ok(error instanceof NotFoundError);
@@ -218,8 +220,8 @@ test('[client] wait continues while the service is killed and restarted', async 
   assert.equal((await waiting).status, 'ready');
 });
 
-test('[client] a file name reaches the service as from a browser form', async (t) => {
-  const service = await startService(t);
+test('[client] a file name reaches the service as from a browser form', async () => {
+  const service = await shared();
   const qm = connect(service);
   for (const name of ['a"b.txt', 'a\r\nb.txt', 'ünï 測.txt', "a'b;c=d.txt"]) {
     const form = new FormData();

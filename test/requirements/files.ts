@@ -48,7 +48,7 @@ export const filesRequirements: Requirements = {
     promise: 'An acknowledged upload survives a kill, and a partial file is never visible.',
     source: 'docs/contract.md "Durability"',
     tests: [
-      '[durable] after each of 20 times kill −9 during 200 uploads, every acknowledged file is complete and no file is partial',
+      '[durable] after each kill −9 during uploads, 4 times and in the proof 20, every acknowledged file is complete and no file is partial',
       'the store writes, syncs the file, renames it and syncs the folder, in this order',
       'the file uses synchronous FULL and a write-ahead log, when created and when opened again',
     ],

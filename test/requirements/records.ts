@@ -69,7 +69,7 @@ export const recordsRequirements: Requirements = {
       'A reader that is killed from outside is started again; if every attempt is killed, the record names this reason.',
     source: 'docs/contract.md "Records"; ADR 0035',
     tests: [
-      '[killed] after its reader is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run',
+      '[killed] after its reader is killed at each stage, in the proof 50 times, every record ends with the chunks of an undisturbed run',
       '[killed] after its reader is killed at each stage on PostgreSQL, every record ends with the chunks of an undisturbed run',
       'a reader that is killed in every attempt ends the record in error, which names a lack of memory',
     ],
@@ -79,15 +79,15 @@ export const recordsRequirements: Requirements = {
       'After a kill at any moment, the stores have everything that was acknowledged and nothing that was deleted, and finish work that had begun.',
     source: 'docs/contract.md "Durability"',
     tests: [
-      '[stores] after four kills under mixed load, acknowledged changes persist and deleted data is gone',
-      '[stores] after two kills under mixed load on PostgreSQL, acknowledged changes persist and deleted data is gone',
+      '[stores] after two kills under mixed load, in the proof four, acknowledged changes persist and deleted data is gone',
+      '[stores] after a kill under mixed load on PostgreSQL, in the proof two, acknowledged changes persist and deleted data is gone',
     ],
   },
   'records.resumed': {
     promise: 'After its worker is killed at any stage, a record still ends with the chunks of an undisturbed run.',
     source: 'docs/contract.md "Records"; ADR 0032',
     tests: [
-      '[killed] after its worker is killed at each stage, 50 times, every record ends with the chunks of an undisturbed run',
+      '[killed] after its worker is killed at each stage, in the proof 50 times, every record ends with the chunks of an undisturbed run',
       'a completely read source is not read again when the last step fails',
     ],
   },

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { after } from 'node:test';
 import type { Quartermaster } from '@quartermaster/client';
 import { startCommand } from '../../scripts/start-command.ts';
 import { connectClient } from './client.ts';
@@ -99,6 +100,22 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
       const [code] = (await once(child, 'close')) as [number | null];
       return code;
     },
+  };
+}
+
+/**
+ * Returns a function that starts a service, or something around one, at its first call. The tests of a file share it, if
+ * their assertions do not depend on each other's data. Call this outside of tests: what was started ends with the file.
+ */
+export function share<Opened>(open: (t: Ending) => Promise<Opened>): () => Promise<Opened> {
+  const ends: Array<() => unknown> = [];
+  after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  let opened: Promise<Opened> | undefined;
+  return () => {
+    opened ??= open({ after: (end) => void ends.push(end) });
+    return opened;
   };
 }
 
