@@ -15,7 +15,7 @@ import type { SplitOutput } from './output-parts/split-output.ts';
 import { createToolRunner } from './remote-tools/run-tool.ts';
 import type { ObservedRun, RunObserver, RunProgress } from './run-observer.ts';
 import type { RunPolicy } from './run-policy.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
+import type { Sandbox, SandboxTask } from './sandbox/sandbox.ts';
 import type { LargeAnswers } from './unused-answers/large-answers.ts';
 import { type Unusable, withUnusedAnswer } from './unused-answers/unused-answer.ts';
 
@@ -107,7 +107,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       // The process may send any text. A text that cannot be redacted must not fail more than its own run.
       const redact = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
-      const task = {
+      const task: SandboxTask = {
         bundleId: bundle.id,
         projectId: run.caller.projectId,
         isolation: bundle.isolation === 'sandbox' ? ('sandbox' as const) : ('process' as const),
@@ -125,7 +125,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
           observer.progressed(run, progress);
         },
         timings: run.trace,
-        hide: redact,
+        redact,
       };
       const outcome = await sandbox.run(task, signal);
       if (outcome.kind === 'returned_large') {
