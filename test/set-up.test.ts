@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, globSync, readFileSync, readlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { cacheModule, createClone, createInstallation, setUpScript as script } from './support/installation.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -72,6 +72,51 @@ test('the set-up uses the Node.js of the host on request, refuses an old one, an
   assert.match(setUp('mine', process.execPath).stderr, /QUARTERMASTER_NODE is "mine"; use "pinned" or "host"/);
   assert.equal(setUp('pinned', process.execPath).status, 0);
   assert.equal(node(), `../node-${platform}/bin/node`);
+});
+
+test('the set-up installs the packages again when one is missing or incomplete', async (t) => {
+  const { write, setUp } = await createClone(await temporaryFolder(t));
+  const lock = { packages: { '': {}, 'node_modules/one': { version: '1.0.0' } } };
+  write('package-lock.json', JSON.stringify(lock));
+  write('one.json', '{"version":"1.0.0"}');
+  write('on-install', 'mkdir -p node_modules/one && cp one.json node_modules/one/package.json');
+  assert.deepEqual(setUp('run').calls.slice(0, 1), ['ci --omit=dev']);
+  write('scripts/build-console.mjs', '');
+  assert.deepEqual(setUp('run').calls, []);
+  write('node_modules/one/package.json', '');
+  const repaired = setUp('run');
+  assert.deepEqual([repaired.status, repaired.calls], [0, ['ci --omit=dev']], repaired.stderr);
+  assert.match(repaired.stderr, /^quartermaster: node_modules\/one is missing or incomplete$/m);
+  assert.deepEqual(setUp('run').calls, []);
+});
+
+test('on an old Node.js of the host, the set-up prints one sentence that names the remedy', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { write } = await createInstallation(folder);
+  write('old.mjs', "Object.defineProperty(process.versions, 'node', { value: '12.22.12' });");
+  const { status, stderr } = spawnSync(process.execPath, ['--import', join(folder, 'old.mjs'), script, 'run'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.equal(
+    stderr,
+    'quartermaster: npm needs Node.js 20 or later to install Quartermaster; this is 12.22.12. Install a newer Node.js (https://nodejs.org), then run the same command again.\n',
+  );
+  assert.equal(status, 1);
+  assert.match(readFileSync('README.md', 'utf8'), /npm with Node\.js 20 or later/);
+});
+
+test('the modules that check the Node.js of the host have no syntax that Node.js 12 cannot read', () => {
+  const files = ['scripts/set-up.mjs', 'scripts/set-up/check-node.mjs'];
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8').replaceAll(/^\s*\/\/.*$/gm, '');
+    assert.doesNotMatch(text, /\?\?|\?\.|\|\|=|&&=|\bawait\b|\d_\d|#\w|\bstatic\b/, file);
+    for (const [, imported = ''] of text.matchAll(/^import .* from '(\..+)';$/gm)) {
+      const path = join(dirname(file), imported);
+      if (!files.includes(path)) files.push(path);
+    }
+  }
+  assert.deepEqual(files.slice(2), ['scripts/set-up/check-host.mjs', 'scripts/set-up/refuse.mjs']);
 });
 
 test('the set-up installs what the service needs, and later adds what development and tests need', async (t) => {

@@ -22,7 +22,10 @@ export async function installPackages(wanted) {
   const lock = digestLock('.');
   const [installedLock, installedGroup] = read(stamp).split(' ');
   const isCurrent = installedLock === lock;
-  if (isCurrent && (installedGroup === 'all' || wanted === 'run')) return;
+  // An interrupted update or a deleted folder leaves a package incomplete. The check takes a few milliseconds.
+  const damaged = isCurrent ? findDamagedPackages('.', installedGroup) : [];
+  if (damaged.length > 0) console.error(`quartermaster: ${damaged[0]} is missing or incomplete`);
+  else if (isCurrent && (installedGroup === 'all' || wanted === 'run')) return;
   const group = installedGroup === 'all' ? 'all' : wanted;
   console.error(
     group === 'run'
@@ -31,7 +34,10 @@ export async function installPackages(wanted) {
   );
   rmSync(stamp, { force: true });
   // `ci` deletes the installed packages; `install` adds the missing ones from the same lockfile.
-  await npm([...(isCurrent ? ['install', '--no-save'] : ['ci']), ...(group === 'run' ? ['--omit=dev'] : [])]);
+  await npm([
+    ...(isCurrent && damaged.length === 0 ? ['install', '--no-save'] : ['ci']),
+    ...(group === 'run' ? ['--omit=dev'] : []),
+  ]);
   // Removes the headers, which only the compilation of extensions needs. They are a quarter of the installation.
   rmSync(join('node_modules', `node-${process.platform}-${process.arch}`, 'include'), { recursive: true, force: true });
   refuseDamage('.', group);

@@ -38,7 +38,7 @@ export async function createInstallation(folder: string, warmUp = "require('node
   return { write, setUp };
 }
 
-/** Creates an empty clone, and an npm that writes its arguments to `calls` and exits with the number in `npm-exit`. */
+/** Creates an empty clone, and an npm that writes its arguments to `calls`, runs `on-install` and exits with the number in `npm-exit`. */
 export async function createClone(folder: string) {
   const { write } = await createInstallation(folder);
   const headers = `node_modules/node-${process.platform}-${process.arch}/include/node.h`;
@@ -46,6 +46,7 @@ export async function createClone(folder: string) {
   rmSync(join(folder, 'packages/console/node_modules'), { recursive: true });
   write('calls', '');
   write('npm-exit', '0');
+  write('on-install', '');
   write(
     'bin/npm',
     `#!/bin/sh
@@ -53,7 +54,7 @@ echo "$*" >> calls
 case "$*" in
   run*) exit ;;
   *--prefix*) mkdir -p packages/console/node_modules ;;
-  *) mkdir -p ${dirname(headers)} && touch ${headers} ;;
+  *) mkdir -p ${dirname(headers)} && touch ${headers} && sh on-install ;;
 esac
 exit $(cat npm-exit)
 `,

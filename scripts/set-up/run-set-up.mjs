@@ -1,0 +1,100 @@
+// The set-up, which does each step once. `run` installs what the service needs and builds the console.
+// `dev` also keeps the packages that build the console. `all` adds what tests and checks need. This is plain
+// JavaScript, because it runs on the Node.js of the host before anything is installed.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { chooseNode } from './choose-node.mjs';
+import {
+  hasConsolePackages,
+  installConsolePackages,
+  installPackages,
+  removeConsolePackages,
+} from './install-packages.mjs';
+import { lockSetUp } from './lock.mjs';
+import { refuse } from './refuse.mjs';
+
+// npm does the same for its scripts. `node` is the one that chooseNode links.
+process.env.PATH = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
+const group = process.argv[2] ?? 'all';
+lockSetUp();
+await installPackages(group === 'all' ? 'all' : 'run');
+chooseNode(process.env.QUARTERMASTER_NODE || 'pinned');
+// `quartermaster verify` compares with these hashes. They are computed right after npm has compared each package with
+// the lockfile.
+const hashList = 'node_modules/.hashes.json';
+if (!existsSync(hashList)) writeHashes('--installed');
+warmUp();
+await buildConsole();
+
+/** Builds the console from its sources, with the Node.js that was just installed. */
+async function buildConsole() {
+  const list = 'packages/console/dist/manifest.json';
+  const before = read(list);
+  const keepsPackages = group !== 'run' || hasConsolePackages();
+  if (keepsPackages) await installConsolePackages();
+  try {
+    execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  } catch {
+    refuse('The console is not built; the reason is above. Remove it, then run the same command again.');
+  }
+  if (!keepsPackages) removeConsolePackages();
+  if (read(list) !== before) writeHashes('--console');
+}
+
+/**
+ * Writes the caches for a start (bundles, compiled code). An update or a change of a bundle writes them again, and so does
+ * another folder: the caches of a copied installation hold the paths of the original.
+ */
+function warmUp() {
+  const stamp = 'node_modules/.cache/warmed-from';
+  const warm = digestFiles(resolve('.'), ['package-lock.json', ...versionFiles(), ...bundleFiles()]);
+  if (read(stamp) === warm) return;
+  try {
+    execFileSync('npm', ['run', '--silent', 'warm-up'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    mkdirSync('node_modules/.cache', { recursive: true });
+    writeFileSync(stamp, warm);
+  } catch (error) {
+    // For example, the installation is read-only. The service does not need its caches.
+    console.error(
+      `quartermaster: a start takes longer, because its caches cannot be written (${error.code ?? error.status})`,
+    );
+  }
+}
+
+function writeHashes(which) {
+  try {
+    execFileSync('node', ['scripts/hash-list.ts', which], { stdio: ['ignore', 'ignore', 'inherit'] });
+  } catch (error) {
+    console.error(`quartermaster: hashes for "quartermaster verify" are not written (${error.code ?? error.status})`);
+  }
+}
+
+function read(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function digestFiles(folder, files) {
+  const all = createHash('sha256').update(`${folder}\n`);
+  for (const file of files) all.update(`${file}\n`).update(existsSync(file) ? readFileSync(file) : '');
+  return all.digest('hex');
+}
+
+/** Returns the files that determine the version of the product and of the manifest cache. */
+function versionFiles() {
+  const server = 'packages/server';
+  return [join(server, 'package.json'), join(server, 'src', 'catalogue', 'manifest', 'manifest-cache.ts')];
+}
+
+/** Returns the files of the bundles without their recordings and tests, which are in subfolders. */
+function bundleFiles() {
+  const contents = (folder) => readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return contents('bundles')
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) =>
+      contents(join('bundles', name))
+        .filter((entry) => entry.isFile())
+        .map((file) => join('bundles', name, file.name)),
+    );
+}
