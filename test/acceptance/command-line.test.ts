@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -231,6 +231,40 @@ test('[commands] a run names its artifacts on standard error, and they are downl
   assert.equal((await run([...drawing, '--json'])).errors, '');
   assert.equal((await run(['artifacts', 'delete', id])).code, 0);
   assert.equal((await run(['artifacts', 'download', id], { folder: home })).code, 66);
+});
+
+test('[commands] a run writes its picture, or its output, to the file that --out names', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  const inHome = { folder: home };
+  const drawing = ['run', 'qr_code_generator/generate_qr_code', '--input', '{"text":"https://example.com/"}'];
+  const drawn = await run([...drawing, '--out', 'code.PNG'], inHome);
+  assert.equal(drawn.code, 0, drawn.errors);
+  assert.match(drawn.errors, /^Written to code\.PNG: \S+\.png$/m);
+  assert.match(drawn.errors, /\.svg, image\/svg\+xml, .* Download it:$/m);
+  assert.doesNotMatch(drawn.errors, /\.png, image\/png, .* Download it:$/m);
+  const content = await readFile(join(home, 'code.PNG'));
+  assert.ok(drawn.output.includes(content.toString('base64')));
+  const countRuns = async () => (await run(['run', 'list', '--json', '--limit', '100'])).output.split('\n').length;
+  const before = await countRuns();
+  const again = await run([...drawing, '--out', 'code.PNG'], inHome);
+  assert.deepEqual([again.code, again.output], [73, ''], 'a file is not replaced, and the plugin does not run');
+  assert.equal((await run([...drawing, '--out', 'absent/code.png'], inHome)).code, 66);
+  assert.equal((await run([...drawing, '--out', 'code.png', '--background'], inHome)).code, 64);
+  assert.equal(await countRuns(), before);
+  assert.equal((await run([...drawing, '--out', 'code.PNG', '--force'], inHome)).code, 0);
+  const other = await run([...drawing, '--out', 'code.pdf'], inHome);
+  assert.equal(other.code, 73);
+  assert.match(
+    other.errors,
+    /The output has 2 files, and none has the extension of code\.pdf\. .*arti\S+ \(\S+\.svg\)/,
+  );
+  assert.ok(JSON.parse(other.output), 'the output is printed');
+  const sum = ['run', 'calculator/evaluate', '--input', '{"expression":"6 * 7"}', '--out'];
+  assert.equal((await run([...sum, 'sum.json'], inHome)).code, 0);
+  const { output } = await run([...sum, '-'], inHome);
+  assert.deepEqual(JSON.parse(output), JSON.parse(await readFile(join(home, 'sum.json'), 'utf8')));
+  assert.deepEqual((await readdir(home)).filter((name) => !name.startsWith('.')).sort(), ['code.PNG', 'sum.json']);
 });
 
 test('[commands] the guide downloads a picture of a plugin as printed', async (t) => {

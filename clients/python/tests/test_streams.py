@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import hashlib
 import io
 import os
 import resource
@@ -277,6 +278,25 @@ class Uploads(BothClients):
                 with HostileServer(lambda request, number: content_or_artifact(request, whole)) as server:
                     self.assertEqual(self.both(server.url, download), [100_000] * 2)
                 self.assertEqual(os.listdir(folder), ["a.bin"])
+
+    def test_a_download_with_another_hash_leaves_no_file(self) -> None:
+        content = b"x" * 100_000
+        right, wrong = hashlib.sha256(content).hexdigest(), hashlib.sha256(b"").hexdigest()
+        for download in (lambda qm: qm.files.download("f", path), lambda qm: qm.artifacts.download("f", path)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "a.bin")
+                for tag, is_right in ((right, True), (wrong, False), ("of a proxy", True)):
+                    answer = response(content, kind="application/octet-stream", ETag=f'"{tag}"')
+                    with HostileServer(lambda request, number: content_or_artifact(request, answer)) as server:
+                        for result in self.both(server.url, download):
+                            if is_right:
+                                self.assertEqual(result, 100_000)
+                            else:
+                                self.assertIsInstance(result, ApiConnectionError)
+                                self.assertIn("differs from the SHA-256", str(result))
+                                self.assertFalse(result.outcome_unknown)
+                    self.assertEqual(os.listdir(folder), ["a.bin"] if is_right else [])
+                    path.unlink(missing_ok=True)
 
 
 class Artifacts(BothClients):

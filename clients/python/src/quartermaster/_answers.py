@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -81,6 +82,19 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     except (ValueError, TypeError, OverflowError):
         now = time.time()
     return max(0.0, moment - now)
+
+
+_content_tag = re.compile(r'(?:W/)?"([0-9a-f]{64})"')
+
+
+def check_hash(tag: str | None, received: str) -> None:
+    """Compare the SHA-256 of received content with the `ETag` of the service. A proxy may have removed or replaced the tag."""
+    found = _content_tag.fullmatch(tag or "")
+    if found is None or found[1] == received:
+        return
+    failure = ApiConnectionError("The content differs from the SHA-256 that the service names. Download it again.")
+    failure.outcome_unknown = False
+    raise failure
 
 
 def connection_error(error: httpx.RequestError) -> ApiConnectionError:

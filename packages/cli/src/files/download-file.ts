@@ -12,10 +12,12 @@ export interface DownloadOptions extends Output {
   readonly force?: true;
 }
 
-interface Expected {
+/** What the content must be. */
+export interface Expected {
   readonly file_name: string;
   readonly bytes: number;
-  readonly sha256: string;
+  /** Undefined for content that does not come from the service. */
+  readonly sha256: string | undefined;
 }
 
 /** Downloads a file. */
@@ -39,7 +41,17 @@ async function saveContent(
   { out, force, ...options }: DownloadOptions,
 ): Promise<void> {
   const path = out ?? safeName(file.file_name);
-  const { body } = await fetchContent();
+  await writeContent(await fetchContent(), { file, path, force });
+  if (path === '-') return;
+  if (options.json === true) printJson({ ...file, path });
+  else say(path);
+}
+
+/** Writes the content of a response to a file; `-` is standard output. */
+export async function writeContent(
+  { body }: Response,
+  { file, path, force }: { readonly file: Expected; readonly path: string; readonly force: true | undefined },
+): Promise<void> {
   const content = body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
   if (path === '-') {
     for await (const part of checked(content, file)) await write(part);
@@ -54,8 +66,6 @@ async function saveContent(
   } finally {
     await handle.close();
   }
-  if (options.json === true) printJson({ ...file, path });
-  else say(path);
 }
 
 /** Returns the name of a file that is created in this folder. The service chose it, so it must not lead elsewhere. */
@@ -95,7 +105,7 @@ export async function* checked(
   } finally {
     line.clear();
   }
-  if (received !== bytes || hash.digest('hex') !== sha256)
+  if (received !== bytes || (sha256 !== undefined && hash.digest('hex') !== sha256))
     throw new CommandError(
       exitCodes.internal,
       'The content differs from the size or the SHA-256 that the service names. Download it again.',

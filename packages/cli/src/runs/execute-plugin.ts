@@ -7,6 +7,7 @@ import { readBounded } from '../login/read-secret.ts';
 import { complain, printJson, say, time } from '../output/print.ts';
 import { readCredentials } from '../read-credentials.ts';
 import type { Output } from './run-actions.ts';
+import { checkPath, saveOutput } from './save-output.ts';
 
 export interface ExecuteOptions extends Output {
   readonly input?: string;
@@ -14,26 +15,38 @@ export interface ExecuteOptions extends Output {
   readonly credentials?: string;
   readonly profile?: string;
   readonly background?: true;
+  readonly out?: string;
+  readonly force?: true;
 }
 
-/** Runs a plugin and prints its output; with `--json` the whole result. */
+/** Runs a plugin and prints its output; with `--json` the whole result; with `--out`, writes the output to a file. */
 export async function executePlugin(plugin: string, options: ExecuteOptions): Promise<void> {
   checkPluginName(plugin, 'run');
+  checkOutOptions(options);
   const [input, credentials] = [await readInput(options), await readCallCredentials(options)];
-  const { plugins } = await connect(options, 'plugins');
+  const { plugins, artifacts } = await connect(options, 'plugins');
   if (options.background === true) {
     const { run_id, status } = await plugins.start(plugin, input, { credentials });
     if (options.json === true) printJson({ run_id, status });
     else say(run_id);
     return;
   }
+  // Before the run, because a third party may be paid for it.
+  if (options.out !== undefined) await checkPath(options.out, options.force);
   // The service ends a run at its own time limit.
   const result = await plugins.run(plugin, input, { credentials, timeout: 0 });
   if (options.json === true) printJson(result);
-  else {
-    printJson(result.data, 2);
-    for (const artifact of result.artifacts ?? []) describeArtifact(artifact);
-  }
+  else if (options.out !== '-') printJson(result.data, 2);
+  const { out: path, force } = options;
+  const saved = path === undefined ? undefined : await saveOutput(result, { artifacts, path, force });
+  if (options.json === true) return;
+  for (const artifact of result.artifacts ?? []) if (artifact !== saved) describeArtifact(artifact);
+}
+
+function checkOutOptions({ out, background, json }: ExecuteOptions): void {
+  if (out === undefined) return;
+  if (background === true) throw new CommandError(exitCodes.usage, 'Use --out or --background, not both.');
+  if (out === '-' && json === true) throw new CommandError(exitCodes.usage, 'Use --out - or --json, not both.');
 }
 
 /** Goes to standard error, so that standard output stays JSON. */

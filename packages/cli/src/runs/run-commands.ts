@@ -39,6 +39,11 @@ function addExecute(run: Command): void {
     .option('--input-file <path>', 'file with the inputs as a JSON object; - reads standard input')
     .option('--credentials <path>', 'file with the credentials of the bundle as a JSON object; - reads standard input')
     .option('--profile <name>', 'use this credential profile of the project')
+    .option(
+      '--out <path>',
+      'write the picture, document or large text of the output, or else the output, to this file; - is standard output',
+    )
+    .option('--force', 'replace an existing file')
     .option('--background', 'start the run, print its id and do not wait')
     .action(async (plugin: string, options: ExecuteOptions) =>
       (await import('./execute-plugin.ts')).executePlugin(plugin, options),

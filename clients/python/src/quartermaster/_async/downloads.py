@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import uuid
 from pathlib import Path
 
 import httpx
 
-from .._answers import connection_error
+from .._answers import check_hash, connection_error
 from .._call import Call
 from .connection import AsyncConnection
 
 
 async def save_content(connection: AsyncConnection, call: Call, path: str | os.PathLike[str]) -> int:
-    """Write the content to `path` and return its size. Nothing is at `path` until the content is complete."""
+    """
+    Write the content to `path` and return its size. Nothing is at `path` until the content is complete and has the SHA-256 that
+    the service names.
+    """
     response = await connection.send(call, stream=True)
+    digest = hashlib.sha256()
     target = Path(path)
     partial = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with partial.open("xb") as handle:
             async for piece in response.aiter_bytes(256 * 1024):
+                digest.update(piece)
                 await asyncio.to_thread(handle.write, piece)
             size = handle.tell()
+        check_hash(response.headers.get("etag"), digest.hexdigest())
         partial.replace(target)
         return size
     except httpx.RequestError as error:

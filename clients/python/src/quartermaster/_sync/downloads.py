@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import time
+import hashlib
 import os
 import uuid
 from pathlib import Path
 
 import httpx
 
-from .._answers import connection_error
+from .._answers import check_hash, connection_error
 from .._call import Call
 from .connection import Connection
 
 
 def save_content(connection: Connection, call: Call, path: str | os.PathLike[str]) -> int:
-    """Write the content to `path` and return its size. Nothing is at `path` until the content is complete."""
+    """
+    Write the content to `path` and return its size. Nothing is at `path` until the content is complete and has the SHA-256 that
+    the service names.
+    """
     response = connection.send(call, stream=True)
+    digest = hashlib.sha256()
     target = Path(path)
     partial = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with partial.open("xb") as handle:
             for piece in response.iter_bytes(256 * 1024):
+                digest.update(piece)
                 handle.write(piece)
             size = handle.tell()
+        check_hash(response.headers.get("etag"), digest.hexdigest())
         partial.replace(target)
         return size
     except httpx.RequestError as error:
