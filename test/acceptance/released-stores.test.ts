@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { until } from '../../packages/server/src/kernel/testing/until.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import {
   lookAround,
@@ -37,6 +38,13 @@ function withVectorsOff(found: unknown): unknown {
   return JSON.parse(JSON.stringify(found), (name, value) => (name === 'vectors' ? 'off' : value));
 }
 
+/** Returns how many collections in SQLite have an index of an earlier version. */
+function countOldIndexes(folder: string): number {
+  using store = new DatabaseSync(join(folder, 'quartermaster.db'), { readOnly: true, timeout: 5000 });
+  const found = store.prepare('select (select count(*) from full_text) + (select count(*) from full_text_place) as n');
+  return Number(found.get()?.n);
+}
+
 const countAll = 'select count(*) as count from chunk_vector';
 
 async function countVectors(folder: string, databaseUrl: string | undefined): Promise<number> {
@@ -62,9 +70,10 @@ for (const database of ['sqlite', 'postgres'] as const) {
     const settings = { ...releasedSettings(await startUpstream(t)), ...more };
     const before = await countVectors(folder, more.DATABASE_URL);
     assert.ok(before > 0);
-    // Starts twice, because the first start upgrades the store and the second finds it upgraded.
-    for (const start of ['first', 'second']) {
+    // The first start upgrades the store, the second finds it upgraded, and the third has new search indexes.
+    for (const start of ['first', 'second', 'third']) {
       const service = await startService(t, { folder, settings, key: store.keys.first });
+      if (start === 'third' && database === 'sqlite') await until(() => countOldIndexes(folder) === 0);
       assert.deepEqual(await lookAround(service, store), withVectorsOff(store.found), `${start} start`);
       assert.equal(await service.stop(), 0);
       assert.match(

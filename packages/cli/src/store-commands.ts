@@ -14,7 +14,7 @@ function checkCommand(): Command {
     .option('--hash', 'also read every file and compare its SHA-256', false)
     .option(
       '--repair',
-      'restore good content from the quarantine, finish interrupted deletes, correct per-project usage, and mark damaged content so that a new upload replaces it',
+      'restore good content from the quarantine, finish interrupted deletes, correct per-project usage, rebuild damaged search indexes, and mark damaged content so that a new upload replaces it',
       false,
     )
     .option(...jsonOption)

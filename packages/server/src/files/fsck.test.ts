@@ -68,10 +68,28 @@ describe('the check of a store', () => {
 
   test('reports the damage of the database', async () => {
     await using service = await startFilesService();
-    const checkDatabase = async () => ({ checked: 'read', findings: ['row 3 missing from index'] });
+    const checkDatabase = async () => ({ checked: 'read', findings: ['row 3 missing from index'], indexes: [] });
     const report = await checkStore({ ...service.admin, checkDatabase }, { hash: false });
     assert.deepEqual(report.faults, [{ kind: 'database_damaged', finding: 'row 3 missing from index' }]);
     assert.equal(report.open, 1);
+  });
+
+  test('repairs a damaged search index, and reports one that stays damaged', async () => {
+    await using service = await startFilesService();
+    const fault = (collectionId: string, finding: string) => ({ collectionId, finding });
+    const indexes = [fault('coll1', 'a page is missing'), fault('coll1', 'it lacks 3 chunks'), fault('coll2', 'no')];
+    const deps = {
+      ...service.admin,
+      checkDatabase: async () => ({ checked: 'read', findings: [], indexes }),
+      repairIndex: async (collectionId: string) => collectionId === 'coll1',
+    };
+    assert.equal((await checkStore(deps, { hash: false })).open, 3);
+    const repaired = await checkStore(deps, { hash: false, repair: true });
+    assert.deepEqual(
+      repaired.mended,
+      indexes.slice(0, 2).map((index) => ({ kind: 'index_damaged', ...index })),
+    );
+    assert.equal(repaired.open, 1);
   });
 });
 

@@ -42,4 +42,10 @@ export interface SearchIndex<Connection, Transaction extends Connection> {
    * @returns one sentence for each error
    */
   check(db: Connection, collectionId: string): Promise<readonly string[]>;
+  /**
+   * Rebuilds the index from the chunks in steps, so that no transaction is long. The first call begins. The index answers
+   * as before until the new one replaces it, which contains all changes made meanwhile. Call it until it returns true. A
+   * rebuild that was interrupted is continued.
+   */
+  rebuild(db: Transaction, collectionId: string): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-import { checkDatabase } from '../adapters/database/check-database.ts';
+import { checkDatabase, repairIndex } from '../adapters/database/check-database.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
@@ -66,7 +66,10 @@ export function administerStore(place: {
   }
   return {
     checkStore: (options) =>
-      withBlobs((deps) => checkStore({ ...deps, checkDatabase: () => checkDatabase(database) }, options)),
+      withBlobs((deps) => {
+        const repair = (collectionId: string) => repairIndex(database, collectionId);
+        return checkStore({ ...deps, checkDatabase: () => checkDatabase(database), repairIndex: repair }, options);
+      }),
     verification: damages,
     quarantine: {
       async *list() {

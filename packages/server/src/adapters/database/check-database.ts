@@ -8,6 +8,13 @@ export interface DatabaseCheck {
   readonly checked: string;
   /** The errors, as the database reports them. An empty list means that no damage was found. */
   readonly findings: readonly string[];
+  /** Errors in the search indexes, which a rebuild repairs. */
+  readonly indexes: readonly DamagedIndex[];
+}
+
+export interface DamagedIndex {
+  readonly collectionId: string;
+  readonly finding: string;
 }
 
 const mostFindings = 100;
@@ -22,22 +29,34 @@ async function checkSqlite(database: Database): Promise<DatabaseCheck> {
   try {
     const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(database.read);
     const messages = rows.flatMap((row) => Object.values(row)).map(String);
-    if (messages.join() !== 'ok') return { checked, findings: messages };
-    return { checked, findings: await checkSegments(database) };
+    if (messages.join() !== 'ok') return { checked, findings: messages, indexes: [] };
+    return { checked, findings: [], indexes: await checkIndexes(database) };
   } catch (error) {
-    return { checked, findings: [messageOf(error)] };
+    return { checked, findings: [messageOf(error)], indexes: [] };
   }
 }
 
 /** Checks the search index of one collection after another. */
-async function checkSegments({ read, searchIndex }: Database): Promise<string[]> {
-  const collections = await read.selectFrom('index_segment').select('collection_id').distinct().execute();
-  const findings: string[] = [];
-  for (const { collection_id } of collections) {
-    findings.push(...(await searchIndex.check(read, collection_id)));
-    if (findings.length >= mostFindings) break;
+async function checkIndexes({ read, searchIndex }: Database): Promise<DamagedIndex[]> {
+  const collections = await read.selectFrom('collection').select('id').where('status', '=', 'ready').execute();
+  const damaged: DamagedIndex[] = [];
+  for (const { id } of collections) {
+    const findings = await searchIndex.check(read, id);
+    damaged.push(...findings.map((finding) => ({ collectionId: id, finding })));
+    if (damaged.length >= mostFindings) break;
   }
-  return findings;
+  return damaged;
+}
+
+/**
+ * Rebuilds the search index of a collection from its chunks.
+ * @returns whether the index has no error now
+ */
+export async function repairIndex({ read, write, searchIndex }: Database, collectionId: string): Promise<boolean> {
+  const rebuildSome = () =>
+    write.transaction().execute((transaction) => searchIndex.rebuild(transaction, collectionId));
+  while (!(await rebuildSome()));
+  return (await searchIndex.check(read, collectionId)).length === 0;
 }
 
 /**
@@ -87,7 +106,7 @@ async function checkPostgres({ read }: Database): Promise<DatabaseCheck> {
       [step, failures] = [Math.min(pagesPerStatement, step * 2), 0];
     }
   }
-  return { checked, findings };
+  return { checked, findings, indexes: [] };
 }
 
 async function readPages(read: Database['read'], name: string, [first, end]: readonly [number, number]): Promise<void> {

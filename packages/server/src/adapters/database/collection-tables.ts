@@ -140,8 +140,11 @@ export interface IndexSegmentTable {
   /** An id whose transaction is rolled back is given again. */
   id: Generated<number>;
   collection_id: string;
-  /** Questions read live segments only. Pages of a `building` one are being written, those of a `retired` one deleted. */
-  state: 'building' | 'live' | 'retired';
+  /**
+   * Questions read live segments only. Pages of a `building` one are being written, those of a `retired` one deleted. A
+   * `rebuilt` one becomes live when the rebuild of its collection ends.
+   */
+  state: 'building' | 'live' | 'rebuilt' | 'retired';
   /** The order of the segments of a collection. A new segment has its id; a merged one has the lowest of its parts. */
   position: number;
   chunks: number;
@@ -149,12 +152,23 @@ export interface IndexSegmentTable {
   /** Number of stored pages. */
   pages: number;
   header: Uint8Array;
+  /** The lowest version of the analysis that has produced terms of the segment. See `analysis-version.ts`. */
+  analysis: Generated<number>;
 }
 
 export interface IndexPageTable {
   /** The id of the segment times 2^22, plus the number of the page. */
   id: number;
   data: Uint8Array;
+}
+
+/** A collection whose index is being rebuilt from its chunks, in the order of their ids. */
+export interface IndexRebuildTable {
+  collection_id: string;
+  /** The rebuilt segments contain the chunks up to this id; empty at the beginning. */
+  reached: string;
+  /** Number of chunks that the rebuild has read. */
+  chunks: number;
 }
 
 /** The vectors of a collection: their model, and a change counter for processes that hold the vectors in memory. */

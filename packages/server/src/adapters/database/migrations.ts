@@ -29,6 +29,7 @@ import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
 import { createArtifactsMigration } from './migrations/0042-artifacts.ts';
 import { createKeyToolsMigration } from './migrations/0043-key-tools.ts';
 import { createIndexSegmentsMigration } from './migrations/0044-index-segments.ts';
+import { createIndexRebuildsMigration } from './migrations/0045-index-rebuilds.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -63,6 +64,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0042-artifacts': createArtifactsMigration(dialect),
     '0043-key-tools': createKeyToolsMigration(),
     '0044-index-segments': createIndexSegmentsMigration(dialect),
+    '0045-index-rebuilds': createIndexRebuildsMigration(dialect),
   };
 }
 

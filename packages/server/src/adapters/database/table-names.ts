@@ -25,6 +25,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   full_text_place: true,
   index_segment: true,
   index_page: true,
+  index_rebuild: true,
   administrator: true,
   session: true,
   set_up_token: true,

@@ -8,6 +8,7 @@ import type {
   FullTextPlaceTable,
   FullTextTable,
   IndexPageTable,
+  IndexRebuildTable,
   IndexSegmentTable,
   PairKeyTable,
   RecordRowTable,
@@ -44,6 +45,7 @@ export interface Tables {
   full_text_place: FullTextPlaceTable;
   index_segment: IndexSegmentTable;
   index_page: IndexPageTable;
+  index_rebuild: IndexRebuildTable;
   administrator: AdministratorTable;
   session: SessionTable;
   set_up_token: SetUpTokenTable;

@@ -15,7 +15,7 @@ import { createNewId } from '../../kernel/identifier.ts';
 import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
-import { checkDatabase } from '../database/check-database.ts';
+import { checkDatabase, repairIndex } from '../database/check-database.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import { createArtifactRepository } from './artifact-repository.ts';
@@ -53,7 +53,13 @@ async function openStore(
   });
   const damages = createBlobRepository(database);
   const check = () =>
-    checkStore({ ...shared, damages, checkDatabase: () => checkDatabase(database) }, { hash: true, repair: false });
+    checkStore(
+      {
+        ...{ ...shared, damages, checkDatabase: () => checkDatabase(database) },
+        repairIndex: (collectionId) => repairIndex(database, collectionId),
+      },
+      { hash: true, repair: false },
+    );
   const count = async () => {
     let blobCount = 0;
     for await (const _ of disk.list()) blobCount += 1;

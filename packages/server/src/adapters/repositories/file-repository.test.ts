@@ -11,7 +11,7 @@ import { describeFileRepository } from '../../files/testing/file-repository.suit
 import { describeIdempotencyRepository } from '../../idempotency/testing/idempotency-repository.suite.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
-import { checkDatabase } from '../database/check-database.ts';
+import { checkDatabase, repairIndex } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { createProjectUsageMigration } from '../database/migrations/0019-project-usage.ts';
 import { createFileCountsMigration } from '../database/migrations/0039-file-counts.ts';
@@ -98,6 +98,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       damages: createBlobRepository(database),
       clock: systemClock,
       checkDatabase: () => checkDatabase(database),
+      repairIndex: (collectionId: string) => repairIndex(database, collectionId),
     };
     await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7), newFile('d', 0)], noFileLimits, isStored);
     assert.deepEqual(await files.wrongUsages(), []);

@@ -2,6 +2,7 @@ import { checkSegment } from '../../search/segments/check-segment.ts';
 import { createLiveChunks, isRemoved, type LiveChunks } from '../../search/segments/live-chunks.ts';
 import { DamagedSegment } from '../../search/segments/segment-format.ts';
 import { decodeHeader, type SegmentHeader } from '../../search/segments/segment-reader.ts';
+import { readIndexState } from './index-state.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
@@ -17,10 +18,11 @@ interface CheckedSegment {
 }
 
 /**
- * Reads all segments of a collection and compares them with its chunks.
+ * Reads all segments of a collection and compares them with its chunks. An index of FTS5 is not checked.
  * @returns one sentence for each error; the first damaged segment ends the check
  */
 export function checkIndex(statements: ThreadStatements, collectionId: string): string[] {
+  if (readIndexState(statements, collectionId).hasOldIndex) return [];
   try {
     return compareChunks(statements, collectionId, readSegments(statements, collectionId));
   } catch (error) {
@@ -57,8 +59,6 @@ function readPage(statements: ThreadStatements, segment: number, number: number)
   return row.data;
 }
 
-const rowsAtOnce = 10_000;
-
 /** Compares the live chunks of the index with the rows, both in the order of their seqs. */
 function compareChunks(
   statements: ThreadStatements,
@@ -66,22 +66,14 @@ function compareChunks(
   segments: readonly CheckedSegment[],
 ): string[] {
   const indexed = listLive(segments);
+  const stored = listStored(statements, collectionId);
   let at = 0;
   let missing = 0;
   let unknown = 0;
-  let last = 0;
-  for (let isLast = false; !isLast; ) {
-    const rows = statements.all<{ seq: number }>(
-      'select seq from chunk where +collection_id = ? and seq > ? order by seq limit ?',
-      ...[collectionId, last, rowsAtOnce],
-    );
-    for (const { seq } of rows) {
-      for (; at < indexed.length && (indexed[at] as number) < seq; at++) unknown++;
-      if (indexed[at] === seq) at++;
-      else missing++;
-      last = seq;
-    }
-    isLast = rows.length < rowsAtOnce;
+  for (const seq of stored) {
+    for (; at < indexed.length && (indexed[at] as number) < seq; at++) unknown++;
+    if (indexed[at] === seq) at++;
+    else missing++;
   }
   unknown += indexed.length - at;
   return [
@@ -90,6 +82,24 @@ function compareChunks(
       ? []
       : [`The search index of collection ${collectionId} has ${unknown} chunks that do not exist.`]),
   ];
+}
+
+const rowsAtOnce = 10_000;
+
+/** Returns the seqs of the stored chunks in ascending order. Reads an index of the table, which has no texts. */
+function listStored(statements: ThreadStatements, collectionId: string): Float64Array {
+  const seqs: number[] = [];
+  for (let last = ''; ; ) {
+    const rows = statements.all<{ seq: number; id: string }>(
+      'select seq, id from chunk where collection_id = ? and id > ? order by id limit ?',
+      ...[collectionId, last, rowsAtOnce],
+    );
+    for (const { seq, id } of rows) {
+      seqs.push(seq);
+      last = id;
+    }
+    if (rows.length < rowsAtOnce) return Float64Array.from(seqs).sort();
+  }
 }
 
 function listLive(segments: readonly CheckedSegment[]): Float64Array {

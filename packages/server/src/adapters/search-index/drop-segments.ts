@@ -3,7 +3,7 @@ import type { Tables } from '../database/tables.ts';
 import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
 
 /**
- * Removes a step of a collection's segments. The first call hides all of them.
+ * Removes a step of a collection's segments. The first call hides all of them and ends a rebuild.
  * @returns true when nothing is left
  */
 export async function dropSegments(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
@@ -13,6 +13,7 @@ export async function dropSegments(db: Kysely<Tables>, collectionId: string): Pr
     .where('collection_id', '=', collectionId)
     .where('state', '<>', 'retired')
     .execute();
+  await db.deleteFrom('index_rebuild').where('collection_id', '=', collectionId).execute();
   return clearRetired(db, collectionId);
 }
 

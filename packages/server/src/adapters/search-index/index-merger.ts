@@ -5,6 +5,7 @@ import { chooseMerge } from '../../search/segments/choose-merge.ts';
 import type { MergedSegment } from '../../search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
+import type { RebuildSome } from './index-rebuilder.ts';
 import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
@@ -22,6 +23,8 @@ export interface IndexMergerDeps {
   /** Inserts rows of (id, data). */
   readonly insertPages: (db: Kysely<Tables>, pages: ReadonlyArray<readonly [number, Uint8Array]>) => Promise<unknown>;
   readonly metrics: MergeMetrics;
+  /** Rebuilds between merges, so that both never change a collection at the same time. */
+  readonly rebuildSome: RebuildSome;
   readonly logger: Logger;
 }
 
@@ -63,23 +66,28 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
     await (await thread)?.close();
   }
 
-  async function run(signal: AbortSignal): Promise<void> {
+  async function run(signal: AbortSignal, hasFreeSpace: () => Promise<boolean>): Promise<void> {
     if (isFirstRun) for (const id of await takeOver(deps.write)) changed.add(id);
     isFirstRun = false;
-    const failures: unknown[] = [];
-    const due = [...changed];
-    // A run without changes closes the thread.
-    if (due.length === 0) await closeThread();
-    for (const id of due) {
-      // A change during the work adds the collection again.
-      changed.delete(id);
-      await mergeSegmentsOf(id, { ...deps, openThread, signal }).catch((error: unknown) => {
-        changed.add(id);
-        failures.push(error);
-      });
-      signal.throwIfAborted();
+    const failed = new Map<string, unknown>();
+    let isIdle = true;
+    while (await hasFreeSpace()) {
+      const rebuilt = await deps.rebuildSome();
+      if (rebuilt !== undefined) changed.add(rebuilt);
+      const due = [...changed].filter((id) => !failed.has(id));
+      if (rebuilt === undefined && due.length === 0) break;
+      isIdle = false;
+      for (const id of due) {
+        // A change during the work adds the collection again.
+        changed.delete(id);
+        await mergeSegmentsOf(id, { ...deps, openThread, signal }).catch((error: unknown) => failed.set(id, error));
+        signal.throwIfAborted();
+      }
     }
-    if (failures.length > 0) throw new AggregateError(failures, 'some collections could not be merged');
+    for (const id of failed.keys()) changed.add(id);
+    // A run without changes closes the thread.
+    if (isIdle) await closeThread();
+    if (failed.size > 0) throw new AggregateError(failed.values(), 'some collections could not be merged');
   }
   return {
     changed(collectionId) {
@@ -87,7 +95,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
       task?.trigger();
     },
     start(hasFreeSpace) {
-      const runWithSpace = async (signal: AbortSignal) => ((await hasFreeSpace()) ? run(signal) : undefined);
+      const runWithSpace = (signal: AbortSignal) => run(signal, hasFreeSpace);
       task ??= startPeriodicTask({ name: 'index merges', pause, run: runWithSpace }, (error) => {
         deps.metrics.failed();
         deps.logger.error({ err: error }, 'index merge failed');
@@ -117,24 +125,24 @@ async function takeOver(write: Kysely<Tables>): Promise<string[]> {
   return rows.map((row) => row.collection_id);
 }
 
-export interface Merging extends Omit<IndexMergerDeps, 'logger'> {
+export interface Merging extends Omit<IndexMergerDeps, 'logger' | 'rebuildSome'> {
   readonly signal: AbortSignal;
 }
 
 /** Merges the segments of a collection until no merge is due, and deletes the replaced ones. */
 export async function mergeSegmentsOf(collectionId: string, merging: Merging): Promise<void> {
-  while (await mergeOnce(collectionId, merging));
+  for (const state of ['rebuilt', 'live'] as const) while (await mergeOnce(collectionId, state, merging));
   while (!(await clearRetired(merging.write, collectionId))) merging.signal.throwIfAborted();
 }
 
 /** @returns false when no merge is due, or the collection was deleted meanwhile */
-async function mergeOnce(collectionId: string, merging: Merging): Promise<boolean> {
+async function mergeOnce(collectionId: string, state: PartState, merging: Merging): Promise<boolean> {
   const { write, signal } = merging;
   const segments = await write
     .selectFrom('index_segment')
-    .select(['id', 'position', 'chunks', 'removals'])
+    .select(['id', 'position', 'chunks', 'removals', 'analysis'])
     .where('collection_id', '=', collectionId)
-    .where('state', '=', 'live')
+    .where('state', '=', state)
     .orderBy('position')
     .execute();
   const range = chooseMerge(segments);
@@ -143,9 +151,9 @@ async function mergeOnce(collectionId: string, merging: Merging): Promise<boolea
   const ids = parts.map(({ id }) => id);
   const thread = await merging.openThread();
   await thread.start({ segments: ids, areFirst: range.from === 0 });
-  const target = await insertTarget(write, collectionId);
+  const target = await insertTarget(write, collectionId, Math.min(...parts.map(({ analysis }) => analysis)));
   try {
-    return await fillTarget(merging, { thread, target, parts: ids, position: parts[0]?.position ?? target });
+    return await fillTarget(merging, { thread, target, state, parts: ids, position: parts[0]?.position ?? target });
   } catch (error) {
     // Should this fail too, the next start does it, and the first error is reported.
     if (!signal.aborted) await retire(write, target).catch(() => {});
@@ -182,11 +190,11 @@ async function retire(write: Kysely<Tables>, target: number): Promise<void> {
     .execute();
 }
 
-async function insertTarget(write: Kysely<Tables>, collectionId: string): Promise<number> {
+async function insertTarget(write: Kysely<Tables>, collectionId: string, analysis: number): Promise<number> {
   const empty = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
   const { id } = await write
     .insertInto('index_segment')
-    .values({ collection_id: collectionId, state: 'building', ...empty })
+    .values({ collection_id: collectionId, state: 'building', analysis, ...empty })
     .returning('id')
     .executeTakeFirstOrThrow();
   return id;
@@ -223,7 +231,12 @@ async function holdTarget(db: Kysely<Tables>, target: number, pages: number): Pr
   return numUpdatedRows === 1n;
 }
 
+/** The segments of a rebuild in progress are merged among themselves. */
+type PartState = 'live' | 'rebuilt';
+
 interface Replacement {
+  /** The state of the parts, and of the segment that replaces them. */
+  readonly state: PartState;
   readonly parts: readonly number[];
   readonly target: number;
   readonly merged: MergedSegment;
@@ -231,13 +244,13 @@ interface Replacement {
 }
 
 /** @returns false when the collection was deleted meanwhile */
-function replaceParts(write: Kysely<Tables>, { parts, target, merged, position }: Replacement): Promise<boolean> {
+function replaceParts(write: Kysely<Tables>, replacement: Replacement): Promise<boolean> {
+  const { state, parts, target, merged, position } = replacement;
   const { header, chunks, removals } = merged;
-  const state = chunks + removals === 0 ? 'retired' : 'live';
   return write.transaction().execute(async (transaction) => {
     const shown = await transaction
       .updateTable('index_segment')
-      .set({ state, position, chunks, removals, header })
+      .set({ state: chunks + removals === 0 ? 'retired' : state, position, chunks, removals, header })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();
@@ -246,7 +259,7 @@ function replaceParts(write: Kysely<Tables>, { parts, target, merged, position }
       .updateTable('index_segment')
       .set({ state: 'retired' })
       .where('id', 'in', parts)
-      .where('state', '=', 'live')
+      .where('state', '=', state)
       .executeTakeFirst();
     if (hidden.numUpdatedRows !== BigInt(parts.length)) throw new Error('a merged segment is no longer live');
     return true;

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from '../../kernel/metrics.ts';
+import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
 
 /** Counts merges of the search index. Without a registry they are not counted. */
 export interface MergeMetrics {
@@ -32,4 +32,27 @@ export function createMergeMetrics(registry: Registry | undefined): MergeMetrics
     },
     failed: () => failures.inc(),
   };
+}
+
+/** Counts rebuilds of the search index. Without a registry they are not counted. */
+export interface RebuildMetrics {
+  /** @param collections number of collections whose index is to be rebuilt */
+  due(collections: number): void;
+  rebuilt(): void;
+}
+
+export function createRebuildMetrics(registry: Registry | undefined): RebuildMetrics {
+  if (registry === undefined) return { due() {}, rebuilt() {} };
+  const registers = [registry];
+  const due = new Gauge({
+    name: 'quartermaster_index_rebuilds_due',
+    help: 'Collections whose search index is to be rebuilt or is being rebuilt.',
+    registers,
+  });
+  const rebuilds = new Counter({
+    name: 'quartermaster_index_rebuilds_total',
+    help: 'Finished rebuilds of the search index of a collection.',
+    registers,
+  });
+  return { due: (collections) => due.set(collections), rebuilt: () => rebuilds.inc() };
 }

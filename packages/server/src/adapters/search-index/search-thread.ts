@@ -3,6 +3,7 @@ import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
 import type { SegmentAnswer, SegmentQuestion } from './ask.ts';
+import type { IndexState } from './index-state.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import type { AddedChunks, RemovedChunks } from './write-segments.ts';
 
@@ -11,11 +12,15 @@ function call<Result>(db: Kysely<Tables>, procedure: string, argument: unknown):
   return askThread<Result>(db, { procedure, argument });
 }
 
-export async function addSegment(db: Kysely<Tables>, added: AddedChunks): Promise<void> {
-  await call(db, 'addSegment', added);
+export function addChunks(db: Kysely<Tables>, added: AddedChunks): Promise<IndexState> {
+  return call(db, 'addChunks', added);
 }
-export async function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<void> {
-  await call(db, 'removeChunks', removed);
+export function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<IndexState> {
+  return call(db, 'removeChunks', removed);
+}
+/** Returns true when the new index answers. */
+export async function rebuildSome(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+  return (await call<{ isFinished: boolean }>(db, 'rebuildSome', collectionId)).isFinished;
 }
 export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promise<SegmentAnswer> {
   return (await call<{ answer: SegmentAnswer }>(db, 'ask', question)).answer;

@@ -5,12 +5,16 @@ import { normaliseWords } from '../full-text/bm25.ts';
 import { metadataFilter } from '../full-text/metadata-filter.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { dropSegments } from './drop-segments.ts';
-import { addSegment, ask, countIndexed, findIndexErrors, removeChunks } from './search-thread.ts';
+import { addChunks, ask, countIndexed, findIndexErrors, rebuildSome, removeChunks } from './search-thread.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
+/** Number of rows of FTS5 that one transaction deletes. */
+const oldRowsAtOnce = 500;
+
 /**
- * The search index in SQLite. New collections are indexed in segments (`search/segments`). A collection of an earlier
- * version keeps its index of FTS5, which has a row in `full_text_place`.
+ * The search index in SQLite. Collections are indexed in segments (`search/segments`). The index of FTS5 that an earlier
+ * version has created has rows in `full_text` and `full_text_place`. It answers until a rebuild has replaced it, which
+ * deletes the row in `full_text`. Its words are then deleted, and at last the row in `full_text_place`.
  */
 export function createSqliteSearchIndex({
   onChanged,
@@ -26,15 +30,15 @@ export function createSqliteSearchIndex({
       return (await dropSegments(db, collectionId)) && (await old.drop(db, collectionId, limit));
     },
     async add(db, collectionId, chunks) {
-      if (await hasOldIndex(db, collectionId)) return old.add(db, collectionId, chunks);
       if (chunks.length === 0) return;
-      await addSegment(db, { collectionId, chunks });
+      const { hasOldIndex } = await addChunks(db, { collectionId, chunks });
+      if (hasOldIndex) await old.add(db, collectionId, chunks);
       onChanged(collectionId);
     },
     async remove(db, collectionId, seqs) {
-      if (await hasOldIndex(db, collectionId)) return old.remove(db, collectionId, seqs);
       if (seqs.length === 0) return;
-      await removeChunks(db, { collectionId, seqs });
+      const { hasOldRows } = await removeChunks(db, { collectionId, seqs });
+      if (hasOldRows) await old.remove(db, collectionId, seqs);
       onChanged(collectionId);
     },
     async statistics(db, collectionId) {
@@ -53,14 +57,21 @@ export function createSqliteSearchIndex({
       return answer === null ? old.ask(db, question) : [...answer];
     },
     check: findIndexErrors,
+    async rebuild(db, collectionId) {
+      if (await isReplaced(db, collectionId)) return old.drop(db, collectionId, oldRowsAtOnce);
+      const isFinished = await rebuildSome(db, collectionId);
+      return isFinished && !(await isReplaced(db, collectionId));
+    },
   };
 }
 
-async function hasOldIndex(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+/** Returns whether segments have replaced an index of FTS5 whose rows still exist. */
+async function isReplaced(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
   const place = await db
     .selectFrom('full_text_place')
-    .select('number')
-    .where('collection_id', '=', collectionId)
+    .leftJoin('full_text', 'full_text.collection_id', 'full_text_place.collection_id')
+    .select('full_text.chunks')
+    .where('full_text_place.collection_id', '=', collectionId)
     .executeTakeFirst();
-  return place !== undefined;
+  return place !== undefined && place.chunks === null;
 }

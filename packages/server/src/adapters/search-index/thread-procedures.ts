@@ -1,8 +1,9 @@
 import { createQuestions, type SegmentQuestion } from './ask.ts';
 import { checkIndex } from './check-index.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
+import { rebuildSome } from './rebuild-index.ts';
 import type { ThreadStatements } from './thread-statements.ts';
-import { type AddedChunks, addSegment, type RemovedChunks, removeChunks } from './write-segments.ts';
+import { type AddedChunks, addChunks, type RemovedChunks, removeChunks } from './write-segments.ts';
 
 /** What the thread of a SQLite connection does with the search index, each in one message. */
 export interface ThreadProcedures {
@@ -14,11 +15,12 @@ export function createThreadProcedures(statements: ThreadStatements): ThreadProc
   const questions = createQuestions(statements);
   const merge = createMergeSteps(statements);
   const procedures: Record<string, (argument: never) => unknown> = {
-    addSegment: (added: AddedChunks) => addSegment(statements, added),
+    addChunks: (added: AddedChunks) => addChunks(statements, added),
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
     countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
     checkIndex: (collectionId: string) => ({ findings: checkIndex(statements, collectionId) }),
+    rebuildSome: (collectionId: string) => ({ isFinished: rebuildSome(statements, collectionId) }),
     startMerge: (parts: MergeParts) => merge.start(parts),
     continueMerge: (pages: number) => merge.next(pages),
   };

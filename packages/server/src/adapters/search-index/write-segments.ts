@@ -1,7 +1,9 @@
+import { analysisVersion } from '../../search/analysis/analysis-version.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
 import { buildRemovals } from '../../search/segments/build-segment.ts';
 import { createSegmentBuilder } from '../../search/segments/segment-builder.ts';
 import { readWords } from '../full-text/bm25.ts';
+import { type IndexState, readIndexState } from './index-state.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
@@ -14,8 +16,56 @@ export interface RemovedChunks {
   readonly seqs: readonly number[];
 }
 
-/** Writes a segment of the chunks, in the transaction that inserts them. */
-export function addSegment(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): void {
+/**
+ * Writes a segment of the chunks, in the transaction that inserts them. A rebuild in progress reads them later, except
+ * those that it has passed.
+ * @returns the state of the index; the caller adds the chunks to an old index
+ */
+export function addChunks(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): IndexState {
+  const index = readIndexState(statements, collectionId);
+  if (!index.hasOldIndex) insertChunks(statements, { collectionId, chunks, state: 'live' });
+  if (index.reached !== null) {
+    const passed = findPassed(statements, chunks, index.reached);
+    if (passed.length > 0) insertChunks(statements, { collectionId, chunks: passed, state: 'rebuilt' });
+  }
+  return index;
+}
+
+/**
+ * Writes a segment that removes the chunks from the segments before it. For a rebuild in progress it writes another one,
+ * because a chunk that has been read may have changed.
+ * @returns the state of the index; the caller removes the chunks from an old index
+ */
+export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): IndexState {
+  const index = readIndexState(statements, collectionId);
+  const segment = { collectionId, chunks: 0, removals: seqs.length, pages: 0, header: buildRemovals(seqs) };
+  if (!index.hasOldIndex) insertSegment(statements, { ...segment, state: 'live' });
+  if (index.reached !== null) insertSegment(statements, { ...segment, state: 'rebuilt' });
+  return index;
+}
+
+/** Returns the chunks that a rebuild does not read any more. It reads chunks in the order of their ids. */
+function findPassed(
+  statements: ThreadStatements,
+  chunks: readonly IndexedChunk[],
+  reached: string,
+): readonly IndexedChunk[] {
+  const rows = statements.all<{ seq: number }>(
+    `select chunk.seq from json_each(?) as wanted cross join chunk on chunk.seq = wanted.value where chunk.id <= ?`,
+    JSON.stringify(chunks.map(({ seq }) => seq)),
+    reached,
+  );
+  const passed = new Set(rows.map(({ seq }) => seq));
+  return chunks.filter(({ seq }) => passed.has(seq));
+}
+
+interface SegmentPlace {
+  readonly collectionId: string;
+  readonly state: 'live' | 'rebuilt';
+}
+
+/** Writes a segment of the chunks. */
+export function insertChunks(statements: ThreadStatements, { chunks, ...place }: AddedChunks & SegmentPlace): void {
   const builder = createSegmentBuilder();
   for (const { seq, words } of [...chunks].sort((a, b) => a.seq - b.seq)) {
     if (builder.addWords(seq, words)) continue;
@@ -24,32 +74,25 @@ export function addSegment(statements: ThreadStatements, { collectionId, chunks 
   }
   const { header, pages } = builder.build();
   const sizes = { chunks: chunks.length, removals: 0, pages: pages.length };
-  const id = insertSegment(statements, collectionId, { ...sizes, header });
+  const id = insertSegment(statements, { ...place, ...sizes, header });
   for (const [number, page] of pages.entries()) {
     statements.run('insert into index_page (id, data) values (?, ?)', id * pagesPerSegment + number, page);
   }
 }
 
-/** Writes a segment that removes the chunks from the segments before it. */
-export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): void {
-  const header = buildRemovals(seqs);
-  insertSegment(statements, collectionId, { chunks: 0, removals: seqs.length, pages: 0, header });
-}
-
-interface NewSegment {
+interface NewSegment extends SegmentPlace {
   readonly chunks: number;
   readonly removals: number;
   readonly pages: number;
   readonly header: Uint8Array;
 }
 
-function insertSegment(statements: ThreadStatements, collectionId: string, segment: NewSegment): number {
-  const { chunks, removals, pages, header } = segment;
+function insertSegment(statements: ThreadStatements, segment: NewSegment): number {
+  const { collectionId, state, chunks, removals, pages, header } = segment;
   const id = statements.run(
-    `insert into index_segment (collection_id, state, position, chunks, removals, pages, header)
-      values (?, 'live', 0, ?, ?, ?, ?)`,
-    collectionId,
-    ...[chunks, removals, pages, header],
+    `insert into index_segment (collection_id, state, position, chunks, removals, pages, header, analysis)
+      values (?, ?, 0, ?, ?, ?, ?, ?)`,
+    ...[collectionId, state, chunks, removals, pages, header, analysisVersion],
   );
   statements.run('update index_segment set position = id where id = ?', id);
   return id;

@@ -11,7 +11,8 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
-import { createMergeMetrics } from '../search-index/merge-metrics.ts';
+import { createIndexRebuilder } from '../search-index/index-rebuilder.ts';
+import { createMergeMetrics, createRebuildMetrics } from '../search-index/merge-metrics.ts';
 import { createSqliteMergeThread } from '../search-index/sqlite-merge-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -45,18 +46,21 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
     const more = { most: moreReaders, open: () => openThread(true) };
     const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
     const checkCommit = createCommitCheck(write);
+    const { logger, metrics } = settings;
+    const searchIndex = createSqliteSearchIndex({ onChanged: (collectionId) => merger.changed(collectionId) });
     const merger = createIndexMerger({
       write,
       openThread: async () => createSqliteMergeThread(await openSqliteThread(file, { readOnly: true })),
       insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
-      metrics: createMergeMetrics(settings.metrics),
-      logger: settings.logger,
+      metrics: createMergeMetrics(metrics),
+      rebuildSome: createIndexRebuilder({ write, searchIndex, metrics: createRebuildMetrics(metrics), logger }),
+      logger,
     });
     return {
       dialect: 'sqlite',
       read,
       write,
-      searchIndex: createSqliteSearchIndex({ onChanged: merger.changed }),
+      searchIndex,
       startMerging: merger.start,
       leases: write,
       clock,

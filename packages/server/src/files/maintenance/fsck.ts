@@ -13,7 +13,21 @@ export interface CheckStoreDeps {
   readonly damages: BlobRepository;
   readonly clock: Clock;
   /** Reads the whole database and reports damage. */
-  readonly checkDatabase: () => Promise<{ readonly checked: string; readonly findings: readonly string[] }>;
+  readonly checkDatabase: () => Promise<{
+    readonly checked: string;
+    readonly findings: readonly string[];
+    readonly indexes: readonly DamagedIndex[];
+  }>;
+  /**
+   * Rebuilds the search index of a collection.
+   * @returns whether it has no error now
+   */
+  readonly repairIndex: (collectionId: string) => Promise<boolean>;
+}
+
+interface DamagedIndex {
+  readonly collectionId: string;
+  readonly finding: string;
 }
 
 interface DamagedBlob {
@@ -36,7 +50,9 @@ export type StoreFault =
   /** A delete that a crash or a fault interrupted. The service finishes it within a minute, or at its next start. */
   | { readonly kind: 'delete_unfinished'; readonly fileId: string }
   /** The database itself is damaged. `finding` is its message. The remedy is to restore a backup. */
-  | { readonly kind: 'database_damaged'; readonly finding: string };
+  | { readonly kind: 'database_damaged'; readonly finding: string }
+  /** The search index of a collection does not agree with its chunks. A repair rebuilds it. */
+  | ({ readonly kind: 'index_damaged' } & DamagedIndex);
 
 export interface StoreReport {
   /** Describes how the database was checked. */
@@ -65,7 +81,7 @@ const mostFiles = 100;
  * right size and, with `hash`, the right content. All bytes must have a row, and the stored usage of a project must
  * match its files. While a service runs, uploads and deletes in progress may appear as faults. With `repair`, it
  * restores correct bytes from the quarantine, records damage so that the next upload of the same content replaces it,
- * finishes deletes, and corrects the usage.
+ * finishes deletes, corrects the usage, and rebuilds damaged search indexes.
  */
 export async function checkStore(
   deps: CheckStoreDeps,
@@ -73,9 +89,11 @@ export async function checkStore(
   signal?: AbortSignal,
 ): Promise<StoreReport> {
   const repair = options.repair === true;
-  const { checked, findings } = await deps.checkDatabase();
+  const { checked, findings, indexes } = await deps.checkDatabase();
   const faults: StoreFault[] = findings.map((finding) => ({ kind: 'database_damaged', finding }));
-  const mended: StoreFault[] = [];
+  const damaged = indexes.map((index) => ({ kind: 'index_damaged' as const, ...index }));
+  faults.push(...damaged);
+  const mended: StoreFault[] = repair ? await repairIndexes(deps, damaged) : [];
   let [blobsChecked, bytesChecked, after] = [0, 0, ''];
   for (;;) {
     const rows = await deps.files.liveBlobs(after, batch);
@@ -105,6 +123,18 @@ export async function checkStore(
   const inGrace = faults.filter((fault) => fault.kind === 'orphan' && fault.isInGrace).length;
   const open = faults.length - mended.length - inGrace;
   return { database: checked, blobsChecked, bytesChecked, filesOnDisk, faults, mended, open };
+}
+
+/** @returns the faults that were repaired */
+async function repairIndexes<Fault extends DamagedIndex>(
+  { repairIndex }: CheckStoreDeps,
+  faults: readonly Fault[],
+): Promise<Fault[]> {
+  const repaired = new Set<string>();
+  for (const collectionId of new Set(faults.map((fault) => fault.collectionId))) {
+    if (await repairIndex(collectionId)) repaired.add(collectionId);
+  }
+  return faults.filter((fault) => repaired.has(fault.collectionId));
 }
 
 /** @throws the error of a storage that has failed as a whole */

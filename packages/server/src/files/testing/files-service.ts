@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkDatabase } from '../../adapters/database/check-database.ts';
+import { checkDatabase, repairIndex } from '../../adapters/database/check-database.ts';
 import { openDatabase } from '../../adapters/database/open-database.ts';
 import { openDiskBlobStore } from '../../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../../adapters/repositories/blob-repository.ts';
@@ -125,6 +125,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       clock: systemClock,
       newId: createNewId(),
       checkDatabase: () => checkDatabase(database),
+      repairIndex: (collectionId: string) => repairIndex(database, collectionId),
     },
     quarantined: () => readdir(join(folder, 'quarantine')),
     /** Returns the path of the bytes of a file of `projecta`. */

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { Transaction } from 'kysely';
+import { createNewId } from '../../../kernel/identifier.ts';
+import { countTerms, tokenize } from '../../../search/analysis/tokenizer.ts';
+import type { Database } from '../../database/database.ts';
+import type { Tables } from '../../database/tables.ts';
+import { insertCollection } from '../../database/testing/insert-rows.ts';
+import { assertSameRanking, createRandom, rankByHand } from '../../full-text/testing/full-text-corpus.suite.ts';
+
+const newId = createNewId();
+
+/** Each word is one term of the analysis, so that the words of a text are its terms. */
+const vocabulary = [
+  ...['red', 'blue', 'amber', 'violet', 'orange', 'indigo', 'teal', 'gold', '7', '1963', 'snake_case', 'e.g'],
+  ...[
+    'uber',
+    'strasse',
+    'οδοσ',
+    'елка',
+    '世',
+    '界',
+    'に',
+    '東',
+    '한국어',
+    '텍스트',
+    'ภาษา',
+    'ไทย',
+    'हिन्दी',
+    'में',
+    'كتاب',
+  ],
+];
+for (const word of vocabulary) assert.deepEqual(tokenize(word), [word]);
+
+/** A term that only the index has, as if an earlier version of the analysis had found it. */
+export const earlierTerm = 'earliertermofanotheranalysis';
+
+export interface ChangingOptions {
+  readonly seed: number;
+  /** Creates an index of an earlier version in the new collection. */
+  readonly createIndex?: (db: Transaction<Tables>, collectionId: string) => Promise<void>;
+}
+
+/** A collection that is changed as the repositories do it, and a copy of its texts to compare with. */
+export async function createChangingCollection(database: Database, { seed, createIndex }: ChangingOptions) {
+  const { write, searchIndex, read } = database;
+  const collectionId = await insertCollection(database);
+  if (createIndex !== undefined) await write.transaction().execute((db) => createIndex(db, collectionId));
+  const random = createRandom(seed);
+  const below = (count: number) => Math.floor(random() * count);
+  const pick = () => vocabulary[below(vocabulary.length)] as string;
+  const newText = () => Array.from({ length: 1 + below(8) }, pick);
+  let texts = new Map<number, readonly string[]>();
+
+  async function insert(db: Transaction<Tables>, { count, analysed }: { count: number; analysed: string }) {
+    const added = new Map<number, readonly string[]>();
+    for (let n = 0; n < count; n++) {
+      const words = newText();
+      const { seq } = await db
+        .insertInto('chunk')
+        .values({ ...emptyChunk, id: newId('chunk'), collection_id: collectionId, content: words.join(' ') })
+        .returning('seq')
+        .executeTakeFirstOrThrow();
+      added.set(seq, words);
+    }
+    const chunks = added
+      .entries()
+      .map(([seq, words]) => ({ seq, words: countTerms(`${words.join(' ')} ${analysed}`) }));
+    await searchIndex.add(db, collectionId, [...chunks]);
+    return added;
+  }
+  const anySeqs = (count: number) => {
+    const seqs = [...texts.keys()];
+    return [...new Set(Array.from({ length: Math.min(count, seqs.length) }, () => seqs[below(seqs.length)] as number))];
+  };
+  return {
+    id: collectionId,
+    random,
+    get texts(): ReadonlyMap<number, readonly string[]> {
+      return texts;
+    },
+    /** @param analysed further terms that only the index gets */
+    async add(count: number, analysed = '') {
+      const added = await write.transaction().execute((db) => insert(db, { count, analysed }));
+      texts = new Map([...texts, ...added]);
+    },
+    async addAndRollBack(count: number) {
+      const undone = write.transaction().execute(async (db) => {
+        await insert(db, { count, analysed: '' });
+        await searchIndex.remove(db, collectionId, anySeqs(count));
+        throw new Error('undo');
+      });
+      await assert.rejects(undone, /undo/);
+    },
+    async remove(count: number) {
+      const seqs = anySeqs(count);
+      await write.transaction().execute(async (db) => {
+        await db.deleteFrom('chunk').where('seq', 'in', seqs).execute();
+        await searchIndex.remove(db, collectionId, seqs);
+      });
+      texts = new Map([...texts].filter(([seq]) => !seqs.includes(seq)));
+    },
+    /** Gives chunks another text under the same number. */
+    async change(count: number) {
+      for (const seq of anySeqs(count)) {
+        const words = newText();
+        await write.transaction().execute(async (db) => {
+          await db
+            .updateTable('chunk')
+            .set({ content: words.join(' ') })
+            .where('seq', '=', seq)
+            .execute();
+          await searchIndex.remove(db, collectionId, [seq]);
+          await searchIndex.add(db, collectionId, [{ seq, words: countTerms(words.join(' ')) }]);
+        });
+        texts = new Map([...texts, [seq, words]]);
+      }
+    },
+    /** Does one of the changes above, or none. */
+    async changeSomehow() {
+      const changes = [this.add, this.remove, this.change, this.addAndRollBack, async () => {}];
+      await changes[below(changes.length)]?.call(this, 1 + below(12));
+    },
+    ask: (words: readonly string[], limit = 10_000) => searchIndex.ask(read, { collectionId, words, limit }),
+    /**
+     * Compares random questions with a scan of all texts.
+     * @returns the number of comparisons
+     */
+    async compare(expected: ReadonlyMap<number, readonly string[]> = texts) {
+      const questions = [[pick()], [pick(), pick(), 'missing'], Array.from({ length: 6 }, pick)];
+      for (const words of questions) {
+        const distinct = [...new Set(words)];
+        assertSameRanking(await this.ask(distinct), rankByHand(expected, distinct));
+      }
+      return questions.length;
+    },
+    /** Does one step of a rebuild. @returns true after the last one */
+    rebuild: () => write.transaction().execute((db) => searchIndex.rebuild(db, collectionId)),
+  };
+}
+export type ChangingCollection = Awaited<ReturnType<typeof createChangingCollection>>;
+
+const emptyChunk = {
+  project_id: 'proj00000000000000000000',
+  record_id: null,
+  generation: 0,
+  ordinal: 0,
+  question: null,
+  answer: null,
+  num_tokens: 0,
+  metadata: '{}',
+  locator: null,
+  created_at: 1,
+  updated_at: 1,
+};

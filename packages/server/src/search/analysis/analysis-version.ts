@@ -1,0 +1,5 @@
+/**
+ * The version of the analysis: of the terms that `tokenizer.ts` returns for a text. Increase it with each change of
+ * them. Indexes of other versions are then rebuilt in the background, and go on answering until that is done.
+ */
+export const analysisVersion = 1;
