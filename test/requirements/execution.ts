@@ -68,6 +68,7 @@ export const executionRequirements: Requirements = {
       '[artifacts] over MCP, media that a full project cannot store are in the result of the paid run',
       '[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run',
       'expired artifacts are swept with their bytes, unless others have the same content: ${name}',
+      'artifacts are swept with their bytes when SQL has deleted their project, and others stay: ${name}',
       'a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}',
       'a signature is valid for its artifact, project and time only, and under an earlier key of the store',
     ],

@@ -3,11 +3,11 @@ import { finishDeleting } from '../files/delete-file.ts';
 import type { FileRepository } from '../files/file-repository.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/log/logger.ts';
-import { Counter, type Registry } from '../kernel/metrics.ts';
-import type { ArtifactRepository } from './artifact-repository.ts';
+import { Counter, Gauge, type Registry } from '../kernel/metrics.ts';
+import type { ArtifactRepository, ExpiredArtifact } from './artifact-repository.ts';
 
 export interface SweepArtifactsDeps {
-  readonly artifacts: Pick<ArtifactRepository, 'findExpired'>;
+  readonly artifacts: Pick<ArtifactRepository, 'findExpired' | 'findWithoutProject' | 'countStored'>;
   readonly files: Pick<FileRepository, 'startDelete' | 'finishDelete'>;
   readonly blobs: Pick<BlobStore, 'remove'>;
   readonly clock: Clock;
@@ -18,19 +18,21 @@ export interface SweepArtifactsDeps {
 const batch = 500;
 
 /**
- * Returns a function that deletes expired artifacts and resolves with their number. The task "finish deletes" completes a delete
+ * Returns a function that deletes expired artifacts and those of deleted projects, and resolves with their number. The task "finish deletes" completes a delete
  * whose bytes cannot be removed now.
  */
 export function createArtifactSweep(deps: SweepArtifactsDeps): (signal?: AbortSignal) => Promise<number> {
   const deleted = new Counter({
     name: 'quartermaster_artifacts_expired_total',
-    help: 'Expired artifacts that were deleted.',
+    help: 'Artifacts that were deleted because they expired or their project was deleted.',
     registers: [deps.metrics],
   });
-  return async (signal) => {
+  observeStored(deps);
+
+  async function sweep(find: () => Promise<readonly ExpiredArtifact[]>, signal?: AbortSignal): Promise<number> {
     let count = 0;
     for (;;) {
-      const expired = await deps.artifacts.findExpired(deps.clock.now(), batch);
+      const expired = await find();
       for (const { projectId, artifactId } of expired) {
         signal?.throwIfAborted();
         const deleting = await deps.files.startDelete(projectId, artifactId, 'artifact');
@@ -42,9 +44,36 @@ export function createArtifactSweep(deps: SweepArtifactsDeps): (signal?: AbortSi
         deleted.inc();
         count += 1;
       }
-      if (expired.length < batch) break;
+      if (expired.length < batch) return count;
     }
-    if (count > 0) deps.logger.info({ artifacts: count }, 'expired artifacts deleted');
-    return count;
+  }
+
+  return async (signal) => {
+    const expired = await sweep(() => deps.artifacts.findExpired(deps.clock.now(), batch), signal);
+    if (expired > 0) deps.logger.info({ artifacts: expired }, 'expired artifacts deleted');
+    const orphaned = await sweep(() => deps.artifacts.findWithoutProject(batch), signal);
+    if (orphaned > 0) deps.logger.info({ artifacts: orphaned }, 'artifacts of deleted projects deleted');
+    return expired + orphaned;
   };
+}
+
+/** Counts when the metrics are read. */
+function observeStored({ artifacts, metrics }: SweepArtifactsDeps): void {
+  const registers = [metrics];
+  new Gauge({
+    name: 'quartermaster_artifacts_stored',
+    help: 'Artifacts that are stored now, in all projects.',
+    registers,
+    async collect() {
+      this.set((await artifacts.countStored()).artifacts);
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_artifacts_stored_bytes',
+    help: 'Bytes of the artifacts that are stored now, in all projects.',
+    registers,
+    async collect() {
+      this.set((await artifacts.countStored()).bytes);
+    },
+  });
 }

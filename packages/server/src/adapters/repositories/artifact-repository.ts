@@ -49,7 +49,36 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
         .orderBy('artifact.expires_at')
         .limit(limit)
         .execute();
-      return rows.map((row) => ({ artifactId: row.id, projectId: row.project_id }));
+      return rows.map(toExpired);
+    },
+    findWithoutProject: async (limit) => {
+      const rows = await read
+        .selectFrom('artifact')
+        .innerJoin('file', 'file.id', 'artifact.id')
+        .leftJoin('project', 'project.id', 'artifact.project_id')
+        .select(['artifact.id', 'artifact.project_id'])
+        .where('project.id', 'is', null)
+        .where('artifact.project_id', '!=', noProject)
+        .where('file.state', '=', 'live')
+        .limit(limit)
+        .execute();
+      return rows.map(toExpired);
+    },
+    countStored: async () => {
+      const { artifacts, bytes } = await read
+        .selectFrom('artifact')
+        .innerJoin('file', 'file.id', 'artifact.id')
+        .select((it) => [it.fn.countAll().as('artifacts'), it.fn.sum('file.bytes').as('bytes')])
+        .where('file.state', '=', 'live')
+        .executeTakeFirstOrThrow();
+      return { artifacts: Number(artifacts), bytes: Number(bytes ?? 0) };
     },
   };
+}
+
+/** The project of artifacts whose caller had no key. */
+const noProject = '-';
+
+function toExpired(row: { readonly id: string; readonly project_id: string }) {
+  return { artifactId: row.id, projectId: row.project_id };
 }

@@ -32,6 +32,8 @@ async function openStore(
 ) {
   const { database, close } = await open();
   t.after(close);
+  const project = { id: 'p', name: 'p', created_at: 0 };
+  await database.write.insertInto('project').values(project).execute();
   const folder = await mkdtemp(join(tmpdir(), 'artifacts-'));
   const disk = await openDiskBlobStore(folder);
   t.after(async () => {
@@ -66,7 +68,7 @@ async function openStore(
     return blobCount;
   };
   return {
-    ...{ store, files, blobs, exceeded, check, count },
+    ...{ database, store, files, blobs, exceeded, check, count },
     sweep: createArtifactSweep({ ...shared, metrics }),
     metric: async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values.map(({ value }) => value),
     advance: (ms: number) => {
@@ -114,6 +116,11 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     await store.keep([content('two')], owner);
     assert.equal(await count(), 2);
     assert.equal(await sweep(), 0);
+    const stored = async () => [
+      await metric('quartermaster_artifacts_stored'),
+      await metric('quartermaster_artifacts_stored_bytes'),
+    ];
+    assert.deepEqual(await stored(), [[3], [9]]);
     advance(hour / 2);
     assert.equal(await sweep(), 2);
     assert.deepEqual([await count(), await files.bytesKept('p')], [1, 3]);
@@ -123,6 +130,20 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual((await check()).faults, []);
     assert.deepEqual(await metric('quartermaster_artifact_bytes_total'), [9]);
     assert.deepEqual(await metric('quartermaster_artifacts_expired_total'), [3]);
+    assert.deepEqual(await stored(), [[0], [0]]);
+  });
+
+  test(`artifacts are swept with their bytes when SQL has deleted their project, and others stay: ${name}`, async (t) => {
+    const { database, store, files, sweep, count, check } = await openStore(t, open);
+    await store.keep([content('one'), content('two')], owner);
+    const [anonymous] = (await store.keep([content('three')], { ...owner, projectId: '-', keyId: null })) ?? [];
+    assert.ok(anonymous);
+    assert.equal(await sweep(), 0);
+    await database.write.deleteFrom('project').where('id', '=', 'p').execute();
+    assert.equal(await sweep(), 2);
+    assert.deepEqual([await count(), await files.bytesKept('p')], [1, 0]);
+    assert.equal((await store.get('-', anonymous.artifact_id)).bytes, 5);
+    assert.deepEqual((await check()).faults, []);
   });
 
   test(`a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}`, async (t) => {
