@@ -10,13 +10,13 @@ export interface Target {
 }
 
 /** Milliseconds after which a client gives up. */
-const patience = 60_000;
+const timeoutMs = 60_000;
 
 /** Sends one request. Returns `undefined` when no complete response arrived. */
 export async function sendRequest(target: Target, request: Request): Promise<Answer | undefined> {
   const { url, init } = toHttp(target, request);
   try {
-    const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(patience) });
+    const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     const bytes = Buffer.from(await answer.arrayBuffer());
     if (request.what === 'read file' && answer.ok) {
       return { status: answer.status, sha256: createHash('sha256').update(bytes).digest('hex') };

@@ -6,7 +6,7 @@ import type { HoldService } from './hold-service.ts';
 
 /** Milliseconds that reading one document may take in the proof. A record that takes longer counts as stuck. */
 export const readingLimit = 20_000;
-const patience = readingLimit + 10_000;
+const timeoutMs = readingLimit + 10_000;
 
 /** Sends documents through the upload with its checks, and then through their reader until the record has ended. */
 export function documentCases({ slice, random }: { slice: boolean; random: Random }): HoldCase[] {
@@ -51,7 +51,7 @@ const splitter = { type: 'token', chunk_size: 200, chunk_overlap: 20 };
 
 /** Waits until a record has ended, and deletes it. Returns its status and error. */
 export async function settled(sender: HoldService['sender'], path: string): Promise<string> {
-  for (const end = performance.now() + patience; performance.now() < end; ) {
+  for (const end = performance.now() + timeoutMs; performance.now() < end; ) {
     const { text } = await sender.ask({ address: 'files', method: 'GET', path });
     const status = memberOf(text, 'status', /"status":"(ready|error|cancelled)"/);
     if (status !== undefined) {

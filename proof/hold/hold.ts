@@ -77,7 +77,7 @@ async function judgeCase(payload: HoldCase, first: Measured, { start, judge, log
     if (isHeld || (await service.isSwollen())) service = await replace(service, start);
     if (judge.isWithin(payload, cost) || (isHeld && count > 0)) break;
   }
-  for (const complaint of judge.add(payload, costs)) log(`hold: ${payload.target}: ${payload.payload}: ${complaint}`);
+  for (const excess of judge.add(payload, costs)) log(`hold: ${payload.target}: ${payload.payload}: ${excess}`);
   return service;
 }
 

@@ -21,7 +21,7 @@ interface Judged {
 export function createJudge(): Judge {
   const all: Judged[] = [];
   const exceeded = new Map<KnownException, Judged[]>();
-  const isWithin = (payload: HoldCase, cost: Cost) => complaints(payload, cost).length === 0;
+  const isWithin = (payload: HoldCase, cost: Cost) => describeExcesses(payload, cost).length === 0;
   return {
     isWithin,
     add(payload, costs) {
@@ -30,12 +30,12 @@ export function createJudge(): Judge {
       const known = exceptionOf(payload);
       const isOver = overBars(payload, judged.cost, {}).length > 0;
       if (known !== undefined && isOver) exceeded.set(known, [...(exceeded.get(known) ?? []), judged]);
-      return complaints(payload, judged.cost).map((complaint) => `${complaint}; ${describe(judged.cost)}`);
+      return describeExcesses(payload, judged.cost).map((excess) => `${excess}; ${describe(judged.cost)}`);
     },
     report(findings) {
       for (const { payload, cost } of all) {
         const found = findings.after(`${payload.target}: ${payload.payload}`);
-        for (const complaint of complaints(payload, cost)) found.add('unavailable', `${complaint}; ${describe(cost)}`);
+        for (const excess of describeExcesses(payload, cost)) found.add('unavailable', `${excess}; ${describe(cost)}`);
       }
     },
     figures: () => ({
@@ -86,7 +86,7 @@ function exceptionOf({ target, payload }: HoldCase): KnownException | undefined 
   return knownExceptions.find((known) => known.target.test(target) && known.payload.test(payload));
 }
 
-function complaints(payload: HoldCase, cost: Cost): string[] {
+function describeExcesses(payload: HoldCase, cost: Cost): string[] {
   return overBars(payload, cost, exceptionOf(payload) ?? {});
 }
 

@@ -30,7 +30,7 @@ export interface Sender {
 }
 
 /** Milliseconds to wait for a response. */
-const patience = 8_000;
+const timeoutMs = 8_000;
 
 export function createSender({ filesUrl, pluginsUrl, key }: StartedService): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
@@ -62,7 +62,7 @@ export function createSender({ filesUrl, pluginsUrl, key }: StartedService): Sen
           ...(bytes === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': bytes.length }),
           ...headers,
         },
-        signal: AbortSignal.timeout(patience),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       sent.on('error', reject);
       sent.on('response', (answer) => {

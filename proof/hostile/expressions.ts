@@ -37,7 +37,7 @@ output_schema: {type: object, properties: {said: {description: Anything.}}}
 
 /** MiB that all expressions together may add to the memory of the service. */
 const mostMemory = 400;
-const patience = 15_000;
+const timeoutMs = 15_000;
 
 /** Runs bundles without code whose expressions need more than a machine has. Both addresses must continue to answer. */
 export async function hostileExpressions(options: PartOptions): Promise<PartReport> {
@@ -60,14 +60,14 @@ export async function hostileExpressions(options: PartOptions): Promise<PartRepo
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ bundle_id: 'proof', plugin_id: `e${index}`, input_params: {}, credentials: {} }),
-        signal: AbortSignal.timeout(patience),
+        signal: AbortSignal.timeout(timeoutMs),
       }).catch(() => undefined);
       const text = (await answer?.text().catch(() => '')) ?? '';
       const outcome = answer === undefined ? 'no answer' : (/"code":"(\w+)"/.exec(text)?.[1] ?? String(answer.status));
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       const grown = memoryOf(service.process.pid) - before;
       const findings = options.findings.after(`expression ${expressions[index]?.slice(0, 60)}`);
-      if (answer === undefined) findings.add('unavailable', `no answer within ${patience} ms`);
+      if (answer === undefined) findings.add('unavailable', `no answer within ${timeoutMs} ms`);
       if (outcome === 'INTERNAL_SERVER_ERROR') findings.add('wrong error', '500');
       if (grown > mostMemory) findings.add('unavailable', `the memory grew by ${grown} MiB`);
       if (answer === undefined) break;

@@ -9,7 +9,7 @@ export interface HealthProbe {
 
 const interval = 50;
 /** A number of milliseconds far above the delays of a busy machine. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 
 export function probeHealth({ filesUrl, pluginsUrl }: { filesUrl: string; pluginsUrl: string }): HealthProbe {
   let isOver = false;
@@ -17,7 +17,7 @@ export function probeHealth({ filesUrl, pluginsUrl }: { filesUrl: string; plugin
   const probe = async (url: string) => {
     while (!isOver) {
       const started = performance.now();
-      const answered = await fetch(`${url}/v1/health_check`, { signal: AbortSignal.timeout(patience) })
+      const answered = await fetch(`${url}/v1/health_check`, { signal: AbortSignal.timeout(timeoutMs) })
         .then(async (answer) => (await answer.arrayBuffer()) !== undefined && answer.ok)
         .catch(() => false);
       counts.probes += 1;

@@ -19,7 +19,7 @@ export interface Sending {
 }
 
 /** Milliseconds to wait for a response. An event stream counts as answered when it begins. */
-const patience = 20_000;
+const timeoutMs = 20_000;
 
 /** Sends one generated request. Returns `undefined` when no response arrived in time. */
 export async function sendOperation(operation: ApiOperation, sending: Sending): Promise<Sent | undefined> {
@@ -40,7 +40,7 @@ export async function sendOperation(operation: ApiOperation, sending: Sending): 
   const body = bodyOf(operation, sending, headers);
   const texts = [decodeURIComponent(path), ...query.values(), ...Object.values(headers)];
   const asked = [...texts, typeof body === 'string' ? body : ''].join('\n');
-  const abort = AbortSignal.timeout(patience);
+  const abort = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await fetch(`${base}${path}?${query}`, {
       method: operation.method,

@@ -51,14 +51,14 @@ interface Visit {
 }
 
 function walk({ schema, place, isBounded }: Visit, all: Walk): void {
-  const complain = (missing: string) => all.found.push(`${place}: ${missing}`);
+  const report = (missing: string) => all.found.push(`${place}: ${missing}`);
   const named = (schema[limitsKeyword] ?? []) as readonly string[];
-  for (const name of named) if (!all.limitNames.has(name)) complain(`no limit ${name}`);
+  for (const name of named) if (!all.limitNames.has(name)) report(`no limit ${name}`);
   const bounded = isBounded || named.length > 0;
   if (typeof schema.$ref === 'string') {
     const name = schema.$ref.replace('#/components/schemas/', '');
     const target = all.schemas[name];
-    if (target === undefined) complain(`no schema ${schema.$ref}`);
+    if (target === undefined) report(`no schema ${schema.$ref}`);
     else if (!all.seen.has(name))
       walk({ schema: target, place, isBounded: bounded }, { ...all, seen: new Set([...all.seen, name]) });
     return;
@@ -68,13 +68,13 @@ function walk({ schema, place, isBounded }: Visit, all: Walk): void {
   for (const [index, form] of forms.entries())
     walk({ schema: form, place: `${place}(${index})`, isBounded: bounded }, all);
   const types = [schema.type ?? []].flat();
-  if (types.length === 0 && forms.length === 0 && !bounded) complain('any value without x-limits');
-  if (types.includes('string') && schema.maxLength === undefined && named.length === 0) complain('maxLength');
+  if (types.length === 0 && forms.length === 0 && !bounded) report('any value without x-limits');
+  if (types.includes('string') && schema.maxLength === undefined && named.length === 0) report('maxLength');
   if (types.includes('integer') && (schema.minimum === undefined || schema.maximum === undefined)) {
-    complain('minimum and maximum');
+    report('minimum and maximum');
   }
   if (types.includes('array')) {
-    if (schema.maxItems === undefined) complain('maxItems');
+    if (schema.maxItems === undefined) report('maxItems');
     walk({ schema: (schema.items ?? {}) as Schema, place: `${place}[]`, isBounded: bounded }, all);
   }
   if (types.includes('object')) walkObject({ schema, place, isBounded: bounded }, all);

@@ -68,7 +68,7 @@ test('[package] in a page of another origin, the packed client uploads a file, w
   await installInto(folder, [archives.get('quartermaster-client') ?? assert.fail('no archive')]);
   const origin = await servePage(t, folder, '@quartermaster/client');
   const service = await startService(t, { settings: { CORS_ORIGINS: origin } });
-  const { page, complaints, origins } = await openBrowser(t);
+  const { page, pageErrors, origins } = await openBrowser(t);
   await page.goto(origin);
   const bytes = Buffer.from(handbook[0]?.bytes ?? assert.fail('no sample'));
   const given = { baseUrl: service.filesUrl, apiKey: service.key, pdf: bytes.toString('base64') };
@@ -78,6 +78,6 @@ test('[package] in a page of another origin, the packed client uploads a file, w
     ...{ states: ['creating', 'ready'], status: ['ready', true, 'number'] },
     ...{ names: ['guide.pdf'], refused: true },
   });
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
   assert.deepEqual([...origins].sort(), [origin, service.filesUrl].sort());
 });

@@ -77,7 +77,7 @@ test('[console] a browser shows the pictures and files of results, and hostile o
   // The browser styles its own report on malformed XML, and the policy blocks that.
   const ofReports = /^console: Applying inline style violates/;
   assert.deepEqual(
-    opened.complaints.filter((one) => !ofReports.test(one)),
+    opened.pageErrors.filter((one) => !ofReports.test(one)),
     [],
   );
   assert.deepEqual(
@@ -168,7 +168,7 @@ async function showFormats(opened: OpenedConsole): Promise<void> {
   await page.getByRole('img', { name: 'Picture say.jpg' }).waitFor();
   await page.locator('figure[data-name="say-6.pdf"]').getByText('application/pdf · 9 B').waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing, 'formats');
-  assert.deepEqual(opened.complaints, []);
+  assert.deepEqual(opened.pageErrors, []);
 }
 
 async function showHostile(t: TestContext, opened: OpenedConsole): Promise<void> {

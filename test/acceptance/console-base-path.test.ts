@@ -12,7 +12,7 @@ import { writeHandbook } from '../support/sample-handbook.ts';
 test('[base path] in a browser: setup link, upload, record, search, passage, plugin, picture, reference, sign-out', async (t) => {
   const { service, origin } = await startBelowAPath(t, 'nginx');
   const opened: OpenedConsole = { ...(await openBrowser(t)), service };
-  const { page, context, complaints } = opened;
+  const { page, context, pageErrors } = opened;
   const requested = new Set<string>();
   context.on('request', (request) => requested.add(request.url()));
   const link = (await readFile(join(service.folder, 'setup-link'), 'utf8')).trim();
@@ -47,7 +47,7 @@ test('[base path] in a browser: setup link, upload, record, search, passage, plu
     (url) => !url.startsWith(`${origin}/quartermaster`) && !url.startsWith('blob:'),
   );
   assert.deepEqual(outside, []);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
 });
 
 async function addDocument(t: { after(end: () => unknown): void }, opened: OpenedConsole): Promise<void> {

@@ -5,7 +5,7 @@ import { createKeyInConsole, openConsole, openPage } from '../support/console.ts
 
 test('[console] revoking a key that may create keys offers to revoke those as well', async (t) => {
   const opened = await openConsole(t);
-  const { page, service, complaints } = opened;
+  const { page, service, pageErrors } = opened;
   const ask = (key: string, path: string, body?: object) =>
     fetch(service.filesUrl + path, {
       method: body === undefined ? 'GET' : 'POST',
@@ -42,12 +42,12 @@ test('[console] revoking a key that may create keys offers to revoke those as we
   await begin('staying');
   await dialog.getByRole('button', { name: 'Revoke' }).waitFor();
   assert.equal(await box.count(), 0, 'a key without the scope admin creates none');
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
 });
 
 test('[console] a key can be limited to bundles and plugins, and the list of keys shows the limit in both languages', async (t) => {
   const opened = await openConsole(t);
-  const { page, service, complaints } = opened;
+  const { page, service, pageErrors } = opened;
   await openPage(opened, 'Project settings');
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
@@ -90,5 +90,5 @@ test('[console] a key can be limited to bundles and plugins, and the list of key
   await dialog.getByLabel('密钥可以运行的插件').selectOption('仅限以下插件包和插件');
   await dialog.getByLabel('查找插件包和插件').fill('二维码');
   await dialog.getByRole('checkbox', { name: '(qr_code_generator/generate_qr_code)' }).waitFor();
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
 });

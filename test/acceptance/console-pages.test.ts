@@ -135,7 +135,7 @@ async function lookAtPages({ opened, seeded }: Subject): Promise<void> {
     assert.deepEqual(await findingsInBoth(page), nothing, `${path} in use`);
   }
   await page.emulateMedia({ colorScheme: null });
-  assert.deepEqual(opened.complaints, []);
+  assert.deepEqual(opened.pageErrors, []);
   assert.deepEqual([...opened.origins], [service.filesUrl]);
 }
 
@@ -228,7 +228,7 @@ async function cancelUpload(t: TestContext, { opened }: Subject): Promise<void> 
   assert.equal((await service.client.files.list()).data.length, 2);
 }
 
-async function lookSignedOut({ opened: { page, context, service, complaints } }: Subject): Promise<void> {
+async function lookSignedOut({ opened: { page, context, service, pageErrors } }: Subject): Promise<void> {
   await page.goto(`${service.pluginsUrl}/docs`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing);
@@ -242,7 +242,7 @@ async function lookSignedOut({ opened: { page, context, service, complaints } }:
   await page.goto(service.filesUrl);
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
 }
 
 interface WithSamples {

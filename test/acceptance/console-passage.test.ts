@@ -7,7 +7,7 @@ import { addDocument, callTool, createKey } from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
 
 test('[console] the url of a passage opens its record at the passage, in its project and after a sign-in', async (t) => {
-  const { context, page, service, complaints } = await openConsole(t);
+  const { context, page, service, pageErrors } = await openConsole(t);
   await runCommand(service, 'project', 'create', 'library');
   const key = await createKey(service, 'library', 'collections');
   const client = connectClient(service, key);
@@ -52,5 +52,5 @@ test('[console] the url of a passage opens its record at the passage, in its pro
   );
   assert.equal(isVisible, true, 'the page is scrolled to the passage');
   assert.ok(page.url().includes(recordId));
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
 });

@@ -49,7 +49,7 @@ for (const [session, end] of Object.entries(ends)) {
       ['POST /v1/collections 401', 'POST /v1/session 401'],
     );
     assert.equal(requests.filter((line) => line === 'POST /v1/collections 200').length, 1, 'sent again once');
-    assert.deepEqual(opened.complaints, []);
+    assert.deepEqual(opened.pageErrors, []);
   });
 }
 
@@ -75,7 +75,7 @@ test('[session] a page that polls stops when its session ends, and continues aft
   while (!requests.some((line) => line.endsWith(' 200') && !line.includes('/v1/session')))
     await page.clock.runFor(1_000);
   assert.equal(new URL(page.url()).pathname, '/');
-  assert.deepEqual(opened.complaints, []);
+  assert.deepEqual(opened.pageErrors, []);
 });
 
 test('[session] a page on another port of this host gets the cookies of the console, but neither its token nor a response of the API', async (t) => {
@@ -113,7 +113,7 @@ test('[session] a page on another port of this host gets the cookies of the cons
     assert.equal((await fetch(url, { method, headers })).status, 401, `${method} ${url}`);
   }
   await openPage(opened, 'Overview');
-  assert.deepEqual(opened.complaints, []);
+  assert.deepEqual(opened.pageErrors, []);
 });
 
 test('[session] the settings list the sessions and end one of another browser, and all of them', async (t) => {
@@ -139,7 +139,7 @@ test('[session] the settings list the sessions and end one of another browser, a
   await ofPhone.waitFor({ state: 'detached' });
   assert.equal(await rows.count(), 2);
   assert.deepEqual([await phone(), await tablet()], [401, 200]);
-  assert.deepEqual(opened.complaints, []);
+  assert.deepEqual(opened.pageErrors, []);
 
   // The page shows the sign-in form before the service has answered.
   const answered = page.waitForResponse((response) => response.request().method() === 'DELETE');

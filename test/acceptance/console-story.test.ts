@@ -6,7 +6,7 @@ import { writeHandbook } from '../support/sample-handbook.ts';
 
 test('[console] an administrator sets up, creates a key, adds three documents, asks, runs a plugin and revokes the key, which then gets 401', async (t) => {
   const opened = await openConsole(t);
-  const { page, service, complaints, origins } = opened;
+  const { page, service, pageErrors, origins } = opened;
   const { paths, remove } = await writeHandbook();
   t.after(remove);
   const names = paths.map((path) => basename(path));
@@ -54,6 +54,6 @@ test('[console] an administrator sets up, creates a key, adds three documents, a
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await page.locator('[data-name="story"]').getByText('Revoked').waitFor();
   assert.equal((await use()).status, 401);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(pageErrors, []);
   assert.deepEqual([...origins], [service.filesUrl]);
 });

@@ -32,7 +32,7 @@ test('[console] the pages of the catalogue and of a collection offer their furth
   await t.test('[console] a collection can be embedded again', () => embedAnew(opened));
   await t.test('[console] errors and row reports of the service are shown in Chinese', () => readChinese(opened));
   // The test made the third party fail.
-  assert.deepEqual(opened.complaints, [`502 ${opened.service.filesUrl}/plugins/v1/execute`]);
+  assert.deepEqual(opened.pageErrors, [`502 ${opened.service.filesUrl}/plugins/v1/execute`]);
   assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
 });
 

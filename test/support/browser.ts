@@ -10,7 +10,7 @@ export interface OpenedBrowser {
   readonly context: BrowserContext;
   readonly page: Page;
   /** Page errors, violations of the Content-Security-Policy, and responses with a status of 500 or more. */
-  readonly complaints: string[];
+  readonly pageErrors: string[];
   /** The origins of all requests. */
   readonly origins: Set<string>;
 }
@@ -31,17 +31,17 @@ export async function openBrowser(
   // On a busy machine the expected elements appear later.
   context.setDefaultTimeout(180_000);
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const pageErrors: string[] = [];
   const origins = new Set<string>();
-  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('pageerror', (error) => pageErrors.push(`error: ${error.message}`));
   page.on('console', (message) => {
     // The browser logs every refused request. These are responses of the service, which are checked below.
     const isRefusal = message.text().startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
+    if (message.type() === 'error' && !isRefusal) pageErrors.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
   page.on('response', (response) => {
-    if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
+    if (response.status() >= 500) pageErrors.push(`${response.status()} ${response.url()}`);
   });
-  return { browser, context, page, complaints, origins };
+  return { browser, context, page, pageErrors, origins };
 }

@@ -43,7 +43,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'file-references',
       'load/load-folder',
       'manifest/check-references',
-      'manifest/findings',
+      'manifest/error-collector',
       'plugin-search',
       'problems',
       'provider-formats/mcp',

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import type { ImportOptions } from './openapi/import-openapi.ts';
-import { complain, type JsonOption, jsonOption, printJson, printResult, say } from './output/print.ts';
+import { type JsonOption, jsonOption, printError, printJson, printResult, say } from './output/print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 
@@ -122,7 +122,7 @@ async function check(folder: string, options: JsonOption & { losses?: boolean })
     });
     return;
   }
-  for (const failure of failures) complain(formatBundleFailure(failure));
+  for (const failure of failures) printError(formatBundleFailure(failure));
   for (const { pluginId, format, losses: list } of losses) {
     for (const { kind, path, message } of list) {
       if (options.losses === true || kind === 'unsupported')
@@ -150,6 +150,6 @@ async function test(folder: string, plugins: readonly string[], { json }: JsonOp
     });
     return;
   }
-  for (const { pluginId, index, wrong: reason } of wrong) complain(`${pluginId} example ${index + 1}: ${reason}`);
+  for (const { pluginId, index, wrong: reason } of wrong) printError(`${pluginId} example ${index + 1}: ${reason}`);
   say(`${folder}: ${results.length - wrong.length} of ${results.length} examples pass`);
 }

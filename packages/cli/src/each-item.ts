@@ -1,4 +1,4 @@
-import { complain } from './output/print.ts';
+import { printError } from './output/print.ts';
 
 /** Works on the items one after another. A failure is printed with its item and does not stop the others; it decides the exit code. */
 export async function eachItem(items: readonly string[], work: (item: string) => Promise<void>): Promise<void> {
@@ -12,7 +12,7 @@ export async function eachItem(items: readonly string[], work: (item: string) =>
     } catch (error) {
       const { describeFailure } = await import('./describe-failure.ts');
       const { message, exitCode } = describeFailure(error);
-      complain(`quartermaster: ${message.startsWith(item) ? '' : `${item}: `}${message}`);
+      printError(`quartermaster: ${message.startsWith(item) ? '' : `${item}: `}${message}`);
       process.exitCode ??= exitCode;
     }
   }

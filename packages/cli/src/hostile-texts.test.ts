@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { describeFailure } from './describe-failure.ts';
-import { complain } from './output/print.ts';
+import { printError } from './output/print.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { createProgram } from './program.ts';
 
@@ -112,7 +112,7 @@ test('no text from a server controls the terminal in any command, whether in a t
     try {
       await createProgram().parseAsync(args, { from: 'user' });
     } catch (error) {
-      complain(describeFailure(error).message);
+      printError(describeFailure(error).message);
     }
   };
   for (const command of commands) {

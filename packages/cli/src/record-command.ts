@@ -1,6 +1,6 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
-import { complain, type JsonOption, jsonOption, printJson, say } from './output/print.ts';
+import { type JsonOption, jsonOption, printError, printJson, say } from './output/print.ts';
 import { readList } from './read-arguments.ts';
 import { readCredentials } from './read-credentials.ts';
 
@@ -38,7 +38,7 @@ export function addRecordCommand(bundle: Command): void {
           continue;
         }
         const line = `${pluginId} example ${index + 1}: ${detail}`;
-        if (result === 'wrong') complain(line);
+        if (result === 'wrong') printError(line);
         else say(result === 'left' ? `${line}; unchanged` : line);
       }
       if (options.json === true) return;

@@ -1,8 +1,8 @@
-import { outliveReaders } from './output/outlive-readers.ts';
-import { complain, printErrorJson } from './output/print.ts';
+import { handleClosedOutput } from './output/handle-closed-output.ts';
+import { printError, printErrorJson } from './output/print.ts';
 import { createProgram } from './program.ts';
 
-outliveReaders(process.argv[2] === 'start');
+handleClosedOutput(process.argv[2] === 'start');
 
 try {
   await createProgram().parseAsync(process.argv);
@@ -11,6 +11,6 @@ try {
   const { message, reason, exitCode, code, requestId } = describeFailure(error);
   if (process.argv.includes('--json'))
     printErrorJson({ error: { code, message: reason ?? message, request_id: requestId } });
-  else complain(`quartermaster: ${message}`);
+  else printError(`quartermaster: ${message}`);
   process.exitCode = exitCode;
 }

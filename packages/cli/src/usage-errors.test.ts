@@ -6,7 +6,7 @@ import { createProgram } from './program.ts';
 const run = 'npm run quartermaster --';
 
 /** Each wrong command line, and the whole sentence that it gets. */
-const mistakes: ReadonlyArray<readonly [line: string, sentence: string]> = [
+const wrongCommands: ReadonlyArray<readonly [line: string, sentence: string]> = [
   ['fils list', `Unknown command "fils". Did you mean files? Run "${run} --help" to see the commands.`],
   ['files lst', `Unknown command "lst". Did you mean list? Run "${run} files --help" to see the commands.`],
   ['login --nosuch', `Unknown option "--nosuch". Run "${run} login --help" to see the options.`],
@@ -29,8 +29,8 @@ const mistakes: ReadonlyArray<readonly [line: string, sentence: string]> = [
   ['completion tcsh', '<shell> cannot be "tcsh". Allowed: bash, zsh, fish.'],
 ];
 
-for (const [line, sentence] of mistakes) {
-  test(`a wrong command line names the mistake and the remedy: ${line.slice(0, 40)}`, async () => {
+for (const [line, sentence] of wrongCommands) {
+  test(`a wrong command line names the error and the remedy: ${line.slice(0, 40)}`, async () => {
     await assert.rejects(createProgram().parseAsync(line.split(' '), { from: 'user' }), (error) => {
       assert.ok(error instanceof CommandError, String(error));
       assert.deepEqual([error.message, error.exitCode], [sentence, 64]);

@@ -27,7 +27,7 @@ test('every invalid setting is reported in one error, by name', () => {
     (error: unknown) => {
       assert.ok(error instanceof ConfigError);
       assert.deepEqual(
-        error.findings.map((finding) => finding.split(' ')[0]),
+        error.errors.map((error) => error.split(' ')[0]),
         [
           'QUARTERMASTER_PORT',
           'QUARTERMASTER_FILES_PORT',
@@ -54,7 +54,7 @@ test('an unknown setting is answered with the settings of a similar name', () =>
     try {
       parseConfig({ [name]: '1' });
     } catch (error) {
-      return error instanceof ConfigError ? error.findings[0] : error;
+      return error instanceof ConfigError ? error.errors[0] : error;
     }
     return undefined;
   };
@@ -102,13 +102,13 @@ test('the URL of the database comes from its setting or from a file, not from bo
 
   const broken = join(folder, 'broken');
   await writeFile(broken, 'a-password');
-  for (const [settings, complaint] of [
+  for (const [settings, message] of [
     [{ QUARTERMASTER_DATABASE_URL_FILE: file, QUARTERMASTER_DATABASE_URL: url }, /DATABASE_URL_FILE are both set/],
     [{ QUARTERMASTER_DATABASE_URL_FILE: join(folder, 'missing') }, /cannot be read/],
     [{ QUARTERMASTER_DATABASE_URL_FILE: broken }, /must be a postgres:\/\/ URL/],
   ] as const) {
     const refused = (error: unknown) =>
-      error instanceof ConfigError && complaint.test(error.message) && !error.message.includes('a-password');
+      error instanceof ConfigError && message.test(error.message) && !error.message.includes('a-password');
     assert.throws(() => parseConfig(settings), refused);
   }
 });

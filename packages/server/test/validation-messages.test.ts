@@ -280,10 +280,10 @@ const cases: readonly Case[] = [
 ];
 
 for (const { keyword, schema, value, sentence, pluginsOnly } of cases) {
-  test(`one mistake has one message in a request and in an output of a plugin: ${keyword}`, () => {
+  test(`one error has the same message in a request and in an output of a plugin: ${keyword}`, () => {
     const whole = { type: 'object', properties: { a: schema } };
     const violations = createSchemaCompiler().compileOutput(() => whole)({ a: value });
-    const sentences = violations.map((violation) => sentenceOf({ ...violation, path: `body${violation.path}` }));
+    const sentences = violations.map((error) => sentenceOf({ ...error, path: `body${error.path}` }));
     assert.deepEqual(sentences, [sentence]);
     if (pluginsOnly) return;
     const validate = compileValidator({ schema: whole, method: 'POST', url: '/', httpPart: 'body' });

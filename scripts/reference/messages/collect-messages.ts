@@ -106,7 +106,7 @@ function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   const args = node.arguments as unknown[];
   const name = nameOf(node.callee);
   if (name === 'rpcError') return { kind: 'problem', code: 'JSON-RPC', value: args[1] };
-  if ((name === 'say' || name === 'complain') && file.startsWith('packages/cli/'))
+  if ((name === 'say' || name === 'printError') && file.startsWith('packages/cli/'))
     return { kind: 'output', code: '', value: args[0] };
   if (!isNode(node.callee) || node.callee.type !== 'MemberExpression') return null;
   if (isLogCall(node)) {
@@ -118,8 +118,8 @@ function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   if (owner === 'console' || (/^std(out|err)$/.test(owner) && method === 'write')) {
     return { kind: 'output', code: '', value: args[0] };
   }
-  const isFinding = owner === 'findings' && method === 'push' && /\/(config|settings)/.test(file);
-  return isFinding ? { kind: 'setting', code: '', value: args[0] } : null;
+  const isSettingError = owner === 'errors' && method === 'push' && /\/(config|settings)/.test(file);
+  return isSettingError ? { kind: 'setting', code: '', value: args[0] } : null;
 }
 
 /** Returns whether the node is a call such as `logger.info(fields, message)`. */

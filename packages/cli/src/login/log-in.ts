@@ -2,7 +2,7 @@ import { Quartermaster } from '@quartermaster/client';
 import { processEnvironment } from '@quartermaster/server/environment';
 import { checkKey, checkUrl, localAddresses, readKeyFile } from '../connection/connection.ts';
 import { deleteLogin, loginFile, writeLogin } from '../connection/stored-login.ts';
-import { complain, printJson, say } from '../output/print.ts';
+import { printError, printJson, say } from '../output/print.ts';
 import { findScopes } from './find-scopes.ts';
 import { readSecret } from './read-secret.ts';
 
@@ -19,7 +19,7 @@ export async function logIn(given: string | undefined, options: LoginOptions): P
   const pluginsUrl = options.pluginsUrl === undefined ? undefined : checkUrl('--plugins-url', options.pluginsUrl);
   const { version } = await new Quartermaster({ baseUrl: url }).service.version();
   if (pluginsUrl !== undefined) await new Quartermaster({ baseUrl: url, pluginsUrl }).plugins.service.version();
-  for (const one of [url, pluginsUrl ?? url]) if (isExposed(one)) complain(exposureWarning(one));
+  for (const one of [url, pluginsUrl ?? url]) if (isExposed(one)) printError(exposureWarning(one));
   const apiKey =
     options.keyFile === undefined
       ? checkKey(

@@ -19,7 +19,7 @@ export interface McpArguments extends Omit<McpChoices, 'describe'> {
   readonly accept?: boolean;
 }
 
-interface Surroundings {
+interface ImportContext {
   readonly credentials: Readonly<Record<string, string>>;
   readonly environment: Environment;
 }
@@ -28,10 +28,10 @@ interface Surroundings {
 export async function importFromServer(
   url: string,
   options: McpArguments,
-  surroundings: Surroundings,
+  context: ImportContext,
 ): Promise<{ readonly lines: readonly string[]; readonly folder: string | null }> {
   const access = accessOf(options);
-  const snapshot = await readMcpServer({ url, inject: access.inject, ...surroundings });
+  const snapshot = await readMcpServer({ url, inject: access.inject, ...context });
   const fromOptions = await choicesOf(options);
   const { id } = importMcp(snapshot, { id: fromOptions.id }, access).bundle;
   const before = await readSnapshot(join(options.out, id));

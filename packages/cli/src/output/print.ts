@@ -23,7 +23,7 @@ export function say(text: string): void {
 }
 
 /** Prints lines on standard error, escaped like {@link say}. */
-export function complain(text: string): void {
+export function printError(text: string): void {
   console.error(text.split('\n').map(printable).join('\n'));
 }
 

@@ -1,6 +1,6 @@
 import { type Quartermaster, RecordFailedError } from '@quartermaster/client';
 import { exitCodes } from '../exit-codes.ts';
-import { complain, printJson, say } from '../output/print.ts';
+import { printError, printJson, say } from '../output/print.ts';
 import { createProgressLine } from '../output/progress-line.ts';
 
 export interface RecordWait {
@@ -28,7 +28,7 @@ export async function waitForRecord(qm: Quartermaster, wait: RecordWait): Promis
     line.clear();
     if (!(error instanceof RecordFailedError)) throw error;
     if (wait.json === true) printJson(error.record);
-    else complain(`${wait.recordId}  ${error.code}: ${error.record.error?.message ?? error.record.status}`);
+    else printError(`${wait.recordId}  ${error.code}: ${error.record.error?.message ?? error.record.status}`);
     process.exitCode = exitCodes.failed;
   }
 }

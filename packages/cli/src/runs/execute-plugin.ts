@@ -4,7 +4,7 @@ import { commandName } from '@quartermaster/contract/command-name';
 import { connect } from '../connection/connection.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { readBounded } from '../login/read-secret.ts';
-import { complain, printJson, say, time } from '../output/print.ts';
+import { printError, printJson, say, time } from '../output/print.ts';
 import { readCredentials } from '../read-credentials.ts';
 import type { Output } from './run-actions.ts';
 import { checkPath, saveOutput } from './save-output.ts';
@@ -53,8 +53,8 @@ function checkOutOptions({ out, background, json }: ExecuteOptions): void {
 function describeArtifact({ artifact_id: id, file_name: name, ...about }: OutputArtifact): void {
   const { path, media_type: type, bytes, expires_timestamp: expires } = about;
   const place = path === '' ? 'The output' : path;
-  complain(`${place}: ${name}, ${type}, ${bytes} bytes, until ${time(expires)}. Download it:`);
-  complain(`  ${commandName} artifacts download ${id} --out ${name}`);
+  printError(`${place}: ${name}, ${type}, ${bytes} bytes, until ${time(expires)}. Download it:`);
+  printError(`  ${commandName} artifacts download ${id} --out ${name}`);
 }
 
 /** @throws CommandError for a name that is not `bundle/plugin`, such as a misspelt subcommand */

@@ -4,7 +4,7 @@ import type { Quartermaster } from '@quartermaster/client';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { writeContent } from '../files/download-file.ts';
-import { complain } from '../output/print.ts';
+import { printError } from '../output/print.ts';
 
 /** Fails when the file exists or cannot be created. Leaves nothing behind. */
 export async function checkPath(path: string, force: true | undefined): Promise<void> {
@@ -41,7 +41,7 @@ export async function saveOutput(
   } else {
     await writeContent(await artifacts.download(artifact.artifact_id), { file: artifact, path, force });
   }
-  if (path !== '-') complain(`Written to ${path}: ${artifact?.file_name ?? 'the output as JSON'}`);
+  if (path !== '-') printError(`Written to ${path}: ${artifact?.file_name ?? 'the output as JSON'}`);
   return artifact;
 }
 

@@ -1,6 +1,6 @@
 import type { Quartermaster } from '@quartermaster/client';
 import { type ConnectionOptions, connect } from '../connection/connection.ts';
-import { complain, printJson, say } from '../output/print.ts';
+import { printError, printJson, say } from '../output/print.ts';
 import { readObject } from '../runs/execute-plugin.ts';
 
 export interface SearchOptions extends ConnectionOptions {
@@ -28,7 +28,7 @@ export async function searchCollection(collectionId: string, question: string, o
     for (const chunk of chunks) printJson(chunk);
     return;
   }
-  if (chunks.length === 0) complain('No chunk matches the question.');
+  if (chunks.length === 0) printError('No chunk matches the question.');
   for (const [at, chunk] of chunks.entries()) {
     if (at > 0) say('');
     say(`${chunk.score.toFixed(3)}  ${[chunk.record_id ?? chunk.chunk_id, ...placeOf(chunk)].join('  ')}`);

@@ -3,14 +3,14 @@ import { useToasts } from '../components/toasts.tsx';
 
 /** Saves a response as a file. A link cannot send the headers of a session, so the page fetches the bytes. */
 export function useDownload() {
-  const { complain } = useToasts();
+  const { showError } = useToasts();
   const [busy, setBusy] = useState(false);
   const download = async (name: string, read: () => Promise<Response>) => {
     setBusy(true);
     try {
       saveAs(name, await (await read()).blob());
     } catch (error) {
-      complain(error);
+      showError(error);
     }
     setBusy(false);
   };

@@ -7,17 +7,17 @@ import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
-import { GatePage } from './gate-page.tsx';
+import { SignedOutPage } from './signed-out-page.tsx';
 
 /** Creates the administrator. The fragment of the printed link holds the token. */
 export function SetUp() {
   const { t } = useLanguage();
   const [token] = useState(() => window.location.hash.slice(1));
-  if (token === '') return <GatePage title={t('setUp.title')} about={t('setUp.noLink')} />;
+  if (token === '') return <SignedOutPage title={t('setUp.title')} about={t('setUp.noLink')} />;
   return (
-    <GatePage title={t('setUp.title')} about={t('setUp.about')}>
+    <SignedOutPage title={t('setUp.title')} about={t('setUp.about')}>
       <SetUpForm token={token} />
-    </GatePage>
+    </SignedOutPage>
   );
 }
 

@@ -115,7 +115,7 @@ function ProjectSelect() {
 function SignOut() {
   const { t } = useLanguage();
   const queries = useQueryClient();
-  const { complain } = useToasts();
+  const { showError } = useToasts();
   return (
     <ActionIcon
       variant="subtle"
@@ -124,7 +124,7 @@ function SignOut() {
       size="lg"
       aria-label={t('shell.signOut')}
       title={t('shell.signOut')}
-      onClick={() => void leaveSession(queries, false).catch(complain)}
+      onClick={() => void leaveSession(queries, false).catch(showError)}
     >
       <Icon name="signOut" />
     </ActionIcon>

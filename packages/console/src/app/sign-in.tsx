@@ -5,15 +5,15 @@ import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
-import { GatePage } from './gate-page.tsx';
+import { SignedOutPage } from './signed-out-page.tsx';
 
 export function SignIn() {
   const { t } = useLanguage();
   const queries = useQueryClient();
   return (
-    <GatePage title={t('signIn.title')} about={t('signIn.about')}>
+    <SignedOutPage title={t('signIn.title')} about={t('signIn.about')}>
       <SignInForm onSignedIn={() => queries.resetQueries({ queryKey: sessionKey })} />
-    </GatePage>
+    </SignedOutPage>
   );
 }
 

@@ -1,10 +1,10 @@
 import { Alert, Button } from '@mantine/core';
 import { ApiError } from '@quartermaster/client/api';
-import { type Said, useLanguage } from '../language/language.tsx';
+import { type CodedError, useLanguage } from '../language/language.tsx';
 import { Icon } from './icons.tsx';
 
 /** The message of an error: the translation of its code, otherwise the message of the service. */
-export function describeFailure(error: unknown, explain: (said: Said) => string): string {
+export function describeFailure(error: unknown, explain: (error: CodedError) => string): string {
   if (error instanceof ApiError) return explain(error);
   return error instanceof Error ? error.message : String(error);
 }

@@ -8,16 +8,16 @@ export interface PageHeadProps {
   /** Buttons of the page. */
   readonly actions?: ReactNode;
   /** Link to the parent page. */
-  readonly above?: ReactNode;
+  readonly parent?: ReactNode;
 }
 
-export function PageHead({ title, about, actions, above }: PageHeadProps) {
+export function PageHead({ title, about, actions, parent }: PageHeadProps) {
   useEffect(() => {
     document.title = `${title} · Quartermaster`;
   }, [title]);
   return (
     <header className={classes.head}>
-      {above}
+      {parent}
       <Group justify="space-between" align="flex-start" gap="md">
         <div className={classes.words}>
           <Title order={1} size="h2">

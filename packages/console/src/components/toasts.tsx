@@ -12,7 +12,7 @@ interface Toast {
 interface Toasts {
   readonly say: (text: string) => void;
   /** Shows an error. */
-  readonly complain: (error: unknown) => void;
+  readonly showError: (error: unknown) => void;
 }
 
 const ToastContext = createContext<Toasts | null>(null);
@@ -35,7 +35,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   const value = useMemo<Toasts>(
     () => ({
       say: (text) => add(text, false),
-      complain: (error) => add(describeFailure(error, explain), true),
+      showError: (error) => add(describeFailure(error, explain), true),
     }),
     [add, explain],
   );

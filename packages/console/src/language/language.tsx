@@ -21,11 +21,11 @@ interface Language {
   readonly choose: (code: LanguageCode) => void;
   readonly t: Translate;
   /** Returns an error of the service in this language if its code is known, otherwise in English. */
-  readonly explain: (said: Said) => string;
+  readonly explain: (said: CodedError) => string;
 }
 
 /** An error of the service, or of a row, a record or a run. */
-export interface Said {
+export interface CodedError {
   readonly code: string;
   readonly message: string;
 }
@@ -71,7 +71,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
       localStorage.setItem(storageKey, wanted);
       setCode(wanted);
     };
-    const explain = ({ code: said, message }: Said) =>
+    const explain = ({ code: said, message }: CodedError) =>
       words.codes[said]?.replace('{message}', () => message) ?? message;
     return { code, choose, explain, t: translator(words.messages) };
   }, [code, words]);

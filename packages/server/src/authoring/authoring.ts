@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
 import type { BundleFailure, CompiledBundle } from '../catalogue/catalogue.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
-import { createFindings, wholeFile } from '../catalogue/manifest/findings.ts';
+import { createErrorCollector, wholeFile } from '../catalogue/manifest/error-collector.ts';
 import { checkSchema } from '../catalogue/schema/check-schema.ts';
 import { compileLinearRegExp } from '../catalogue/schema/linear-regexp.ts';
 
@@ -15,9 +15,9 @@ export { type ExampleResult, runExamples } from './run-examples.ts';
 
 /** Checks a schema as the catalogue does. Returns one sentence for each error. */
 export function findSchemaErrors(schema: Readonly<Record<string, unknown>>): string[] {
-  const findings = createFindings('', () => null);
-  checkSchema(schema, [], findings);
-  return findings.list.map(({ field, message }) => `${field}: ${message}`);
+  const errors = createErrorCollector('', () => null);
+  checkSchema(schema, [], errors);
+  return errors.list.map(({ field, message }) => `${field}: ${message}`);
 }
 
 /** Formats an error of a bundle for people, with its place as editors read it: `file:line field: message`. */

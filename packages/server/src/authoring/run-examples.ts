@@ -153,9 +153,9 @@ export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Pl
         : '';
     return { wrong: `it ended as ${outcome.kind}${'message' in outcome ? `: ${outcome.message}` : ''}${excerpt}` };
   }
-  const [violation] = outcome.violations;
-  if (violation === undefined) return { output: outcome.output };
-  return { wrong: sentenceOf({ ...violation, path: `output${violation.path}` }) };
+  const [error] = outcome.violations;
+  if (error === undefined) return { output: outcome.output };
+  return { wrong: sentenceOf({ ...error, path: `output${error.path}` }) };
 }
 
 function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: UpstreamStage): Played {

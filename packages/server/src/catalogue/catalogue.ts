@@ -1,6 +1,6 @@
 import type { Bundle, DefinitionFormat, DefinitionLoss, ErrorDetail, Isolation, Plugin } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
-import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
+import type { CachedJson } from '../kernel/json/json-cache.ts';
 
 /**
  * Validates a value. Returns an error for each broken rule: the place as a JSON pointer (empty for the value itself), what was
@@ -89,19 +89,19 @@ export interface Catalogue {
     language: string,
   ): { readonly losses: readonly DefinitionLoss[] };
   /** Builds the answer of `GET /v1/bundles`. */
-  bundleList(language: string): Promise<Prepared>;
+  bundleList(language: string): Promise<CachedJson>;
   /** Builds the answer of `GET /v1/plugins`; without a bundle id it has all plugins. Undefined for an unknown bundle. */
-  pluginList(bundleId: string | undefined, language: string): Promise<Prepared | undefined>;
+  pluginList(bundleId: string | undefined, language: string): Promise<CachedJson | undefined>;
   /** Builds the same list in a provider's format. */
   definitionList(
     format: DefinitionFormat,
     bundleId: string | undefined,
     language: string,
-  ): Promise<Prepared | undefined>;
+  ): Promise<CachedJson | undefined>;
   /** Builds the answer of `GET /v1/bundles/{bundle_id}/openapi.json`. Undefined for an unknown bundle. */
-  bundleOpenApi(bundleId: string, language: string): Promise<Prepared | undefined>;
+  bundleOpenApi(bundleId: string, language: string): Promise<CachedJson | undefined>;
   /** Builds the answer of `GET /v1/bundles/{bundle_id}`. Undefined for an unknown bundle. */
-  bundleDetail(bundleId: string, language: string): Promise<Prepared | undefined>;
+  bundleDetail(bundleId: string, language: string): Promise<CachedJson | undefined>;
   /** Builds the answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Undefined for an unknown plugin. */
-  pluginDetail(bundleId: string, pluginId: string, language: string): Promise<Prepared | undefined>;
+  pluginDetail(bundleId: string, pluginId: string, language: string): Promise<CachedJson | undefined>;
 }

@@ -1,4 +1,4 @@
-import type { SplitterComplaint } from '../extraction/chunking/check-splitter.ts';
+import type { SplitterError } from '../extraction/chunking/check-splitter.ts';
 import { objectNotFound, Problem } from '../kernel/problem.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 
@@ -27,7 +27,7 @@ export function fileNotFound(id: string): Problem {
   return objectNotFound('file', id);
 }
 
-export function splitterRefused({ field, found, expected }: SplitterComplaint): Problem {
+export function splitterRefused({ field, found, expected }: SplitterError): Problem {
   return fieldInvalid(`body/text_splitter/${field}`, found, expected);
 }
 

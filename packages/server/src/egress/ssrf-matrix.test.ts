@@ -38,8 +38,8 @@ test('no spelling of a forbidden address reaches a trap, whether dialled, redire
       ...{ ALL_PROXY: trapProxy, all_proxy: trapProxy },
     },
   });
-  const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  assert.ok(output.startsWith('{'), complaint);
+  const [output, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  assert.ok(output.startsWith('{'), stderr);
   const report: Report = JSON.parse(output);
   t.diagnostic(`${report.cases} cases × {direct, redirect, DNS}, ${report.rebinding} names that change: 0 connections`);
   assert.deepEqual(report.trapped, []);

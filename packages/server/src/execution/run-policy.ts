@@ -60,12 +60,12 @@ export function createRunPolicy(
   const prepared = prepareInjection(inject, secrets);
   if ('refusal' in prepared) {
     const { credential, message } = prepared.refusal;
-    const violation = {
+    const error = {
       path: `/${credential}`,
       found: `a value that ${message}`,
       expected: 'a value that can be sent',
     };
-    throw valueInvalid('credentials', [violation]);
+    throw valueInvalid('credentials', [error]);
   }
   const { credentialsHost: host } = bundle;
   const timeoutMs = Math.min(limits.timeoutMs, declared?.timeout_ms ?? limits.timeoutMs);

@@ -15,7 +15,7 @@ const contentOf = (id: string) => `/v1/files/${id}/content`;
 function depsOf(service: FilesService, read: number[] = []): VerifyBlobsDeps {
   return {
     ...{ ...service, progress: service.damages, clock: { now: () => 1_800_000_000_000 }, passEvery: 1 },
-    pace: async (bytes) => void read.push(bytes),
+    throttle: async (bytes) => void read.push(bytes),
   };
 }
 

@@ -15,7 +15,7 @@ function depsOf(service: FilesService, now: number, read: number[]): VerifyBlobs
     progress: service.damages,
     clock: { now: () => now },
     passEvery: 7 * day,
-    pace: async (bytes) => void read.push(bytes),
+    throttle: async (bytes) => void read.push(bytes),
   };
 }
 
@@ -45,10 +45,10 @@ describe('the background verification', () => {
     const stop = new AbortController();
     const first: number[] = [];
     const interrupted = { ...depsOf(service, start, first) };
-    const pace: VerifyBlobsDeps['pace'] = async (bytes) => {
+    const throttle: VerifyBlobsDeps['throttle'] = async (bytes) => {
       if (first.push(bytes) === 120) stop.abort();
     };
-    await assert.rejects(verifyBlobs({ ...interrupted, pace }, stop.signal), { name: 'AbortError' });
+    await assert.rejects(verifyBlobs({ ...interrupted, throttle }, stop.signal), { name: 'AbortError' });
     const second: number[] = [];
     await verifyBlobs(depsOf(service, start + 1, second), never);
     assert.deepEqual([first.length, second.length], [120, 50], 'the batch that was stopped is read again');
@@ -60,11 +60,11 @@ describe('the background verification', () => {
     for (let index = 0; index < 5; index += 1) await upload(service, { content: `tea ${index}` });
     const stop = new AbortController();
     const read: number[] = [];
-    const pace: VerifyBlobsDeps['pace'] = async (bytes, signal) => {
+    const throttle: VerifyBlobsDeps['throttle'] = async (bytes, signal) => {
       if (read.push(bytes) === 4) stop.abort();
       signal.throwIfAborted();
     };
-    const interrupted = { ...depsOf(service, start, read), checkpointMs: 0, pace };
+    const interrupted = { ...depsOf(service, start, read), checkpointMs: 0, throttle };
     await assert.rejects(verifyBlobs(interrupted, stop.signal), { name: 'AbortError' });
     assert.equal((await service.damages.findVerification())?.passBlobs, 3);
     await verifyBlobs({ ...depsOf(service, start + 1, read), checkpointMs: 0 }, never);
@@ -77,10 +77,10 @@ describe('the background verification', () => {
     const block = 256 * 1024;
     for (const content of ['green', 'x'.repeat(4 * block)]) await upload(service, { content });
     const read: number[] = [];
-    const pace: VerifyBlobsDeps['pace'] = async (bytes) => {
+    const throttle: VerifyBlobsDeps['throttle'] = async (bytes) => {
       if (read.push(bytes) === 2) await service.damages.pauseVerification(true);
     };
-    await verifyBlobs({ ...depsOf(service, start, read), checkpointMs: 0, pace }, never);
+    await verifyBlobs({ ...depsOf(service, start, read), checkpointMs: 0, throttle }, never);
     assert.deepEqual(read, [5, block]);
     assert.equal((await service.damages.findVerification())?.passBlobs, 1);
     await service.damages.pauseVerification(false);

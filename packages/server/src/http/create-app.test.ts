@@ -21,7 +21,7 @@ async function serve(t: TestContext) {
     requestMetrics: createRequestMetrics(registry),
     drain: createDrain(),
     overHttps: true,
-    bodyPace: { idle: 2_000, grace: 100, leastRate: 1_000_000 },
+    minimumRate: { idle: 2_000, grace: 100, bytesPerSecond: 1_000_000 },
   });
   const Body = Type.Object({
     count: Type.Integer({ minimum: 1 }),
@@ -317,7 +317,7 @@ test('escaped member names are read correctly, whatever bodies were read before'
     address: 'files',
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
-    bodyPace: { idle: 2_000, grace: 100, leastRate: 1_000_000 },
+    minimumRate: { idle: 2_000, grace: 100, bytesPerSecond: 1_000_000 },
   });
   t.after(() => app.close());
   app.post('/v1/echo', async (request) => request.body);

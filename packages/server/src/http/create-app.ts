@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type FastifyServerOptions, fastify, LogController } from 'fastify';
-import type { Pace } from '../kernel/concurrency/pace.ts';
+import type { MinimumRate } from '../kernel/concurrency/minimum-rate.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Watchdog } from '../kernel/process/watchdog.ts';
@@ -47,7 +47,7 @@ export interface AppDeps {
   /** Ends event streams with their key or session. By default they stay open. */
   readonly streams?: StreamAccess;
   /** The minimum speed at which a JSON body must arrive. */
-  readonly bodyPace?: Pace;
+  readonly minimumRate?: MinimumRate;
 }
 
 /** The maximum size of a JSON body in bytes. */
@@ -57,7 +57,7 @@ export const maxHeaderBytes = 16 * 1024;
 /** The maximum number of headers of a request. */
 export const maxHeaders = 200;
 /** The minimum rate is the same as for uploads. */
-const defaultBodyPace: Pace = { idle: 30_000, grace: 10_000, leastRate: 1024 };
+const defaultMinimumRate: MinimumRate = { idle: 30_000, grace: 10_000, bytesPerSecond: 1024 };
 
 /** These compilers replace Fastify's own. Its types require exactly those. */
 const compilersFactory = {
@@ -104,9 +104,9 @@ export function createApp(deps: AppDeps): App {
 
   app.setErrorHandler(writeError);
   handleNotFound(app);
-  const bodyPace = deps.bodyPace ?? defaultBodyPace;
-  readJson(app, bodyPace);
-  endUnreadBodies(app, bodyPace.grace);
+  const minimumRate = deps.minimumRate ?? defaultMinimumRate;
+  readJson(app, minimumRate);
+  endUnreadBodies(app, minimumRate.grace);
   // Node silently drops headers beyond its limit. Allowing one more makes it possible to refuse them.
   app.server.maxHeadersCount = maxHeaders + 1;
   app.server.on('connect', clientErrors.answerConnect);
@@ -122,9 +122,9 @@ export function createApp(deps: AppDeps): App {
     reply.header('x-request-id', request.id);
     deps.drain.track(reply.raw);
     if (request.raw.rawHeaders.length > maxHeaders * 2) return done(tooManyHeaders());
-    const complaint = ambiguity(request.raw);
-    if (complaint === null) return done();
-    return done(new Problem('INVALID_REQUEST', complaint, { headers: { Connection: 'close' } }));
+    const message = ambiguity(request.raw);
+    if (message === null) return done();
+    return done(new Problem('INVALID_REQUEST', message, { headers: { Connection: 'close' } }));
   });
   explainPublicUrl(app, deps);
   allowOrigins(app, deps.corsOrigins ?? []);

@@ -1,4 +1,4 @@
-import type { Pace } from '../kernel/concurrency/pace.ts';
+import type { MinimumRate } from '../kernel/concurrency/minimum-rate.ts';
 import { withPlainNames } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 import { findExceededBound, type JsonBounds } from '../kernel/validation/json-bounds.ts';
@@ -21,13 +21,13 @@ export const jsonLimits = {
 /**
  * Parses `application/json` only: bounded in depth and members, without `__proto__` and without numbers that JavaScript
  * cannot represent. An empty body counts as none, because clients send it with deletes. A body that arrives more slowly
- * than `pace` is refused with 408.
+ * than `minimumRate` is refused with 408.
  */
-export function readJson(app: App, pace: Pace): void {
+export function readJson(app: App, minimumRate: MinimumRate): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
-    readText(payload, { maxBytes: request.routeOptions.bodyLimit, pace }, (failure, body) => {
+    readText(payload, { maxBytes: request.routeOptions.bodyLimit, minimumRate }, (failure, body) => {
       if (failure !== null) return done(failure);
       if (body.trim() === '') return done(null, undefined);
       const exceeded = findExceededBound(body, jsonLimits);

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { errorCodes } from 'fastify';
-import { type Pace, watchPace } from '../kernel/concurrency/pace.ts';
+import { type MinimumRate, watchRate } from '../kernel/concurrency/minimum-rate.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
 
 export interface TextLimits {
   readonly maxBytes: number;
-  readonly pace: Pace;
+  readonly minimumRate: MinimumRate;
 }
 
 /**
@@ -18,7 +18,7 @@ const tooSlow = (reason: string) =>
 /** Reads a whole body as UTF-8. Calls `done` once, with the errors of Fastify's own reader, or with REQUEST_TIMEOUT. */
 export function readText(
   request: IncomingMessage,
-  { maxBytes, pace }: TextLimits,
+  { maxBytes, minimumRate }: TextLimits,
   done: (error: Error | null, text: string) => void,
 ): void {
   const declared = request.headers['content-length'];
@@ -28,7 +28,7 @@ export function readText(
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const watch = watchPace(pace, (reason) => settle(tooSlow(reason)));
+  const watch = watchRate(minimumRate, (reason) => settle(tooSlow(reason)));
 
   function settle(error: Error | null): void {
     watch.stop();

@@ -8,7 +8,7 @@ const Value = Type.Union([Type.String({ maxLength: 3 }), Type.Integer({ minimum:
 const schema = Type.Object({ filters: Type.Optional(MetadataFilter), value: Type.Optional(Value) });
 const validate = compileValidator({ schema, method: 'POST', url: '/', httpPart: 'body' });
 
-function complaintAbout(body: unknown): string {
+function messageAbout(body: unknown): string {
   assert.equal(validate(body), false);
   const { message, details } = validationProblem(validate.errors as Parameters<typeof validationProblem>[0]);
   assert.equal(details?.length, 1);
@@ -23,7 +23,7 @@ const comparisons = [
   .map((type) => `"${type}"`)
   .join(', ');
 
-const cases: ReadonlyArray<readonly [what: string, body: object, complaint: string]> = [
+const cases: ReadonlyArray<readonly [what: string, body: object, message: string]> = [
   ['no form at all', { filters: 'x' }, 'filters must be an object; received a string ("x").'],
   ['no name of a form', { filters: { key: 'a', value: 1 } }, 'filters/type is required.'],
   [
@@ -62,14 +62,14 @@ const cases: ReadonlyArray<readonly [what: string, body: object, complaint: stri
   ['no type of a union', { value: [] }, 'value must be a string or an integer or null; received an array of 0 items.'],
 ];
 
-for (const [what, body, complaint] of cases) {
+for (const [what, body, message] of cases) {
   test(`a union error is reported for the branch that the value selects: ${what}`, () => {
-    assert.equal(complaintAbout(body), `body/${complaint}`);
+    assert.equal(messageAbout(body), `body/${message}`);
   });
 }
 
 const secret = 824_155_019;
-const secrets: ReadonlyArray<readonly [schema: object, body: unknown, complaint: string]> = [
+const secrets: ReadonlyArray<readonly [schema: object, body: unknown, message: string]> = [
   [SetUp, { token: secret, name: 'a', password: 'b' }, 'body/token must be a string; received a number.'],
   [
     SetUp,
@@ -90,12 +90,12 @@ const secrets: ReadonlyArray<readonly [schema: object, body: unknown, complaint:
   ],
 ];
 
-for (const [secretSchema, body, complaint] of secrets) {
-  test(`an error never repeats a secret: ${complaint}`, () => {
+for (const [secretSchema, body, message] of secrets) {
+  test(`an error never repeats a secret: ${message}`, () => {
     const check = compileValidator({ schema: secretSchema, method: 'POST', url: '/', httpPart: 'body' });
     assert.equal(check(body), false);
     const problem = validationProblem(check.errors as Parameters<typeof validationProblem>[0]);
-    assert.equal(problem.message, complaint);
+    assert.equal(problem.message, message);
     assert.doesNotMatch(JSON.stringify([problem.message, problem.details]), new RegExp(String(secret)));
   });
 }

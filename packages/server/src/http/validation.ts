@@ -86,6 +86,6 @@ export function validationProblem(errors: readonly FastifySchemaValidationError[
     showsValue: ([name]) => part !== 'headers' && name !== undefined && name !== 'credentials',
     limit: 1,
   });
-  const violation = toErrorDetail(error ?? { segments: [], found: 'another value', expected: 'a valid value' }, part);
-  return validationFailed([violation]);
+  const detail = toErrorDetail(error ?? { segments: [], found: 'another value', expected: 'a valid value' }, part);
+  return validationFailed([detail]);
 }

@@ -2,7 +2,7 @@ import type { RecordFailure, RecordStage } from '@quartermaster/contract';
 import type { NewChunk } from '../collections/chunks/chunk-repository.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import type { NewRow } from '../collections/records/record-row-repository.ts';
-import type { Held, Job, Lease } from '../jobs/job.ts';
+import type { Claim, Job, Lease } from '../jobs/job.ts';
 
 /**
  * `ingest` creates the chunks of a record in status `creating`. `sweep` removes rows that are no longer visible: a
@@ -78,7 +78,7 @@ export interface RecordJobRepository {
   /** Ends every lease of records in status `creating`. Only a process that knows it is the only one may call this. */
   endLeases(): Promise<void>;
   /** Extends the lease and stores the progress. @returns false when the lease is lost. */
-  renew(held: Held, progress: WorkProgress): Promise<boolean>;
+  renew(held: Claim, progress: WorkProgress): Promise<boolean>;
   /**
    * Writes chunks of the next generation, in order, with their terms. Queries return them after the publication.
    * @returns false when the lease is lost
@@ -109,10 +109,10 @@ export interface RecordJobRepository {
    * Ends the lease. The record can be claimed again from `runAfter` on, with `attempt` as the number of attempts so
    * far.
    */
-  requeue(held: Held, again: { runAfter: number; attempt: number; workedMs?: number }): Promise<void>;
+  requeue(held: Claim, again: { runAfter: number; attempt: number; workedMs?: number }): Promise<void>;
   /**
    * Removes up to `limit` invisible chunks of the record and extends the lease. When none is left, a record that is
    * being deleted is removed too. The lease then ends unless the record is being ingested.
    */
-  sweep(held: Held, part: { limit: number; leaseUntil: number }): Promise<'more' | 'done' | 'lost'>;
+  sweep(held: Claim, part: { limit: number; leaseUntil: number }): Promise<'more' | 'done' | 'lost'>;
 }

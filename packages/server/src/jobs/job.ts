@@ -18,12 +18,12 @@ export interface Lease {
 }
 
 /** One claim of one job. */
-export interface Held {
+export interface Claim {
   readonly id: string;
   readonly token: string;
 }
 
-export interface Job extends Held {
+export interface Job extends Claim {
   /** The number of this attempt, from 1. */
   readonly attempt: number;
 }

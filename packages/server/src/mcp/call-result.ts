@@ -6,7 +6,7 @@ import { sentenceOf } from '../kernel/validation/validation-error.ts';
 import { metaKeys } from './meta-keys.ts';
 import { linkTo, type ReadMedia, readContents } from './result-contents.ts';
 
-const maxFindings = 10;
+const maxDetails = 10;
 
 /** The result of a successful run: the output as structured content and as JSON text, both without media, and the media. */
 export async function resultOfRun(result: ExecuteResult, read: ReadMedia): Promise<CallToolResult> {
@@ -41,8 +41,8 @@ function driftedResult(text: ContentBlock, _meta: Record<string, unknown>): Call
 
 /** The result of a run that failed or never began: text for the model, the code for programs. */
 export function resultOfProblem({ code, message, details }: Problem, hint: string | null): CallToolResult {
-  const findings = (details ?? []).slice(0, maxFindings).flatMap(describeDetail);
-  const lines = [message, ...findings.filter((line) => line !== message), ...(hint === null ? [] : [hint])];
+  const reasons = (details ?? []).slice(0, maxDetails).flatMap(describeDetail);
+  const lines = [message, ...reasons.filter((line) => line !== message), ...(hint === null ? [] : [hint])];
   const error = { code, message, ...(details === undefined ? {} : { details }) };
   const links = (details ?? []).flatMap(({ artifact }) => (isArtifact(artifact) ? [linkTo(artifact)] : []));
   return {

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Scope } from '@quartermaster/contract';
 import type { RunCaller } from '../execution/run-observer.ts';
-import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
+import type { CachedJson } from '../kernel/json/json-cache.ts';
 import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
@@ -137,7 +137,7 @@ function toWebRequest({ headers, signal }: McpRequest): Request {
 /** Replaces the placeholder for the list of tools in an answer of the SDK. */
 async function answerWithTools(
   { status, headers: sent, body }: Response,
-  listed: () => Promise<Prepared>,
+  listed: () => Promise<CachedJson>,
 ): Promise<McpAnswer> {
   // The content length of the SDK covers a list without tools.
   const headers = [...sent].filter(([name]) => name !== 'content-length');

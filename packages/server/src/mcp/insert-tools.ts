@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
-import type { Prepared } from '../kernel/concurrency/prepared-lists.ts';
+import type { CachedJson } from '../kernel/json/json-cache.ts';
 
 /**
  * The placeholder for all tools in messages of the SDK; its name cannot be guessed. The SDK would validate and serialise thousands
@@ -13,7 +13,7 @@ const marker = Buffer.from(JSON.stringify(allTools));
 /** Replaces each {@link allTools} with the list of tools. The SDK never splits a message. */
 export async function* insertTools(
   messages: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  listed: () => Promise<Prepared>,
+  listed: () => Promise<CachedJson>,
 ): AsyncGenerator<Uint8Array> {
   for await (const message of messages) {
     let rest = Buffer.from(message.buffer, message.byteOffset, message.byteLength);

@@ -44,8 +44,8 @@ export interface McpGuard {
  */
 export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const complaint = checkSite(request.headers)?.message ?? null;
-    return complaint === null ? undefined : reply.code(403).send(rpcError(-32000, complaint));
+    const message = checkSite(request.headers)?.message ?? null;
+    return message === null ? undefined : reply.code(403).send(rpcError(-32000, message));
   }
 
   async function answer(
@@ -69,9 +69,9 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
   // A separate scope, so that its error handler applies to no other routes.
   app.register(async (scope) => {
     scope.setErrorHandler((error: { statusCode?: number; validation?: unknown }, _request, reply) => {
-      const complaint = complaintAboutBody(error);
-      if (complaint === null) throw error;
-      return reply.code(400).send(rpcError(-32700, `Parse error: ${complaint}`));
+      const message = describeBodyError(error);
+      if (message === null) throw error;
+      return reply.code(400).send(rpcError(-32700, `Parse error: ${message}`));
     });
     scope.post('/mcp', { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
       answer({ request, reply }, (all, caller) =>
@@ -131,7 +131,7 @@ function rpcError(code: number, message: string) {
 }
 
 /** A body that could not be read as JSON; null when the error is about something else. */
-function complaintAboutBody(error: { statusCode?: number; validation?: unknown }): string | null {
+function describeBodyError(error: { statusCode?: number; validation?: unknown }): string | null {
   if (error.validation !== undefined) return null;
   if (error instanceof Problem && isAboutUrl(error)) return null;
   if (error instanceof Problem) return error.status === 400 || error.status === 422 ? error.message : null;

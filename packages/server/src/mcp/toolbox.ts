@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { mcp, shortToolName, toolName } from '../catalogue/provider-formats/mcp.ts';
-import { createPreparedLists, type Prepared, type PreparedLists } from '../kernel/concurrency/prepared-lists.ts';
+import { type CachedJson, createJsonCache, type JsonCache } from '../kernel/json/json-cache.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { metaKeys } from './meta-keys.ts';
 
@@ -12,7 +12,7 @@ export interface Toolbox {
   readonly tools: readonly Tool[];
   readonly isEmpty: boolean;
   /** All tools as JSON without the surrounding brackets; built once. */
-  listed(): Promise<Prepared>;
+  listed(): Promise<CachedJson>;
   findPlugin(name: string): CompiledPlugin | undefined;
   /** The plugins by the names of their tools, in the order of `tools`. */
   readonly plugins: ReadonlyMap<string, CompiledPlugin>;
@@ -26,7 +26,7 @@ export interface Toolbox {
 export const emptyToolbox: Toolbox = {
   tools: [],
   isEmpty: true,
-  listed: () => createPreparedLists().get('none', () => []),
+  listed: () => createJsonCache().get('none', () => []),
   findPlugin: () => undefined,
   plugins: new Map(),
   define: () => {
@@ -51,7 +51,7 @@ type Define = (plugin: CompiledPlugin, name: string) => Tool;
  * plugin.
  */
 export function createToolboxes(catalogue: ToolSource, logger: Pick<Logger, 'error'>): Toolboxes {
-  const lists = createPreparedLists();
+  const lists = createJsonCache();
   const define: Define = (plugin, name) => ({ ...defineTool(plugin, catalogue), name });
   const all = new Map<string, CompiledPlugin>();
   const ofBundle = new Map<string, Toolbox>();
@@ -83,7 +83,7 @@ function add(
 
 interface ToolboxDeps {
   readonly define: Define;
-  readonly lists: PreparedLists;
+  readonly lists: JsonCache;
   /** The bundle whose plugins have their short names; '' for all bundles. */
   readonly of: string;
 }

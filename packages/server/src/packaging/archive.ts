@@ -1,7 +1,15 @@
 import { crc32 } from 'node:zlib';
 import { type Zippable, zipSync } from 'fflate';
 import { readZipDirectory, unpackZipEntry, type ZipEntry, ZipError } from '../kernel/zip.ts';
-import { archiveId, bundleLimits, type Contents, flawOfPath, listFile, readContents, sha256 } from './contents.ts';
+import {
+  archiveId,
+  bundleLimits,
+  type Contents,
+  describePathError,
+  listFile,
+  readContents,
+  sha256,
+} from './contents.ts';
 import { archiveRefused } from './problems.ts';
 import { isPublicKeyText, isSignedBy, type Signature } from './signatures.ts';
 
@@ -73,8 +81,8 @@ function readEntries(bytes: Uint8Array): ZipEntry[] {
   }
   const seen = new Set<string>();
   for (const { name, encrypted, isLink } of entries) {
-    const flaw = flawOfPath(name.startsWith(filesFolder) ? name.slice(filesFolder.length) : name);
-    if (flaw !== null) throw archiveRefused(`${JSON.stringify(name)} is ${flaw}`);
+    const reason = describePathError(name.startsWith(filesFolder) ? name.slice(filesFolder.length) : name);
+    if (reason !== null) throw archiveRefused(`${JSON.stringify(name)} is ${reason}`);
     if (isLink) throw archiveRefused(`${JSON.stringify(name)} is a symbolic link`);
     if (encrypted) throw archiveRefused('it must not be encrypted');
     if (seen.has(name.toLowerCase())) throw archiveRefused(`${JSON.stringify(name)} occurs twice`);

@@ -87,7 +87,7 @@ export function archiveId({ bundleId, version }: Contents, digest: string): stri
  * Returns why a path cannot be that of a bundle's file; null when it can. Names that are equal on some file systems (`A` and `a`)
  * are detected by comparing them in lower case.
  */
-export function flawOfPath(path: string): string | null {
+export function describePathError(path: string): string | null {
   const parts = path.split('/');
   if (path.length > bundleLimits.pathLength) return `longer than ${bundleLimits.pathLength} characters`;
   if (parts.length > bundleLimits.depth) return `deeper than ${bundleLimits.depth} folders`;

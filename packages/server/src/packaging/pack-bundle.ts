@@ -2,7 +2,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { type OpenedArchive, openArchive, writeArchive } from './archive.ts';
-import { bundleLimits, flawOfPath, listFile, writeContents } from './contents.ts';
+import { bundleLimits, describePathError, listFile, writeContents } from './contents.ts';
 import { bundleNotPackable, keyUnreadable } from './problems.ts';
 import { isPrivateKey, readPrivateKey, sign } from './signatures.ts';
 
@@ -48,8 +48,8 @@ async function readFiles(folder: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   let remaining: number = bundleLimits.bytes;
   for (const path of await listFiles(folder)) {
-    const flaw = flawOfPath(path);
-    if (flaw !== null) throw bundleNotPackable(`the name ${JSON.stringify(path)} is ${flaw}`, 'Rename the file.');
+    const reason = describePathError(path);
+    if (reason !== null) throw bundleNotPackable(`the name ${JSON.stringify(path)} is ${reason}`, 'Rename the file.');
     const stats = await lstat(join(folder, path));
     if (!stats.isFile())
       throw bundleNotPackable(`${path} is not a regular file`, 'Replace it by a file, or remove it.');

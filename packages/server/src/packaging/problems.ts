@@ -51,8 +51,8 @@ const remedyOf = {
   installed: 'Ask its publisher for a corrected archive:',
 } as const;
 
-export function bundleInvalid(mistakes: readonly string[], undone: 'packed' | 'installed'): PackagingError {
-  const lines = mistakes.map((line) => `\n  ${line}`).join('');
+export function bundleInvalid(errors: readonly string[], undone: 'packed' | 'installed'): PackagingError {
+  const lines = errors.map((line) => `\n  ${line}`).join('');
   return new PackagingError(`The bundle was not ${undone}, because it has errors. ${remedyOf[undone]}${lines}`);
 }
 

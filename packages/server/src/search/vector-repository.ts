@@ -1,4 +1,4 @@
-import type { Held, Job, Lease } from '../jobs/job.ts';
+import type { Claim, Job, Lease } from '../jobs/job.ts';
 import type { VectorSpace } from './embedding/vector-index.ts';
 
 /** The state of the vectors of a collection. */
@@ -87,7 +87,7 @@ export interface VectorRepository {
   /** Claims a collection of this model that needs the backfill and is due. */
   claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
   /** Extends the lease. @returns false when it is lost. */
-  renewBackfill(held: Held, leaseUntil: number): Promise<boolean>;
+  renewBackfill(held: Claim, leaseUntil: number): Promise<boolean>;
   /** Ends the lease. The backfill is either done, or requeued until `runAfter`. */
   endBackfill(held: BackfillJob, end: { done: true } | { done: false; runAfter: number }): Promise<void>;
 }

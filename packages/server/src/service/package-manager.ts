@@ -46,7 +46,7 @@ export function createPackageManager(environment: Environment): PackageManager {
 
   async function check(path: string): Promise<void> {
     const found = await checkBundle(path);
-    refuseMistakes(found, 'installed');
+    refuseErrors(found, 'installed');
     const id = found.bundle?.id ?? '';
     for (const root of [ownBundles, ...bundleFolders]) {
       if (await exists(join(root, id, 'bundle.yaml'))) throw idTaken(id, root);
@@ -77,7 +77,7 @@ export function createPackageManager(environment: Environment): PackageManager {
 /** Packs a bundle that loads without errors. @throws PackagingError */
 export async function packFolder(folder: string, keyFile: string | null): Promise<PackedBundle> {
   const found = await checkBundle(folder);
-  refuseMistakes(found, 'packed');
+  refuseErrors(found, 'packed');
   const { bundle } = found;
   if (bundle === undefined) throw bundleInvalid([`${folder} is not a bundle`], 'packed');
   return await packBundle({
@@ -95,7 +95,7 @@ export async function writeNewKey(file: string): Promise<PublicKeyText> {
   return publicKey;
 }
 
-function refuseMistakes({ failures }: BundleCheck, undone: 'packed' | 'installed'): void {
+function refuseErrors({ failures }: BundleCheck, undone: 'packed' | 'installed'): void {
   if (failures.length === 0) return;
   throw bundleInvalid(failures.map(formatBundleFailure), undone);
 }

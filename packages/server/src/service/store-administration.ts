@@ -15,7 +15,7 @@ import {
   restoreBlob,
 } from '../files/maintenance/quarantine.ts';
 import { createDamageReport } from '../files/maintenance/report-damage.ts';
-import { type Swept, sweepOrphans } from '../files/maintenance/sweep-orphans.ts';
+import { type SweepResult, sweepOrphans } from '../files/maintenance/sweep-orphans.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -29,7 +29,7 @@ export interface StoreAdministration {
   readonly quarantine: {
     list(): AsyncIterable<QuarantinedBlob>;
     /** Deletes all expired blobs, without the limit of the background sweep. */
-    sweep(): Promise<Swept>;
+    sweep(): Promise<SweepResult>;
     restore(blobId: string): Promise<void>;
     restoreAsFile(blobId: string, file: RestoredFile): Promise<string>;
     /** @returns false when the blob does not exist */

@@ -49,7 +49,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
         {
           ...{ files, blobs, progress: damages, reportDamage, clock },
           passEvery: config.verificationDays * day,
-          pace: (bytes, stop) => {
+          throttle: (bytes, stop) => {
             health.verified(bytes);
             return atRate(bytes, stop);
           },

@@ -37,7 +37,7 @@ import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
 
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
-const leastUploadRate = 1024;
+const minUploadBytesPerSecond = 1024;
 const uploadGraceMs = 10_000;
 const taskPauseMs = 3_600_000;
 
@@ -114,7 +114,11 @@ function addFileRoutes(
   const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
   const assertAvailable = database.assertAvailable;
   const admissions = createAdmissions({ idempotency, assertAvailable, maxFileBytes, maxUploadsInFlight });
-  const pace = { idle: config.uploadIdleSeconds * 1000, grace: uploadGraceMs, leastRate: leastUploadRate };
+  const minimumRate = {
+    idle: config.uploadIdleSeconds * 1000,
+    grace: uploadGraceMs,
+    bytesPerSecond: minUploadBytesPerSecond,
+  };
   fileRoutes(app, {
     ...parts,
     admissions,
@@ -125,12 +129,12 @@ function addFileRoutes(
       newId,
       logger,
       maxFileBytes,
-      pace,
+      minimumRate,
     }),
     limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
     allLimits: limitsToWire(config, ['requests', 'store', 'collections', 'plugins', 'bundles']),
   });
-  return createTemporaryFiles({ admissions, blobs: parts.blobs, newId, maxFileBytes, pace });
+  return createTemporaryFiles({ admissions, blobs: parts.blobs, newId, maxFileBytes, minimumRate });
 }
 
 /**

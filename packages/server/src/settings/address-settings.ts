@@ -110,11 +110,9 @@ export const addressSettings = {
 /** Returns an error for each two addresses of one process that have the same port. Port 0 selects a free one. */
 export function findEqualPorts(config: { serve: string; filesPort: number; pluginsPort: number }): string[] {
   const { serve, filesPort, pluginsPort } = config;
-  const findings: string[] = [];
+  const errors: string[] = [];
   if (serve === 'both' && filesPort === pluginsPort && filesPort !== 0) {
-    findings.push(
-      `QUARTERMASTER_FILES_PORT and QUARTERMASTER_PLUGINS_PORT are both ${filesPort}. Set different ports.`,
-    );
+    errors.push(`QUARTERMASTER_FILES_PORT and QUARTERMASTER_PLUGINS_PORT are both ${filesPort}. Set different ports.`);
   }
-  return findings;
+  return errors;
 }

@@ -114,11 +114,11 @@ export interface Config {
 }
 
 export class ConfigError extends Error {
-  readonly findings: readonly string[];
-  constructor(findings: readonly string[]) {
-    super(`The settings are not valid:\n${findings.map((finding) => `  - ${finding}`).join('\n')}`);
+  readonly errors: readonly string[];
+  constructor(errors: readonly string[]) {
+    super(`The settings are not valid:\n${errors.map((error) => `  - ${error}`).join('\n')}`);
     this.name = 'ConfigError';
-    this.findings = findings;
+    this.errors = errors;
   }
 }
 
@@ -130,8 +130,8 @@ const prefix = 'QUARTERMASTER_';
  * @throws ConfigError
  */
 export function parseConfig(environment: Environment): Config {
-  const findings = findUnknownNames(environment, prefix);
-  const reader = createReader(environment, findings);
+  const errors = findUnknownNames(environment, prefix);
+  const reader = createReader(environment, errors);
   const config: Config = {
     ...readAddresses(reader),
     ...readStorage(reader),
@@ -140,23 +140,23 @@ export function parseConfig(environment: Environment): Config {
     ...readLimits(reader),
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
-  findings.push(...findEqualPorts(config));
-  if (findings.length > 0) throw new ConfigError(findings);
+  errors.push(...findEqualPorts(config));
+  if (errors.length > 0) throw new ConfigError(errors);
   return Object.freeze(config);
 }
 
 type SettingName = keyof typeof settings;
 type Reader = ReturnType<typeof createReader>;
 
-/** Reads settings by name and adds errors to `findings`. */
-function createReader(environment: Environment, findings: string[]) {
+/** Reads settings by name and adds errors to `errors`. */
+function createReader(environment: Environment, errors: string[]) {
   function read(key: SettingName): string | null {
     const setting: Setting = settings[key];
     const value = environment[prefix + key];
     if (value === undefined || value === '') return setting.default;
-    const finding = setting.check(value);
-    if (finding === null) return value;
-    findings.push(`${prefix}${key} ${finding}${setting.secret ? '' : `; received ${quoteText(value)}`}.`);
+    const error = setting.check(value);
+    if (error === null) return value;
+    errors.push(`${prefix}${key} ${error}${setting.secret ? '' : `; received ${quoteText(value)}`}.`);
     return setting.default;
   }
   // Every setting read as text has a default, and its check has validated numbers.
@@ -173,11 +173,11 @@ function createReader(environment: Environment, findings: string[]) {
       const value = read(key);
       const path = read(fileKey);
       if (path === null) return value === null ? null : new Secret(value);
-      if (value !== null) findings.push(`${prefix}${key} and ${prefix}${fileKey} are both set. Set one of them.`);
+      if (value !== null) errors.push(`${prefix}${key} and ${prefix}${fileKey} are both set. Set one of them.`);
       const content = value === null ? readSecret(path) : null;
-      if (value === null && content === null) findings.push(`${prefix}${fileKey}: the file cannot be read.`);
-      const finding = content === null ? null : settings[key].check(content);
-      if (finding !== null) findings.push(`${prefix}${fileKey}: the content of the file ${finding}.`);
+      if (value === null && content === null) errors.push(`${prefix}${fileKey}: the file cannot be read.`);
+      const error = content === null ? null : settings[key].check(content);
+      if (error !== null) errors.push(`${prefix}${fileKey}: the content of the file ${error}.`);
       return content === null ? null : new Secret(content);
     },
     /** Reads a JSON object of lists. */

@@ -29,27 +29,27 @@ export function isPlainUrl(text: string): boolean {
 }
 
 export function checkOverrides(text: string): string | null {
-  const complaint =
+  const message =
     'must be a JSON object of origins, such as \'{"https://api.example.com":"http://127.0.0.1:9000"}\', in single quotes in a shell';
   const entries = entriesOf(text);
-  return entries?.flat().every(isOrigin) ? null : complaint;
+  return entries?.flat().every(isOrigin) ? null : message;
 }
 
 export function checkBundleHosts(text: string): string | null {
-  const complaint =
+  const message =
     'must be a JSON object of lists of hosts, such as \'{"http_request":["api.example.com"]}\', in single quotes in a shell';
   const isHost = (host: unknown) => typeof host === 'string' && /^[a-z0-9.-]+(:\d{1,5})?$/.test(host);
   const entries = entriesOf(text);
-  return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : complaint;
+  return entries?.every(([, hosts]) => Array.isArray(hosts) && hosts.every(isHost)) ? null : message;
 }
 
 export function checkToolsets(text: string): string | null {
-  const complaint =
+  const message =
     'must be a JSON object of lists of names, such as \'{"office":["gmail","slack__post_message"]}\', in single quotes in a shell';
   const isName = (name: unknown) => typeof name === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(name);
   const entries = entriesOf(text);
   const isSet = ([name, members]: [string, unknown]) => isName(name) && Array.isArray(members) && members.every(isName);
-  return entries?.every(isSet) ? null : complaint;
+  return entries?.every(isSet) ? null : message;
 }
 
 /** The entries of a JSON object; undefined when the text is not one. */

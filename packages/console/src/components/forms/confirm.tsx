@@ -15,7 +15,7 @@ export interface ConfirmProps {
 /** Asks for confirmation before an action that cannot be undone. */
 export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
   const { t } = useLanguage();
-  const { complain } = useToasts();
+  const { showError } = useToasts();
   const [busy, setBusy] = useState(false);
   const confirm = async () => {
     setBusy(true);
@@ -23,7 +23,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
       await onConfirm();
       onClose();
     } catch (error) {
-      complain(error);
+      showError(error);
       setBusy(false);
     }
   };

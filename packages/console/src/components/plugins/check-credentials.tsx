@@ -8,7 +8,7 @@ import { useToasts } from '../toasts.tsx';
 /** Asks the third party whether it accepts the credentials, or those of the named profile. */
 export function CheckCredentials({ bundleId, credentials }: { bundleId: string; credentials: Values }) {
   const { t } = useLanguage();
-  const { say, complain } = useToasts();
+  const { say, showError } = useToasts();
   const [isChecking, setChecking] = useState(false);
   const verify = async () => {
     setChecking(true);
@@ -16,7 +16,7 @@ export function CheckCredentials({ bundleId, credentials }: { bundleId: string; 
       await pluginsApi.json('POST /v1/verify_credentials', { body: { bundle_id: bundleId, credentials } });
       say(t('try.verified'));
     } catch (error) {
-      complain(error);
+      showError(error);
     }
     setChecking(false);
   };

@@ -3,12 +3,12 @@ import type { Collection } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { filesApi } from '../../api/addresses.ts';
-import { Above } from '../../components/above.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { ParentLink } from '../../components/parent-link.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
@@ -34,7 +34,7 @@ export function CollectionPage() {
   return (
     <>
       <PageHead
-        above={<Above to="/collections">{t('collections.title')}</Above>}
+        parent={<ParentLink to="/collections">{t('collections.title')}</ParentLink>}
         title={item.name === '' ? t('collections.unnamed') : item.name}
         about={
           <Group gap="xs">

@@ -22,7 +22,7 @@ function extensionOf(name: string): string {
 /** Takes dropped or chosen files. Checks format and size before sending. */
 export function DropArea({ limits }: { limits: Limits | undefined }) {
   const { t } = useLanguage();
-  const { complain } = useToasts();
+  const { showError } = useToasts();
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
   const dotted = (purpose: Purpose) => purposes[purpose].extensions.map((extension) => `.${extension}`);
@@ -33,10 +33,10 @@ export function DropArea({ limits }: { limits: Limits | undefined }) {
     const good = files.flatMap((file) => {
       const purpose = purposeOf(file.name);
       const parameters = { extension: extensionOf(file.name), expected: all.join(' ') };
-      if (purpose === undefined) complain(`${file.name}: ${t('files.badFormat', parameters)}`);
+      if (purpose === undefined) showError(`${file.name}: ${t('files.badFormat', parameters)}`);
       else if (file.size > most) {
         const sizes = { size: formatBytes(file.size), limit: formatBytes(most) };
-        complain(`${file.name}: ${t('files.tooLarge', sizes)}`);
+        showError(`${file.name}: ${t('files.tooLarge', sizes)}`);
       } else return [{ file, purpose }];
       return [];
     });

@@ -3,10 +3,10 @@ import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
 import { NotFound } from '../../app/not-found.tsx';
-import { Above } from '../../components/above.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { ParentLink } from '../../components/parent-link.tsx';
 import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
 import { SchemaView } from '../../components/schema/schema-view.tsx';
 import { tones } from '../../components/tones.ts';
@@ -36,7 +36,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   return (
     <>
       <PageHead
-        above={<Above to="/catalogue">{t('catalogue.title')}</Above>}
+        parent={<ParentLink to="/catalogue">{t('catalogue.title')}</ParentLink>}
         title={plugin.name}
         about={plugin.description}
       />

@@ -20,7 +20,7 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { t } = useLanguage();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { complain } = useToasts();
+  const { showError } = useToasts();
   const [input, setInput] = useState<Values>({});
   const [credentials, setCredentials] = useState<Values>({});
   const stop = useRef<AbortController | null>(null);
@@ -39,7 +39,7 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
     gcTime: 0,
     mutationFn: () => startRun(call),
     onSuccess: ({ run_id: runId }) => navigate({ to: '/runs/$runId', params: { runId } }),
-    onError: complain,
+    onError: showError,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

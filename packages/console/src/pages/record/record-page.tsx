@@ -3,13 +3,13 @@ import type { RecordItem } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { filesApi } from '../../api/addresses.ts';
-import { Above } from '../../components/above.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { ParentLink } from '../../components/parent-link.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
@@ -35,10 +35,10 @@ export function RecordPage() {
   return (
     <>
       <PageHead
-        above={
-          <Above to="/collections/$collectionId" params={{ collectionId }}>
+        parent={
+          <ParentLink to="/collections/$collectionId" params={{ collectionId }}>
             {t('collections.tab.records')}
-          </Above>
+          </ParentLink>
         }
         title={nameOfRecord(record)}
         about={`${t(`records.type.${record.type}`)} · ${t('records.chunks', { count: record.num_chunks })} · ${formatTime(record.created_timestamp, code)} · ${recordId}`}
@@ -68,7 +68,7 @@ export function RecordPage() {
 
 function RecordActions({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
-  const { say, complain } = useToasts();
+  const { say, showError } = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { collection_id: collectionId, record_id: recordId } = record;
@@ -91,7 +91,7 @@ function RecordActions({ record }: { record: RecordItem }) {
       <Button
         variant="default"
         leftSection={<Icon name={isMoving ? 'pause' : 'refresh'} size={16} />}
-        onClick={() => void act(isMoving ? 'cancel' : 'retry').catch(complain)}
+        onClick={() => void act(isMoving ? 'cancel' : 'retry').catch(showError)}
       >
         {t(isMoving ? 'records.cancel' : 'records.retry')}
       </Button>

@@ -10,12 +10,12 @@ import { useLanguage } from '../../language/language.tsx';
 /** Actions on a run: stop it, or open its plugin again. */
 export function RunActions({ run }: { run: Run }) {
   const { t } = useLanguage();
-  const { complain } = useToasts();
+  const { showError } = useToasts();
   const queries = useQueryClient();
   const { run_id: runId, bundle_id: bundleId, plugin_id: pluginId } = run;
   const stop = useMutation({
     mutationFn: () => cancelRun(runId),
-    onError: complain,
+    onError: showError,
     onSettled: () => queries.invalidateQueries({ queryKey: runsKey }),
   });
   return (

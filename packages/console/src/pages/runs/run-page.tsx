@@ -2,13 +2,13 @@ import { Alert, Progress, Stack, Text, Title } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { isGoing, useRun } from '../../api/runs.ts';
-import { Above } from '../../components/above.tsx';
 import { FactCards } from '../../components/fact-cards.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatMs, formatTime } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { ParentLink } from '../../components/parent-link.tsx';
 import { Phases } from '../../components/runs/phases.tsx';
 import { RunOutput } from '../../components/runs/run-output.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -28,7 +28,7 @@ export function RunPage() {
   return (
     <>
       <PageHead
-        above={<Above to="/runs">{t('runs.title')}</Above>}
+        parent={<ParentLink to="/runs">{t('runs.title')}</ParentLink>}
         title={`${bundleId}/${pluginId ?? t('runs.verify')}`}
         about={runId}
         actions={<RunActions run={run.data} />}

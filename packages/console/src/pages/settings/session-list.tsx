@@ -18,7 +18,7 @@ export const sessionsKey = ['sessions'];
 export function SessionList() {
   const { t } = useLanguage();
   const queries = useQueryClient();
-  const { say, complain } = useToasts();
+  const { say, showError } = useToasts();
   const list = useInfiniteList({
     queryKey: sessionsKey,
     load: (query, signal) => filesApi.json('GET /v1/sessions', { query, signal }),
@@ -31,7 +31,7 @@ export function SessionList() {
       await filesApi.json('DELETE /v1/sessions/{session_id}', { path: { session_id } });
       say(t('settings.sessionEnded'));
     } catch (error) {
-      complain(error);
+      showError(error);
     }
     // This also runs after an error, because an expired session is no longer listed.
     await queries.invalidateQueries({ queryKey: sessionsKey });
@@ -57,7 +57,7 @@ export function SessionList() {
           />
         ))}
       </CardList>
-      <Button variant="default" mt="md" onClick={() => void leaveSession(queries, true).catch(complain)}>
+      <Button variant="default" mt="md" onClick={() => void leaveSession(queries, true).catch(showError)}>
         {t('settings.everywhere')}
       </Button>
     </section>

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Held, Lease } from '../../jobs/job.ts';
+import type { Claim, Lease } from '../../jobs/job.ts';
 import type { Database } from './database.ts';
 
 /*
@@ -25,7 +25,7 @@ export const claimedBy = ({ token, leaseUntil }: Lease) => ({
 export const noLease = { lease_owner: null, lease_until: null } as const;
 
 /** True while this claim still holds the row. */
-export function isHeldBy({ token }: Pick<Held, 'token'>): RawBuilder<boolean> {
+export function isHeldBy({ token }: Pick<Claim, 'token'>): RawBuilder<boolean> {
   return sql<boolean>`lease_owner = ${token}`;
 }
 
@@ -45,7 +45,7 @@ const longestBackoffMs = 3_600_000;
 export async function renewLease(
   { leases, dialect }: Pick<Database, 'leases' | 'dialect'>,
   { table, key }: { table: string; key: string },
-  held: Held,
+  held: Claim,
   set: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
   const mine = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${sql.ref(key)} = ${held.id} and ${isHeldBy(held)}`;

@@ -64,6 +64,6 @@ export function explainPostgresError(error: unknown): PostgresFailure {
   }
   // An error that does not come from the server concerns the connection, unless the service called the driver
   // incorrectly.
-  const isMistake = !(error instanceof Error) || error instanceof TypeError || error instanceof RangeError;
-  return isMistake ? {} : unreachable(error);
+  const isProgrammingError = !(error instanceof Error) || error instanceof TypeError || error instanceof RangeError;
+  return isProgrammingError ? {} : unreachable(error);
 }

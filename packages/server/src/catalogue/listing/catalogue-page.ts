@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { createPreparedLists, type Prepared } from '../../kernel/concurrency/prepared-lists.ts';
+import { type CachedJson, createJsonCache } from '../../kernel/json/json-cache.ts';
 import { pageOf } from '../../kernel/page-of.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { maxQuestionCharacters } from '../plugin-search.ts';
@@ -51,10 +51,10 @@ export async function buildPage<Item>(
   items: readonly Item[],
   query: Omit<PageQuery, 'q'>,
   { kind, idOf, describe }: PageOptions<Item>,
-): Promise<Prepared> {
+): Promise<CachedJson> {
   const entries = items.map((item) => ({ id: idOf(item), item }));
   const { data, has_more } = pageOf(entries, { ...query, order: 'asc' }, { kind, toWire: ({ item }) => item });
-  return await createPreparedLists().get('page', () => listOf(data, describe, { has_more }));
+  return await createJsonCache().get('page', () => listOf(data, describe, { has_more }));
 }
 
 /** The bundles of plugins that were found, in the order of their best plugins. */

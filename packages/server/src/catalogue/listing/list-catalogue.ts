@@ -1,6 +1,6 @@
 import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
-import { createPreparedLists, type PreparedLists } from '../../kernel/concurrency/prepared-lists.ts';
 import { successEnvelope } from '../../kernel/envelope.ts';
+import { createJsonCache, type JsonCache } from '../../kernel/json/json-cache.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
@@ -16,7 +16,7 @@ export interface ListingDeps {
   /** The URL under which clients reach this address. */
   readonly publicUrl: string;
   /** Default: lists of its own. */
-  readonly lists?: PreparedLists;
+  readonly lists?: JsonCache;
 }
 
 type ListDeps = Pick<
@@ -35,7 +35,7 @@ type ListDeps = Pick<
 /** Builds the lists of the catalogue. Each is built at its first request, once per language that occurs in the texts. */
 export function createListing(deps: ListingDeps): ListDeps {
   const { bundles, resolveLanguage, iconUrl, publicUrl } = deps;
-  const lists = deps.lists ?? createPreparedLists();
+  const lists = deps.lists ?? createJsonCache();
   const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
   /** Undefined for an unknown bundle. */
   const chosen = (bundleId: string | undefined) => {

@@ -13,7 +13,7 @@ import { bundleOperations, pluginOperations } from '@quartermaster/contract/oper
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
-import type { Prepared } from '../../kernel/concurrency/prepared-lists.ts';
+import type { CachedJson } from '../../kernel/json/json-cache.ts';
 import type { Problem } from '../../kernel/problem.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { fallbackLanguage } from '../manifest/languages.ts';
@@ -221,7 +221,7 @@ function bundleMissing({ loading }: Catalogue, bundleId: string): Problem {
 }
 
 /** Sends bytes unchanged, or 304 when the client has them. Serialisers are bypassed. */
-function sendJson(request: FastifyRequest, reply: FastifyReply, { etag, length, body }: Prepared): FastifyReply {
+function sendJson(request: FastifyRequest, reply: FastifyReply, { etag, length, body }: CachedJson): FastifyReply {
   reply.header('ETag', etag).header('Cache-Control', 'no-cache');
   if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send();
   reply.header('Content-Type', 'application/json; charset=utf-8');

@@ -14,7 +14,7 @@ import {
 } from './testing/bundle-folder.suite.ts';
 
 /** An error in a bundle file, and the message about it: `file:line field: message`. */
-interface Mistake {
+interface InvalidFile {
   readonly file: string;
   /** The text to replace in the good file. */
   readonly from?: string | RegExp;
@@ -29,7 +29,7 @@ const plugin = 'weather/get_weather.yaml';
 const injection = '{in: query, name: appid, credential: WEATHER_KEY}';
 const lat = 'lat: {type: number, minimum: -90, maximum: 90, description: Latitude.}';
 
-const mistakes: Readonly<Record<string, Mistake>> = {
+const invalidFiles: Readonly<Record<string, InvalidFile>> = {
   'broken YAML': {
     file: plugin,
     from: 'effects: read',
@@ -605,15 +605,16 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   },
 };
 
-for (const [name, mistake] of Object.entries(mistakes)) {
+for (const [name, invalidFile] of Object.entries(invalidFiles)) {
   test(`${name} is reported with file, line and field, and hides no other bundle`, async (t) => {
-    const catalogue = await load(await createFolder(t, withMistake(mistake)));
-    assert.deepEqual(reported(catalogue), [mistake.says].flat());
+    const catalogue = await load(await createFolder(t, withInvalidFile(invalidFile)));
+    assert.deepEqual(reported(catalogue), [invalidFile.says].flat());
     // The other bundle still loads, and so does this one when only a plugin is wrong, because each file is checked
     // alone.
-    const other = mistake.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
+    const other = invalidFile.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
     assert.ok(pluginNames(catalogue).includes(other), `${other} is hidden`);
-    if (mistake.file.endsWith('get_weather.yaml')) assert.ok(catalogue.findBundle('weather'), 'the bundle is hidden');
+    if (invalidFile.file.endsWith('get_weather.yaml'))
+      assert.ok(catalogue.findBundle('weather'), 'the bundle is hidden');
   });
 }
 
@@ -679,7 +680,7 @@ test('all errors of a file are reported together', async (t) => {
   );
 });
 
-function withMistake({ file, from, to, content }: Mistake): Files {
+function withInvalidFile({ file, from, to, content }: InvalidFile): Files {
   if (content !== undefined) return { ...goodFiles, [file]: content };
   const good = String(goodFiles[file]);
   const bad = good.replace(from ?? '', () => to ?? '');

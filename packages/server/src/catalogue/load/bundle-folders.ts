@@ -3,7 +3,7 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import type { BundleFailure } from '../catalogue.ts';
-import { wholeFile } from '../manifest/findings.ts';
+import { wholeFile } from '../manifest/error-collector.ts';
 import { errorCode } from '../manifest/plain-file.ts';
 
 /** A folder that may be a bundle. */

@@ -1,5 +1,5 @@
 import type { BundleFailure } from '../catalogue.ts';
-import { wholeFile } from '../manifest/findings.ts';
+import { wholeFile } from '../manifest/error-collector.ts';
 import { reasonOf } from '../manifest/plain-file.ts';
 import { readBundle } from '../manifest/read-bundle.ts';
 import { packBundle } from './packed-bundle.ts';

@@ -2,7 +2,7 @@ import type { BundleManifest } from '@quartermaster/plugin-kit';
 import { checkSchema } from '../schema/check-schema.ts';
 import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
 import { checkInjections } from './check-injections.ts';
-import type { Findings } from './findings.ts';
+import type { ErrorCollector } from './error-collector.ts';
 
 /** The properties of `credentials_schema`, by name. */
 export function credentialProperties(manifest: BundleManifest): Map<string, Record<string, unknown>> {
@@ -20,29 +20,29 @@ export function secretNames(manifest: BundleManifest): Set<string> {
 }
 
 /** Checks the schema of the credentials, and that `inject` refers to declared ones. */
-export function checkCredentials(manifest: BundleManifest, findings: Findings): void {
+export function checkCredentials(manifest: BundleManifest, errors: ErrorCollector): void {
   if (manifest.credentials_schema !== undefined) {
-    checkSchema(manifest.credentials_schema, ['credentials_schema'], findings);
+    checkSchema(manifest.credentials_schema, ['credentials_schema'], errors);
   }
   const properties = credentialProperties(manifest);
   for (const [name, property] of properties) {
     const path = ['credentials_schema', 'properties', name];
-    if (property.type !== 'string') findings.add(path, 'Must have "type: string", because a credential is a string.');
+    if (property.type !== 'string') errors.add(path, 'Must have "type: string", because a credential is a string.');
     if (property['x-secret'] !== undefined && typeof property['x-secret'] !== 'boolean') {
-      findings.add([...path, 'x-secret'], 'Must be true or false.');
+      errors.add([...path, 'x-secret'], 'Must be true or false.');
     }
   }
   const { inject = [] } = manifest;
-  checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, findings);
+  checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, errors);
   if (!leavesHosts(manifest)) return;
   const to = credentialsHostOf(manifest);
   if (to === undefined && inject.length > 0) {
-    findings.add(
+    errors.add(
       ['hosts', 'credentials_to'],
       'Must name the credential that holds the host to which the other credentials are sent.',
     );
   }
   if (to !== undefined && !properties.has(to)) {
-    findings.add(['hosts', 'credentials_to'], `${JSON.stringify(to)} is not in credentials_schema.`);
+    errors.add(['hosts', 'credentials_to'], `${JSON.stringify(to)} is not in credentials_schema.`);
   }
 }

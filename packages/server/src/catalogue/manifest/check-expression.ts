@@ -1,20 +1,20 @@
 import { compile, isRegistered } from '@jmespath-community/jmespath';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
-import type { FieldPath, Findings } from './findings.ts';
+import type { ErrorCollector, FieldPath } from './error-collector.ts';
 
 const maxLength = 4_096;
 
 /** Checks that the JMESPath expressions of a response compile and call only existing functions. */
-export function checkResponse(response: ResponseMapping, root: FieldPath, findings: Findings): void {
+export function checkResponse(response: ResponseMapping, root: FieldPath, errors: ErrorCollector): void {
   for (const member of ['output', 'failed_when', 'credentials_rejected_when'] as const) {
     const expression = response[member];
     if (expression === undefined) continue;
-    const complaint = complaintAbout(expression);
-    if (complaint !== undefined) findings.add([...root, member], complaint);
+    const message = describeError(expression);
+    if (message !== undefined) errors.add([...root, member], message);
   }
 }
 
-function complaintAbout(expression: string): string | undefined {
+function describeError(expression: string): string | undefined {
   if (expression.length > maxLength) return `A JMESPath expression has at most ${maxLength} characters.`;
   try {
     const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name));

@@ -1,5 +1,5 @@
 /** Returns why a URL's origin is not allowed; null when it is one of the bundle's `hosts`. */
-export function complaintAboutHost(origin: string, hosts: readonly string[] | 'operator'): string | null {
+export function describeHostError(origin: string, hosts: readonly string[] | 'operator'): string | null {
   if (!/^https?:\/\/[^\s\\/?#]+$/.test(origin) || !URL.canParse(origin)) {
     return `${JSON.stringify(origin)} is not a valid origin.`;
   }

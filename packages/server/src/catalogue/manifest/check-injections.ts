@@ -1,6 +1,6 @@
 import { type HmacSigning, hmacMessageParts, type Injection, type OAuth2 } from '@quartermaster/plugin-kit';
-import { complaintAboutHost } from './check-host.ts';
-import type { FieldPath, Findings } from './findings.ts';
+import { describeHostError } from './check-host.ts';
+import type { ErrorCollector, FieldPath } from './error-collector.ts';
 
 export interface Injections {
   readonly inject: readonly Injection[];
@@ -13,9 +13,9 @@ export interface Injections {
 type Say = (member: readonly string[], message: string) => void;
 
 /** Checks that the injections of a bundle or a request name known credentials and a place in the request. */
-export function checkInjections({ inject, path, known, hosts }: Injections, findings: Findings): void {
+export function checkInjections({ inject, path, known, hosts }: Injections, errors: ErrorCollector): void {
   for (const [index, injection] of inject.entries()) {
-    const report: Say = (member, message) => findings.add([...path, String(index), ...member], message);
+    const report: Say = (member, message) => errors.add([...path, String(index), ...member], message);
     for (const { name, member } of credentialsOf(injection)) {
       if (!known.has(name)) report(member, `${JSON.stringify(name)} is not in credentials_schema.`);
     }
@@ -26,7 +26,7 @@ export function checkInjections({ inject, path, known, hosts }: Injections, find
   }
   const tokens = inject.filter((injection) => injection.in === 'oauth2');
   if (tokens.length > 1)
-    findings.add(path, 'Must contain at most one "in: oauth2", because a request has one access token.');
+    errors.add(path, 'Must contain at most one "in: oauth2", because a request has one access token.');
 }
 
 interface Named {
@@ -104,10 +104,10 @@ function checkHmac(injection: HmacSigning, report: Say): void {
 function checkOAuth2(injection: OAuth2, hosts: Injections['hosts'], report: Say): void {
   const { grant, token_url: url, client_authentication: authentication } = injection;
   const [origin = ''] = /^https?:\/\/[^/]*/.exec(url) ?? [];
-  const complaint = origin.startsWith('http:')
+  const message = origin.startsWith('http:')
     ? 'Must be an https:// URL, because access tokens are requested over TLS only.'
-    : complaintAboutHost(origin, hosts);
-  if (complaint !== null) report(['token_url'], complaint);
+    : describeHostError(origin, hosts);
+  if (message !== null) report(['token_url'], message);
   if (grant === 'refresh_token' && injection.refresh_token === undefined) {
     report(['refresh_token'], 'Is required for the grant refresh_token.');
   }

@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { once } from '../../kernel/concurrency/once.ts';
 import { describeErrors } from '../../kernel/validation/describe-errors.ts';
 import { sentenceWithoutPath, toErrorDetail } from '../../kernel/validation/validation-error.ts';
-import type { FieldPath, Findings } from './findings.ts';
+import type { ErrorCollector, FieldPath } from './error-collector.ts';
 import { languageName } from './languages.ts';
 
 /**
@@ -18,19 +18,19 @@ const bundleCheck = once(() => engine().compile<BundleManifest>(BundleManifest))
 const pluginCheck = once(() => engine().compile<PluginManifest>(PluginManifest));
 const maxErrors = 20;
 
-/** Returns the manifest when it is valid; otherwise undefined, and adds findings. Adds defaults to `value`. */
-export function readBundleManifest(value: unknown, findings: Findings): BundleManifest | undefined {
+/** Returns the manifest when it is valid; otherwise undefined, and adds errors. Adds defaults to `value`. */
+export function readBundleManifest(value: unknown, errors: ErrorCollector): BundleManifest | undefined {
   const check = bundleCheck();
-  if (!check(value)) return report({ schema: BundleManifest, errors: check.errors }, [], findings);
-  checkLanguages({ name: value.name, description: value.description }, findings);
+  if (!check(value)) return report({ schema: BundleManifest, errors: check.errors }, [], errors);
+  checkLanguages({ name: value.name, description: value.description }, errors);
   return value;
 }
 
 /** The same for the manifest of a plugin. */
-export function readPluginManifest(value: unknown, findings: Findings): PluginManifest | undefined {
+export function readPluginManifest(value: unknown, errors: ErrorCollector): PluginManifest | undefined {
   const check = pluginCheck();
-  if (!check(value)) return report({ schema: PluginManifest, errors: check.errors }, [], findings);
-  checkLanguages({ name: value.name, description: value.description }, findings);
+  if (!check(value)) return report({ schema: PluginManifest, errors: check.errors }, [], errors);
+  checkLanguages({ name: value.name, description: value.description }, errors);
   return value;
 }
 
@@ -38,12 +38,12 @@ export function readPluginManifest(value: unknown, findings: Findings): PluginMa
 export function checkMetaSchema(
   schema: Readonly<Record<string, unknown>>,
   root: FieldPath,
-  findings: Findings,
+  errors: ErrorCollector,
 ): boolean {
   // `$schema` could select another meta-schema, so it is checked separately.
   const { $schema: _, ...rest } = schema;
   if (engine().validateSchema(rest) === true) return true;
-  report({ schema: {}, errors: engine().errors }, root, findings);
+  report({ schema: {}, errors: engine().errors }, root, errors);
   return false;
 }
 
@@ -52,19 +52,19 @@ interface Checked {
   readonly errors: readonly ErrorObject[] | null | undefined;
 }
 
-function report(check: Checked, root: FieldPath, findings: Findings): undefined {
+function report(check: Checked, root: FieldPath, errors: ErrorCollector): undefined {
   const options = { schema: check.schema, showsValue: () => true, limit: maxErrors };
   for (const error of describeErrors(check.errors ?? [], options)) {
-    findings.add([...root, ...error.segments], sentenceWithoutPath(toErrorDetail(error)));
+    errors.add([...root, ...error.segments], sentenceWithoutPath(toErrorDetail(error)));
   }
 }
 
-function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, findings: Findings): void {
+function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, errors: ErrorCollector): void {
   for (const [field, text] of Object.entries(texts)) {
     if (typeof text === 'string') continue;
     for (const language of Object.keys(text)) {
       if (languageName.test(language)) continue;
-      findings.add([field, language], 'Must be a language tag such as en, zh or pt-BR.');
+      errors.add([field, language], 'Must be a language tag such as en, zh or pt-BR.');
     }
   }
 }

@@ -1,5 +1,5 @@
 import { childrenOf, isSubschema, type SchemaNode, type Subschema } from '../schema/subschemas.ts';
-import type { FieldPath, Findings } from './findings.ts';
+import type { ErrorCollector, FieldPath } from './error-collector.ts';
 
 /** The maximum number of schemas that may apply to one value after references are followed. */
 const maxInPlace = 5_000;
@@ -8,27 +8,27 @@ export interface ReferenceCheck {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly root: FieldPath;
   readonly nodes: readonly SchemaNode[];
-  readonly findings: Findings;
+  readonly errors: ErrorCollector;
 }
 
 /**
  * Checks that every `$ref` leads to a schema of the same document, without a cycle on one value. It also bounds the work: two
  * references in each of thirty definitions would take a billion steps.
  */
-export function checkReferences({ schema, root, nodes, findings }: ReferenceCheck): void {
+export function checkReferences({ schema, root, nodes, errors }: ReferenceCheck): void {
   const known = new Set<unknown>(nodes.map((node) => node.schema));
   let broken = false;
   for (const node of nodes) {
     if (typeof node.schema === 'boolean' || node.schema.$ref === undefined) continue;
-    const complaint = complaintAbout(node.schema.$ref, schema, known);
-    if (complaint === undefined) continue;
-    findings.add([...node.path, '$ref'], complaint);
+    const message = describeError(node.schema.$ref, schema, known);
+    if (message === undefined) continue;
+    errors.add([...node.path, '$ref'], message);
     broken = true;
   }
-  if (!broken) checkCost({ schema, root, nodes, findings });
+  if (!broken) checkCost({ schema, root, nodes, errors });
 }
 
-function complaintAbout(reference: unknown, document: unknown, known: ReadonlySet<unknown>): string | undefined {
+function describeError(reference: unknown, document: unknown, known: ReadonlySet<unknown>): string | undefined {
   const text = JSON.stringify(reference);
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
     return `${text} is outside of this document; only "#/…" is allowed.`;
@@ -58,7 +58,7 @@ function decodeSegment(escaped: string): string {
   }
 }
 
-function checkCost({ schema, root, nodes, findings }: ReferenceCheck): void {
+function checkCost({ schema, root, nodes, errors }: ReferenceCheck): void {
   const costs = new Map<Subschema, number>();
   const under = new Set<Subschema>();
   const costOf = (node: Subschema): number => {
@@ -76,7 +76,7 @@ function checkCost({ schema, root, nodes, findings }: ReferenceCheck): void {
     const cost = costOf(node.schema);
     if (cost <= maxInPlace) continue;
     const circle = cost === Number.POSITIVE_INFINITY;
-    findings.add(
+    errors.add(
       node.path.length > root.length ? node.path : root,
       circle
         ? 'Its references form a cycle that applies to the same value forever.'

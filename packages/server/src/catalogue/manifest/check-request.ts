@@ -2,9 +2,9 @@ import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { knownHosts } from './bundle-hosts.ts';
 import { credentialProperties } from './check-credentials.ts';
-import { complaintAboutHost } from './check-host.ts';
+import { describeHostError } from './check-host.ts';
 import { checkInjections } from './check-injections.ts';
-import type { FieldPath, Findings } from './findings.ts';
+import type { ErrorCollector, FieldPath } from './error-collector.ts';
 import { readTemplate, textsOf } from './placeholders.ts';
 
 export interface RequestContext {
@@ -31,37 +31,37 @@ interface Located {
 export function checkRequest(
   request: RequestTemplate,
   root: FieldPath,
-  { context: outer, findings }: { context: RequestContext; findings: Findings },
+  { context: outer, errors }: { context: RequestContext; errors: ErrorCollector },
 ): void {
   const own = request.inject ?? [];
   const context = { ...outer, inject: [...outer.inject, ...own] };
-  checkUrl({ text: request.url, path: [...root, 'url'] }, context, findings);
+  checkUrl({ text: request.url, path: [...root, 'url'] }, context, errors);
   const { credentials: known, hosts } = outer;
-  checkInjections({ inject: own, path: [...root, 'inject'], known, hosts }, findings);
+  checkInjections({ inject: own, path: [...root, 'inject'], known, hosts }, errors);
   if (own.length > 0 && context.inject.filter((item) => item.in === 'oauth2').length > 1) {
-    findings.add([...root, 'inject'], 'The bundle already has an "in: oauth2". A request has one access token.');
+    errors.add([...root, 'inject'], 'The bundle already has an "in: oauth2". A request has one access token.');
   }
-  checkStyles(request, root, findings);
+  checkStyles(request, root, errors);
   for (const member of ['query', 'headers', 'cookies', 'body', 'files'] as const) {
-    for (const located of textsOf(request[member], [...root, member])) checkText(located, context, findings);
+    for (const located of textsOf(request[member], [...root, member])) checkText(located, context, errors);
   }
   if (request.body !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
-    findings.add([...root, 'body'], `A ${request.method} request must not have a body.`);
+    errors.add([...root, 'body'], `A ${request.method} request must not have a body.`);
   }
   if (request.body_type !== undefined && request.body === undefined) {
-    findings.add([...root, 'body_type'], 'Must not be set without a "body".');
+    errors.add([...root, 'body_type'], 'Must not be set without a "body".');
   }
   if (isForm(request) && !isJsonObject(request.body)) {
-    findings.add([...root, 'body'], 'Must be an object, because a form consists of names and values.');
+    errors.add([...root, 'body'], 'Must be an object, because a form consists of names and values.');
   }
   for (const name of Object.keys(request.files ?? {})) {
     if (request.body_type === 'multipart' && Object.hasOwn(Object(request.body), name)) continue;
-    findings.add([...root, 'files', name], 'Must be a field of a "body" with "body_type: multipart".');
+    errors.add([...root, 'files', name], 'Must be a field of a "body" with "body_type: multipart".');
   }
 }
 
 /** Reports styles for names that the request does not send; they are usually misspelt. */
-function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: FieldPath, findings: Findings): void {
+function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: FieldPath, errors: ErrorCollector): void {
   const inPath = readTemplate(url).placeholders.map(({ name }) => name);
   const sent = {
     path: inPath,
@@ -73,7 +73,7 @@ function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: Fi
   for (const place of ['path', 'query', 'headers', 'cookies', 'form'] as const) {
     for (const name of Object.keys(styles[place] ?? {})) {
       if (sent[place].includes(name)) continue;
-      findings.add(
+      errors.add(
         [...root, 'styles', place, name],
         `The request does not send ${JSON.stringify(name)}, so it cannot have a style.`,
       );
@@ -81,22 +81,22 @@ function checkStyles({ styles = {}, url, ...request }: RequestTemplate, root: Fi
   }
   for (const name of Object.keys(request.cookies ?? {})) {
     if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) continue;
-    findings.add([...root, 'cookies', name], 'Must be a valid cookie name.');
+    errors.add([...root, 'cookies', name], 'Must be a valid cookie name.');
   }
 }
 
 /** Scheme, authority, path, query, fragment. */
 const urlParts = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s;
 
-function checkUrl(url: Located, context: RequestContext, findings: Findings): void {
+function checkUrl(url: Located, context: RequestContext, errors: ErrorCollector): void {
   const [, scheme, authority = '', path = '', query = '', fragment] = urlParts.exec(url.text) ?? [];
-  const report = (message: string) => findings.add(url.path, message);
+  const report = (message: string) => errors.add(url.path, message);
   if (fragment !== undefined) report('Must not have a "#" part, because it is never sent.');
   if (/[{}]/.test(`${authority}${query}`))
     report('Placeholders are allowed only in the path. Put query parameters into "query".');
   else if (authority.includes('@')) report('Must not contain a user name or a password. Use "inject" for credentials.');
   else checkHost({ scheme: scheme ?? '', authority }, context, report);
-  checkText({ text: path, path: url.path }, context, findings, { inUrlPath: true });
+  checkText({ text: path, path: url.path }, context, errors, { inUrlPath: true });
 }
 
 function checkHost(
@@ -105,29 +105,29 @@ function checkHost(
   report: (message: string) => void,
 ): void {
   if (scheme === 'http' && inject.length > 0) report('Must be an https:// URL, because the bundle sends credentials.');
-  const complaint = complaintAboutHost(`${scheme}://${authority}`, hosts);
-  if (complaint !== null) report(complaint);
+  const message = describeHostError(`${scheme}://${authority}`, hosts);
+  if (message !== null) report(message);
 }
 
 function checkText(
   { text, path }: Located,
   context: RequestContext,
-  findings: Findings,
+  errors: ErrorCollector,
   { inUrlPath }: { inUrlPath: boolean } = { inUrlPath: false },
 ): void {
   const { placeholders, malformed } = readTemplate(text);
   if (malformed !== undefined) {
-    findings.add(path, `${JSON.stringify(malformed)} is not a placeholder; write "{{" for a brace.`);
+    errors.add(path, `${JSON.stringify(malformed)} is not a placeholder; write "{{" for a brace.`);
   }
   for (const { kind, name } of placeholders) {
     if (kind === 'parameter') {
-      if (!context.parameters.has(name)) findings.add(path, `{${name}} is not a property of input_schema.`);
+      if (!context.parameters.has(name)) errors.add(path, `{${name}} is not a property of input_schema.`);
     } else if (!inUrlPath) {
-      findings.add(path, `{credential:${name}} stands in the path of the URL only; elsewhere "inject" places it.`);
+      errors.add(path, `{credential:${name}} stands in the path of the URL only; elsewhere "inject" places it.`);
     } else if (!context.credentials.has(name)) {
-      findings.add(path, `{credential:${name}} is not in credentials_schema.`);
+      errors.add(path, `{credential:${name}} is not in credentials_schema.`);
     } else if (!context.inject.some((item) => item.in === 'path' && item.credential === name)) {
-      findings.add(path, `{credential:${name}} needs {in: path, credential: ${name}} in "inject" of the bundle.`);
+      errors.add(path, `{credential:${name}} needs {in: path, credential: ${name}} in "inject" of the bundle.`);
     }
   }
 }

@@ -83,12 +83,12 @@ test('a bundle with a changed byte is read again, even when size and modificatio
   ]);
 });
 
-for (const [mistake, line] of [
+for (const [invalidYaml, line] of [
   [pluginYaml.replace('effects: read', 'effects: reads'), 4],
   [pluginYaml.replace("'{lon}'", "'{long}'"), 21],
 ] as const) {
   test(`a bundle with an error in line ${line} is never cached, so each start reports it`, async (t) => {
-    const place = await createPlace(t, { ...goodFiles, 'weather/get_weather.yaml': mistake });
+    const place = await createPlace(t, { ...goodFiles, 'weather/get_weather.yaml': invalidYaml });
     const [first, second] = [failuresOf(await start(place)), failuresOf(await start(place))];
     assert.deepEqual(second, first);
     assert.deepEqual(

@@ -7,7 +7,7 @@ import { checkCredentials } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
 import { readBundleManifest } from './check-manifest.ts';
 import { checkRequest, requestContext } from './check-request.ts';
-import { createFindings, type Findings } from './findings.ts';
+import { createErrorCollector, type ErrorCollector } from './error-collector.ts';
 import { reasonOf } from './plain-file.ts';
 import { type BundleIcon, readIcon } from './read-icon.ts';
 import { readManifestFile } from './read-manifest-file.ts';
@@ -39,50 +39,50 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const name = basename(bundleFolder);
   const folder = await realpath(bundleFolder);
   const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
-  const check = (value: unknown, found: Findings) => checkBundle(value, name, found);
-  const { manifest, findings } = await readManifestFile(place, check);
-  if (manifest === undefined) return { bundle: undefined, failures: findings.list };
-  const isWhole = findings.list.length === 0;
-  const icon = await findIcon(folder, manifest, findings);
+  const check = (value: unknown, found: ErrorCollector) => checkBundle(value, name, found);
+  const { manifest, errors } = await readManifestFile(place, check);
+  if (manifest === undefined) return { bundle: undefined, failures: errors.list };
+  const isWhole = errors.list.length === 0;
+  const icon = await findIcon(folder, manifest, errors);
   // The plugins of an invalid bundle are read too, so that its author sees all errors at once.
   const { pluginIds, failures } = await listFiles({ folder, name });
   const readings = await readPlugins(folder, { name, manifest, pluginIds });
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
     bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
-    failures: [...findings.list, ...failures, ...readings.flatMap((reading) => reading.failures)],
+    failures: [...errors.list, ...failures, ...readings.flatMap((reading) => reading.failures)],
   };
 }
 
 /** Performs the checks that need only `bundle.yaml` and the name of its folder. */
-function checkBundle(value: unknown, name: string, findings: Findings): BundleManifest | undefined {
-  const manifest = readBundleManifest(value, findings);
+function checkBundle(value: unknown, name: string, errors: ErrorCollector): BundleManifest | undefined {
+  const manifest = readBundleManifest(value, errors);
   if (manifest === undefined) return undefined;
   if (manifest.id !== name) {
     const found = JSON.stringify(manifest.id);
-    findings.add(['id'], `Must be ${JSON.stringify(name)}, the name of the folder; received ${found}.`);
+    errors.add(['id'], `Must be ${JSON.stringify(name)}, the name of the folder; received ${found}.`);
   }
   const hosts = declaredHosts(manifest);
   const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);
-  if (twice >= 0) findings.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
-  checkCredentials(manifest, findings);
-  checkVerify(manifest, findings);
+  if (twice >= 0) errors.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
+  checkCredentials(manifest, errors);
+  checkVerify(manifest, errors);
   return manifest;
 }
 
-function checkVerify(manifest: BundleManifest, findings: Findings): void {
+function checkVerify(manifest: BundleManifest, errors: ErrorCollector): void {
   if (manifest.verify === undefined) return;
   const { request, response } = manifest.verify;
-  checkRequest(request, ['verify', 'request'], { context: requestContext(manifest, new Set()), findings });
-  if (response !== undefined) checkResponse(response, ['verify', 'response'], findings);
+  checkRequest(request, ['verify', 'request'], { context: requestContext(manifest, new Set()), errors });
+  if (response !== undefined) checkResponse(response, ['verify', 'response'], errors);
 }
 
 /** Reads the icon. A missing or invalid icon is a failure, and the bundle loads without it. */
-async function findIcon(folder: string, { icon }: BundleManifest, findings: Findings): Promise<BundleIcon | null> {
+async function findIcon(folder: string, { icon }: BundleManifest, errors: ErrorCollector): Promise<BundleIcon | null> {
   if (icon === undefined) return null;
   const reading = await readIcon({ folder, name: icon });
   if ('icon' in reading) return reading.icon;
-  findings.add(['icon'], reading.refusal);
+  errors.add(['icon'], reading.refusal);
   return null;
 }
 
@@ -150,7 +150,7 @@ async function listYaml(folder: string, prefix = ''): Promise<string[]> {
 }
 
 function oneFailure(file: string, message: string): readonly BundleFailure[] {
-  const findings = createFindings(file, () => null);
-  findings.add([], message);
-  return findings.list;
+  const errors = createErrorCollector(file, () => null);
+  errors.add([], message);
+  return errors.list;
 }

@@ -4,7 +4,7 @@ import { atOnce, type BundleFolder } from '../load/bundle-folders.ts';
 import { createBundleReader } from '../load/bundle-reader.ts';
 import { type PackedBundle, unpackBundle } from '../load/packed-bundle.ts';
 import { type ReadAnswer, type ReadRequest, readPackedBundle } from '../load/read-packed-bundle.ts';
-import { wholeArchive } from './findings.ts';
+import { wholeArchive } from './error-collector.ts';
 import type { ManifestCache } from './manifest-cache.ts';
 
 /** The result of reading a folder. Without a bundle, its `bundle.yaml` is invalid. */

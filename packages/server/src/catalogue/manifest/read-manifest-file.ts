@@ -1,21 +1,21 @@
-import { createFindings, type Findings } from './findings.ts';
+import { createErrorCollector, type ErrorCollector } from './error-collector.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readYaml, type YamlError } from './read-yaml.ts';
 
 export interface ManifestFile<Manifest> {
-  /** Undefined when the file cannot be read or is invalid; the findings explain it. */
+  /** Undefined when the file cannot be read or is invalid; the errors explain it. */
   readonly manifest: Manifest | undefined;
-  readonly findings: Findings;
+  readonly errors: ErrorCollector;
 }
 
 export interface ManifestPlace {
   readonly folder: string;
   readonly name: string;
-  /** The name of the file in findings, relative to the folder of bundles. */
+  /** The name of the file in errors, relative to the folder of bundles. */
   readonly label: string;
 }
 
-type CheckManifest<Manifest> = (value: unknown, findings: Findings) => Manifest | undefined;
+type CheckManifest<Manifest> = (value: unknown, errors: ErrorCollector) => Manifest | undefined;
 
 const maxManifestBytes = 256 * 1024;
 
@@ -32,20 +32,20 @@ export async function readManifestFile<Manifest>(
     return unreadable(place, [{ line: null, path: [], message: `${name} is not UTF-8 text.` }]);
   }
   const yaml = readYaml(text);
-  if ('mistakes' in yaml) return unreadable(place, yaml.mistakes);
-  const findings = createFindings(label, yaml.lineOf);
-  return { manifest: check(yaml.value, findings), findings };
+  if ('errors' in yaml) return unreadable(place, yaml.errors);
+  const errors = createErrorCollector(label, yaml.lineOf);
+  return { manifest: check(yaml.value, errors), errors };
 }
 
-function unreadable({ label }: ManifestPlace, mistakes: readonly YamlError[]) {
+function unreadable({ label }: ManifestPlace, yamlErrors: readonly YamlError[]) {
   // The parser provides the line of each error.
   let line: number | null = null;
-  const findings = createFindings(label, () => line);
-  for (const mistake of mistakes) {
-    line = mistake.line;
-    findings.add(mistake.path, mistake.message);
+  const errors = createErrorCollector(label, () => line);
+  for (const error of yamlErrors) {
+    line = error.line;
+    errors.add(error.path, error.message);
   }
-  return { manifest: undefined, findings };
+  return { manifest: undefined, errors };
 }
 
 function decodeUtf8(content: Buffer): string | undefined {

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readYaml } from './read-yaml.ts';
 
-function mistakesIn(text: string): readonly string[] {
+function errorsIn(text: string): readonly string[] {
   const read = readYaml(text);
-  return 'mistakes' in read ? read.mistakes.map(({ line, message }) => `${line}: ${message}`) : [];
+  return 'errors' in read ? read.errors.map(({ line, message }) => `${line}: ${message}`) : [];
 }
 
 test('a duplicate name is reported at its second place, whatever the type of its text', () => {
-  assert.deepEqual(mistakesIn('a: 1\nb: {c: 1,\n c: 2}\na: 2\n'), [
+  assert.deepEqual(errorsIn('a: 1\nb: {c: 1,\n c: 2}\na: 2\n'), [
     '4: Map keys must be unique',
     '3: Map keys must be unique',
   ]);
-  assert.deepEqual(mistakesIn('1: a\n"1": b\n'), ['2: Map keys must be unique']);
-  assert.deepEqual(mistakesIn('1: a\n2: b\n'), []);
+  assert.deepEqual(errorsIn('1: a\n"1": b\n'), ['2: Map keys must be unique']);
+  assert.deepEqual(errorsIn('1: a\n2: b\n'), []);
 });
 
 test('a key that JSON does not allow is refused', () => {
   for (const text of ['? [a, b]\n: 1\n', '? {a: b}\n: 1\n', 'a: &x b\n? *x\n: 1\n', '~: 1\n', ': 1\n']) {
     assert.deepEqual(
-      mistakesIn(text).map((line) => line.slice(3)),
+      errorsIn(text).map((line) => line.slice(3)),
       ['Property names must be strings.'],
       text,
     );
@@ -39,7 +39,7 @@ test('the cost of many names and errors grows linearly with their number', () =>
   const items = Array.from({ length: count }, (_, at) => `- a${at}\n`).join('');
   const hostile = {
     names: Array.from({ length: count }, (_, at) => `a${at}: 1\n`).join(''),
-    mistakes: `[${'? '.repeat(4 * count)}`,
+    errors: `[${'? '.repeat(4 * count)}`,
   };
   readYaml(items);
   const usual = processorTimeOf(() => readYaml(items));

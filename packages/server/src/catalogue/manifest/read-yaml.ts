@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import { sentenceWithoutPath, toErrorDetail } from '../../kernel/validation/validation-error.ts';
 import { copyJson } from '../schema/copy-json.ts';
-import type { FieldPath } from './findings.ts';
+import type { FieldPath } from './error-collector.ts';
 
 /** The JSON data of a YAML file, with line numbers. */
 export interface YamlFile {
@@ -31,9 +31,9 @@ export interface YamlError {
 
 const maxAliases = 100;
 const bounds = { maxDepth: 64, maxNodes: 50_000 };
-const maxMistakes = 5;
+const maxErrors = 5;
 
-export type ReadYaml = (text: string) => YamlFile | { readonly mistakes: readonly YamlError[] };
+export type ReadYaml = (text: string) => YamlFile | { readonly errors: readonly YamlError[] };
 
 /** Parses one document of YAML 1.2 (core schema). Only JSON data is allowed: no tags, no duplicate names, few aliases. */
 export function readYaml(text: string): ReturnType<ReadYaml> {
@@ -48,25 +48,25 @@ export function readYaml(text: string): ReturnType<ReadYaml> {
       version: '1.2',
       schema: 'core',
     });
-    const mistakes = [...mistakesOf(document, lineCounter), ...findRefused(document, lineCounter)];
-    if (mistakes.length > 0) return { mistakes: mistakes.slice(0, maxMistakes) };
+    const errors = [...errorsOf(document, lineCounter), ...findRefused(document, lineCounter)];
+    if (errors.length > 0) return { errors: errors.slice(0, maxErrors) };
     const lineOf = (path: FieldPath) => lineAt(document, lineCounter, path);
     const copied = copyJson<unknown>(document.toJS({ maxAliasCount: maxAliases }), bounds);
     if ('copy' in copied) return { value: copied.copy, lineOf };
     const { segments } = copied.refusal;
     const message = sentenceWithoutPath(toErrorDetail(copied.refusal));
-    return { mistakes: [{ line: lineOf(segments), path: segments, message }] };
+    return { errors: [{ line: lineOf(segments), path: segments, message }] };
   } catch (error) {
     // The parser throws for unresolved or too many aliases and for an exhausted stack.
     const message = error instanceof Error ? firstLine(error.message) : 'The file cannot be read.';
-    return { mistakes: [{ line: null, path: [], message }] };
+    return { errors: [{ line: null, path: [], message }] };
   }
 }
 
-function mistakesOf(document: Document, lineCounter: LineCounter): YamlError[] {
+function errorsOf(document: Document, lineCounter: LineCounter): YamlError[] {
   // The parser warns about unknown tags; findRefused reports every tag.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
-  return [...document.errors, ...warnings].slice(0, maxMistakes).map(({ pos: [start], message }) => ({
+  return [...document.errors, ...warnings].slice(0, maxErrors).map(({ pos: [start], message }) => ({
     path: [],
     line: start < 0 ? null : lineCounter.linePos(start).line,
     message: firstLine(message),
@@ -75,19 +75,19 @@ function mistakesOf(document: Document, lineCounter: LineCounter): YamlError[] {
 
 /** Reports what YAML allows but a bundle must not contain. */
 function findRefused(document: Document, lineCounter: LineCounter): YamlError[] {
-  const mistakes: YamlError[] = [];
+  const errors: YamlError[] = [];
   const refuse = (node: unknown, message: string) => {
-    mistakes.push({ line: lineOfNode(node, lineCounter) ?? null, path: [], message });
+    errors.push({ line: lineOfNode(node, lineCounter) ?? null, path: [], message });
   };
   visit(document, {
     Node: (_key, node) => {
       // A tag could produce values that are not JSON data (a Set, bytes).
       if (!isAlias(node) && node.tag !== undefined) refuse(node, `Tags are not allowed; received ${node.tag}.`);
       if (isMap(node)) refuseNames(node, refuse);
-      return mistakes.length < maxMistakes ? undefined : visit.BREAK;
+      return errors.length < maxErrors ? undefined : visit.BREAK;
     },
   });
-  return mistakes;
+  return errors;
 }
 
 /** Checks that names are strings and unique, as in JSON. */

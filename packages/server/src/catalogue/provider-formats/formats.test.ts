@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { load } from '../load/testing/bundle-folder.suite.ts';
 import { createSchemaCompiler } from '../schema/compile-schema.ts';
 import { functionFormats } from './formats.ts';
-import { nastyPlugins } from './testing/nasty-plugins.suite.ts';
+import { nastyPlugins } from './testing/hostile-plugins.suite.ts';
 import { assertTaken } from './testing/provider-rules.suite.ts';
 import { toolName } from './tool-name.ts';
 

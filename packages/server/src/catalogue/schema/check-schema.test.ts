@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFindings } from '../manifest/findings.ts';
+import { createErrorCollector } from '../manifest/error-collector.ts';
 import { checkSchema } from './check-schema.ts';
 import { createSchemaCompiler, type JsonSchema } from './compile-schema.ts';
 
@@ -70,9 +70,9 @@ test('every accepted schema compiles and checks data', () => {
     fc.property(schemas, data, (part, value) => {
       const described = typeof part === 'object' ? { ...part, description: 'A.' } : { not: part, description: 'A.' };
       const schema: JsonSchema = { type: 'object', properties: { a: described }, $defs: { a: { type: 'number' } } };
-      const findings = createFindings('fuzz', () => null);
-      checkSchema(schema, ['input_schema'], findings);
-      if (findings.list.length > 0) return;
+      const errors = createErrorCollector('fuzz', () => null);
+      checkSchema(schema, ['input_schema'], errors);
+      if (errors.list.length > 0) return;
       accepted++;
       compiler.compileInput(() => schema)({ a: value });
       compiler.compileOutput(() => schema)({ a: value });

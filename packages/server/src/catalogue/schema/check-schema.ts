@@ -1,6 +1,6 @@
 import { checkMetaSchema } from '../manifest/check-manifest.ts';
 import { checkReferences } from '../manifest/check-references.ts';
-import type { FieldPath, Findings } from '../manifest/findings.ts';
+import type { ErrorCollector, FieldPath } from '../manifest/error-collector.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
 import { type SchemaNode, subschemasOf } from './subschemas.ts';
 import { suggestKeyword } from './suggest-keyword.ts';
@@ -29,84 +29,84 @@ const refusedKeywords: Readonly<Record<string, string>> = {
  * Checks a schema of a manifest. It must be JSON Schema 2020-12 with a description of every property for the model that fills it
  * in. It must contain nothing that could block or confuse the engine. An accepted schema compiles at first use.
  */
-export function checkSchema(schema: Readonly<Record<string, unknown>>, root: FieldPath, findings: Findings): void {
-  if (!checkMetaSchema(schema, root, findings)) return;
+export function checkSchema(schema: Readonly<Record<string, unknown>>, root: FieldPath, errors: ErrorCollector): void {
+  if (!checkMetaSchema(schema, root, errors)) return;
   const nodes: SchemaNode[] = [];
   for (const node of subschemasOf(schema, root)) {
     nodes.push(node);
     if (nodes.length > maxSubschemas) {
-      findings.add(root, `Holds more than ${maxSubschemas} subschemas.`);
+      errors.add(root, `Holds more than ${maxSubschemas} subschemas.`);
       return;
     }
     if (node.depth > maxDepth) {
-      findings.add(root, `Subschemas are nested deeper than ${maxDepth} levels.`);
+      errors.add(root, `Subschemas are nested deeper than ${maxDepth} levels.`);
       return;
     }
-    checkNode(node, findings);
+    checkNode(node, errors);
   }
   if (schema.$schema !== undefined && schema.$schema !== dialect) {
-    findings.add([...root, '$schema'], `Must be ${dialect}, the only supported dialect, or absent.`);
+    errors.add([...root, '$schema'], `Must be ${dialect}, the only supported dialect, or absent.`);
   }
-  checkRequired(schema, root, findings);
-  checkReferences({ schema, root, nodes, findings });
+  checkRequired(schema, root, errors);
+  checkReferences({ schema, root, nodes, errors });
 }
 
-function checkNode(node: SchemaNode, findings: Findings): void {
+function checkNode(node: SchemaNode, errors: ErrorCollector): void {
   const { schema, path } = node;
   if (typeof schema === 'boolean') return;
   for (const [keyword, reason] of Object.entries(refusedKeywords)) {
-    if (Object.hasOwn(schema, keyword)) findings.add([...path, keyword], `"${keyword}" ${reason}.`);
+    if (Object.hasOwn(schema, keyword)) errors.add([...path, keyword], `"${keyword}" ${reason}.`);
   }
   for (const keyword of Object.keys(schema)) {
     const known = suggestKeyword(keyword);
-    if (known !== undefined) findings.add([...path, keyword], `Unknown keyword "${keyword}". Did you mean "${known}"?`);
+    if (known !== undefined) errors.add([...path, keyword], `Unknown keyword "${keyword}". Did you mean "${known}"?`);
   }
-  checkItems(schema, path, findings);
+  checkItems(schema, path, errors);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) {
-    findings.add([...path, 'enum'], 'Must list at least one value.');
+    errors.add([...path, 'enum'], 'Must list at least one value.');
   }
   for (const [name, property] of membersOf(schema.properties)) {
-    checkProperty({ name, property, path: [...path, 'properties', name] }, findings);
+    checkProperty({ name, property, path: [...path, 'properties', name] }, errors);
   }
-  if (typeof schema.pattern === 'string') checkPattern(schema.pattern, [...path, 'pattern'], findings);
+  if (typeof schema.pattern === 'string') checkPattern(schema.pattern, [...path, 'pattern'], errors);
   for (const [pattern] of membersOf(schema.patternProperties)) {
-    checkPattern(pattern, [...path, 'patternProperties', pattern], findings);
+    checkPattern(pattern, [...path, 'patternProperties', pattern], errors);
   }
 }
 
-function checkProperty(member: { name: string; property: unknown; path: FieldPath }, findings: Findings): void {
+function checkProperty(member: { name: string; property: unknown; path: FieldPath }, errors: ErrorCollector): void {
   const { name, property, path } = member;
   if (!propertyName.test(name)) {
-    findings.add(path, 'The name of a property must be 1 to 64 characters from a-z, A-Z, 0-9, "_", "." and "-".');
+    errors.add(path, 'The name of a property must be 1 to 64 characters from a-z, A-Z, 0-9, "_", "." and "-".');
   }
   const description = typeof property === 'object' && property !== null ? Reflect.get(property, 'description') : '';
   if (typeof description !== 'string' || description.trim() === '') {
-    findings.add(path, 'Must have a description. Models read it to fill in or to understand the property.');
+    errors.add(path, 'Must have a description. Models read it to fill in or to understand the property.');
   }
 }
 
-function checkItems(schema: Readonly<Record<string, unknown>>, path: FieldPath, findings: Findings): void {
+function checkItems(schema: Readonly<Record<string, unknown>>, path: FieldPath, errors: ErrorCollector): void {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (!types.includes('array') || 'items' in schema || 'prefixItems' in schema) return;
-  findings.add(path, 'Must have "items", which describes the elements of the array.');
+  errors.add(path, 'Must have "items", which describes the elements of the array.');
 }
 
-function checkPattern(pattern: string, path: FieldPath, findings: Findings): void {
+function checkPattern(pattern: string, path: FieldPath, errors: ErrorCollector): void {
   try {
     compileLinearRegExp(pattern);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    findings.add(path, `The pattern ${JSON.stringify(pattern.slice(0, 60))} cannot be used: ${reason}.`);
+    errors.add(path, `The pattern ${JSON.stringify(pattern.slice(0, 60))} cannot be used: ${reason}.`);
   }
 }
 
 /** Checks `required` at the root, where a name without a property is a typing error. Deeper, it may refer to a sibling schema. */
-function checkRequired(schema: Readonly<Record<string, unknown>>, root: FieldPath, findings: Findings): void {
+function checkRequired(schema: Readonly<Record<string, unknown>>, root: FieldPath, errors: ErrorCollector): void {
   if (!Array.isArray(schema.required) || schema.patternProperties !== undefined) return;
   const properties = new Set(membersOf(schema.properties).map(([name]) => name));
   for (const [index, name] of schema.required.entries()) {
     if (properties.has(String(name))) continue;
-    findings.add([...root, 'required', String(index)], `${JSON.stringify(name)} is not listed in "properties".`);
+    errors.add([...root, 'required', String(index)], `${JSON.stringify(name)} is not listed in "properties".`);
   }
 }
 

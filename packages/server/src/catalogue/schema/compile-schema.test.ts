@@ -10,7 +10,7 @@ function object(properties: Record<string, unknown>, more: Record<string, unknow
 }
 
 /** Returns the message of each validation error. */
-function complaints(schema: JsonSchema, value: Record<string, unknown>): string[] {
+function errorsOf(schema: JsonSchema, value: Record<string, unknown>): string[] {
   return compiler
     .compileInput(() => schema)(value)
     .violations.map(sentenceOf);
@@ -21,7 +21,7 @@ test('all errors are listed, each with its path', () => {
     { lat: { type: 'number' }, stops: { type: 'array', items: object({ 'a/b': { type: 'string' } }) } },
     { required: ['lat', 'lon'], additionalProperties: false },
   );
-  assert.deepEqual(complaints(schema, { lat: '1', stops: [{}, { 'a/b': 2 }], extra: 1 }), [
+  assert.deepEqual(errorsOf(schema, { lat: '1', stops: [{}, { 'a/b': 2 }], extra: 1 }), [
     '/lon is required.',
     'Unknown parameter "extra". Allowed: lat, stops.',
     '/lat must be a number; received a string ("1").',
@@ -31,10 +31,10 @@ test('all errors are listed, each with its path', () => {
 
 test('values are not coerced: neither a text nor a boolean is a number, and 5.0 is an integer', () => {
   const schema = object({ a: { type: 'integer' } });
-  assert.equal(complaints(schema, { a: '5' }).length, 1);
-  assert.equal(complaints(schema, { a: true }).length, 1);
-  assert.equal(complaints(object({ a: { type: 'integer' } }, { required: ['a'] }), { a: null }).length, 1);
-  assert.deepEqual(complaints(schema, { a: JSON.parse('5.0') }), []);
+  assert.equal(errorsOf(schema, { a: '5' }).length, 1);
+  assert.equal(errorsOf(schema, { a: true }).length, 1);
+  assert.equal(errorsOf(object({ a: { type: 'integer' } }, { required: ['a'] }), { a: null }).length, 1);
+  assert.deepEqual(errorsOf(schema, { a: JSON.parse('5.0') }), []);
 });
 
 test('a null that the schema does not allow means absent, at every depth; other nulls stay', () => {
@@ -47,8 +47,8 @@ test('a null that the schema does not allow means absent, at every depth; other 
   const read = createSchemaCompiler().compileInput(() => schema);
   const nulls = { units: null, limit: null, page: { size: null, at: null }, list: null, other: null };
   assert.deepEqual(read(nulls), { input: { units: 'metric', page: { at: null }, other: null }, violations: [] });
-  assert.deepEqual(complaints(schema, { list: [null] }), ['/list/0 must be an integer; received null.']);
-  assert.deepEqual(complaints(schema, { limit: null, list: 1 }).length, 3);
+  assert.deepEqual(errorsOf(schema, { list: [null] }), ['/list/0 must be an integer; received null.']);
+  assert.deepEqual(errorsOf(schema, { limit: null, list: 1 }).length, 3);
 });
 
 test('defaults are added to a copy, and the original value does not change', () => {
@@ -93,17 +93,17 @@ test('messages about credentials contain no value and no undeclared name', () =>
 test('a pattern that blocks a backtracking engine for hours is checked quickly', () => {
   const text = `${'a'.repeat(50_000)}!`;
   for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(.*a){20}$']) {
-    assert.equal(complaints(object({ a: { type: 'string', pattern } }), { a: text }).length, 1);
+    assert.equal(errorsOf(object({ a: { type: 'string', pattern } }), { a: text }).length, 1);
   }
   const byName = { type: 'object', patternProperties: { '^(a+)+$': { type: 'number' } } };
-  assert.deepEqual(complaints(byName, { [text]: 'x' }), []);
+  assert.deepEqual(errorsOf(byName, { [text]: 'x' }), []);
 });
 
 test('two patterns of one schema are compiled separately', () => {
   const schema = object({ a: { pattern: '^a$' }, b: { pattern: '^b$' } });
-  assert.deepEqual(complaints(schema, { a: 'a', b: 'b' }), []);
-  assert.equal(complaints(schema, { a: 'b', b: 'a' }).length, 2);
-  assert.equal(complaints(schema, { a: 'a\n' }).length, 1);
+  assert.deepEqual(errorsOf(schema, { a: 'a', b: 'b' }), []);
+  assert.equal(errorsOf(schema, { a: 'b', b: 'a' }).length, 2);
+  assert.equal(errorsOf(schema, { a: 'a\n' }).length, 1);
 });
 
 test('formats accept valid and refuse invalid texts, and long texts do not slow them', () => {
@@ -123,8 +123,8 @@ test('formats accept valid and refuse invalid texts, and long texts do not slow 
   };
   for (const [format, [right, wrong]] of Object.entries(formats)) {
     const schema = object({ a: { type: 'string', format } });
-    assert.deepEqual(complaints(schema, { a: right }), [], format);
-    assert.equal(complaints(schema, { a: wrong }).length, 1, format);
+    assert.deepEqual(errorsOf(schema, { a: right }), [], format);
+    assert.equal(errorsOf(schema, { a: wrong }).length, 1, format);
     for (const part of ['a', 'a.', 'a-', ':', '0', '%', '/a', 'é']) {
       compiler.compileInput(() => schema)({ a: `${part.repeat(30_000)}\n` });
     }
@@ -134,8 +134,8 @@ test('formats accept valid and refuse invalid texts, and long texts do not slow 
 test('a hundred thousand objects that must differ are compared in one pass', () => {
   const items = Array.from({ length: 60_000 }, (_, index) => ({ index }));
   const schema = object({ a: { type: 'array', items: {}, uniqueItems: true } });
-  assert.deepEqual(complaints(schema, { a: items }), []);
-  assert.equal(complaints(schema, { a: [...items, { index: 5 }] }).length, 1);
+  assert.deepEqual(errorsOf(schema, { a: items }), []);
+  assert.equal(errorsOf(schema, { a: [...items, { index: 5 }] }).length, 1);
 });
 
 test('__proto__ never passes, whatever the schema allows', () => {
@@ -151,17 +151,15 @@ test('__proto__ never passes, whatever the schema allows', () => {
 
 test('a name that every object inherits is not a member of the data', () => {
   const schema = object({ toString: { type: 'string' } }, { required: ['toString', 'constructor'] });
-  assert.deepEqual(complaints(schema, {}), ['/toString is required.', '/constructor is required.']);
+  assert.deepEqual(errorsOf(schema, {}), ['/toString is required.', '/constructor is required.']);
 });
 
 test('data that is nested too deeply or too large is refused before it is checked', () => {
   const schema = { type: 'object', properties: { a: { $ref: '#' } } };
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}`);
-  assert.deepEqual(complaints(schema, deep), [
-    '/a/a/a must be nested at most 64 levels deep; received deeper nesting.',
-  ]);
+  assert.deepEqual(errorsOf(schema, deep), ['/a/a/a must be nested at most 64 levels deep; received deeper nesting.']);
   const wide = { a: Array.from({ length: 200_001 }, () => 1) };
-  assert.deepEqual(complaints({ type: 'object' }, wide), [
+  assert.deepEqual(errorsOf({ type: 'object' }, wide), [
     ' must be a value of at most 200000 nested values; received more.',
   ]);
   const check = compiler.compileOutput(() => schema);
@@ -171,8 +169,8 @@ test('data that is nested too deeply or too large is refused before it is checke
 test('a large value with many errors is reported with one error', () => {
   const schema = object({ a: { type: 'array', items: { type: 'number' } } });
   const many = Array.from({ length: 50_000 }, () => 'x');
-  assert.deepEqual(complaints(schema, { a: many }), ['/a/0 must be a number; received a string ("x").']);
-  assert.equal(complaints(schema, { a: many.slice(0, 100) }).length, 20);
+  assert.deepEqual(errorsOf(schema, { a: many }), ['/a/0 must be a number; received a string ("x").']);
+  assert.equal(errorsOf(schema, { a: many.slice(0, 100) }).length, 20);
 });
 
 test('references resolve only within their schema, to its root and its definitions', () => {
@@ -190,13 +188,13 @@ test('references resolve only within their schema, to its root and its definitio
 
 test('members named like methods of objects are treated as data', () => {
   const schema = object({ a: { enum: [{ valueOf: 1, b: 2 }] }, c: { const: { toString: 1 } } });
-  assert.deepEqual(complaints(schema, { a: { b: 2, valueOf: 1 }, c: { toString: 1 } }), []);
-  assert.equal(complaints(schema, { a: { valueOf: 2 }, c: { valueOf: 1 } }).length, 2);
+  assert.deepEqual(errorsOf(schema, { a: { b: 2, valueOf: 1 }, c: { toString: 1 } }), []);
+  assert.equal(errorsOf(schema, { a: { valueOf: 2 }, c: { valueOf: 1 } }).length, 2);
 });
 
 test('examples and extensions may contain any value', () => {
   const remarks = { examples: [{ $id: 'https://example.com/' }], 'x-more': { $anchor: '', id: 1, $ref: '#/nope' } };
   const schema = object({ a: { type: 'string', ...remarks }, $id: { type: 'number' } }, remarks);
-  assert.deepEqual(complaints(schema, { a: 'x', $id: 1 }), []);
-  assert.deepEqual(complaints(schema, { $id: 'x' }), ['/$id must be a number; received a string ("x").']);
+  assert.deepEqual(errorsOf(schema, { a: 'x', $id: 1 }), []);
+  assert.deepEqual(errorsOf(schema, { $id: 'x' }), ['/$id must be a number; received a string ("x").']);
 });

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../kernel/json/json-object.ts';
-import type { FieldPath } from '../manifest/findings.ts';
+import type { FieldPath } from '../manifest/error-collector.ts';
 
 export type Subschema = boolean | Readonly<Record<string, unknown>>;
 

@@ -60,8 +60,8 @@ export function fieldsOf(source: RecordSource): SourceFields {
 
 function readSplitter(splitter: TextSplitter | undefined): TextSplitter | null {
   if (splitter === undefined) return null;
-  const complaint = checkSplitter(splitter);
-  if (complaint !== null) throw splitterRefused(complaint);
+  const error = checkSplitter(splitter);
+  if (error !== null) throw splitterRefused(error);
   return splitter;
 }
 

@@ -1,6 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import { systemClock } from '../../kernel/clock.ts';
-import type { Credentials } from '../prepared.ts';
+import type { Credentials } from '../prepared-injection.ts';
 import { awsSigningKey } from '../signing/sign-aws.ts';
 import { hmacKey } from '../signing/sign-hmac.ts';
 import { readAwsKeys } from '../signing/signers.ts';

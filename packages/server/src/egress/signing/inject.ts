@@ -5,10 +5,10 @@ import {
   type Credentials,
   type InjectionRefusal,
   missing,
-  type Prepared,
+  type PreparedInjection,
   textOf,
   unfitForHeader,
-} from '../prepared.ts';
+} from '../prepared-injection.ts';
 import { prepareAwsSigner, prepareHmacSigner } from './signers.ts';
 import type { Signer } from './signing.ts';
 import { prepareTokenNeed, type TokenNeed } from './token-need.ts';
@@ -70,7 +70,7 @@ interface Placed {
 }
 type Rendered = Placed | { readonly signer: Signer } | { readonly token: TokenNeed };
 
-function render(injection: Injection, credentials: Credentials): Prepared<Rendered> {
+function render(injection: Injection, credentials: Credentials): PreparedInjection<Rendered> {
   switch (injection.in) {
     case 'basic':
       return renderBasic(injection, credentials);
@@ -87,7 +87,7 @@ function render(injection: Injection, credentials: Credentials): Prepared<Render
 
 type ValueInjection = Extract<Injection, { in: 'header' | 'query' | 'form' | 'json' | 'bearer' | 'path' }>;
 
-function renderValue(injection: ValueInjection, credentials: Credentials): Prepared<Placed> {
+function renderValue(injection: ValueInjection, credentials: Credentials): PreparedInjection<Placed> {
   const { credential } = injection;
   const secret = credentials.get(credential)?.reveal();
   if (secret === undefined) return null;
@@ -102,12 +102,15 @@ function renderValue(injection: ValueInjection, credentials: Credentials): Prepa
   return { refusal: { credential: injection.name.credential, message: 'cannot be the name of a header' } };
 }
 
-function renderHeader(header: { credential: string; name: string; value: string }): Prepared<Placed> {
+function renderHeader(header: { credential: string; name: string; value: string }): PreparedInjection<Placed> {
   if (isHeaderValue(header.value)) return { in: 'header', name: header.name.toLowerCase(), value: header.value };
   return unfitForHeader(header.credential);
 }
 
-function renderBasic(injection: Extract<Injection, { in: 'basic' }>, credentials: Credentials): Prepared<Placed> {
+function renderBasic(
+  injection: Extract<Injection, { in: 'basic' }>,
+  credentials: Credentials,
+): PreparedInjection<Placed> {
   const username = credentials.get(injection.username)?.reveal();
   const password = injection.password === undefined ? '' : (credentials.get(injection.password)?.reveal() ?? '');
   if (username === undefined) return null;
@@ -118,7 +121,7 @@ function renderBasic(injection: Extract<Injection, { in: 'basic' }>, credentials
   return { in: 'header', name: 'authorization', value };
 }
 
-function renderPath(name: string, secret: string): Prepared<Placed> {
+function renderPath(name: string, secret: string): PreparedInjection<Placed> {
   const value = encodeURIComponent(secret.toWellFormed());
   if (secret !== '' && secret !== '.' && secret !== '..') return { in: 'path', name, value };
   return { refusal: { credential: name, message: 'is empty or made of dots, so it cannot be sent in a path' } };

@@ -1,18 +1,21 @@
 import type { AwsSigning, HmacSigning } from '@quartermaster/plugin-kit';
 import { isHeaderValue } from '../header-text.ts';
-import { type Credentials, missing, type Prepared, textOf, unfitForHeader } from '../prepared.ts';
+import { type Credentials, missing, type PreparedInjection, textOf, unfitForHeader } from '../prepared-injection.ts';
 import { type AwsKeys, createAwsSigner } from './sign-aws.ts';
 import { createHmacSigner, hmacKey } from './sign-hmac.ts';
 import type { Signer } from './signing.ts';
 
-export function prepareAwsSigner(declared: AwsSigning, credentials: Credentials): Prepared<{ signer: Signer }> {
+export function prepareAwsSigner(
+  declared: AwsSigning,
+  credentials: Credentials,
+): PreparedInjection<{ signer: Signer }> {
   const keys = readAwsKeys(declared, credentials);
   if (keys === null || 'refusal' in keys) return keys;
   return { signer: { sign: createAwsSigner(keys), queryNames: [] } };
 }
 
 /** null when neither part of the key was sent. */
-export function readAwsKeys(declared: AwsSigning, credentials: Credentials): Prepared<AwsKeys> {
+export function readAwsKeys(declared: AwsSigning, credentials: Credentials): PreparedInjection<AwsKeys> {
   const secretOf = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
   const accessKeyId = secretOf(declared.access_key_id);
   const secretAccessKey = secretOf(declared.secret_access_key);
@@ -32,7 +35,10 @@ export function readAwsKeys(declared: AwsSigning, credentials: Credentials): Pre
   return { accessKeyId, secretAccessKey, sessionToken, service, region };
 }
 
-export function prepareHmacSigner(declared: HmacSigning, credentials: Credentials): Prepared<{ signer: Signer }> {
+export function prepareHmacSigner(
+  declared: HmacSigning,
+  credentials: Credentials,
+): PreparedInjection<{ signer: Signer }> {
   const secret = credentials.get(declared.credential)?.reveal();
   if (secret === undefined) return null;
   const key = hmacKey(secret, declared.key_encoding);

@@ -1,6 +1,6 @@
 import type { OAuth2 } from '@quartermaster/plugin-kit';
 import { isHeaderValue } from '../header-text.ts';
-import { type Credentials, missing, type Prepared, textOf } from '../prepared.ts';
+import { type Credentials, missing, type PreparedInjection, textOf } from '../prepared-injection.ts';
 
 /**
  * The access token that a request needs: where to request it, with which client, and how to send it. It holds secrets in clear
@@ -23,7 +23,7 @@ export interface TokenNeed {
 }
 
 /** null when none of its credentials was sent. */
-export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Prepared<{ token: TokenNeed }> {
+export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): PreparedInjection<{ token: TokenNeed }> {
   const secretOf = (name: string | undefined) => (name === undefined ? undefined : credentials.get(name)?.reveal());
   const [clientId, clientSecret] = [secretOf(declared.client_id), secretOf(declared.client_secret)];
   const refreshToken = secretOf(declared.refresh_token);

@@ -9,7 +9,7 @@ export interface RunInProgress {
   answer(call: number, answer: OutboundResponse | CallError): void;
 }
 
-export interface RunSurroundings {
+export interface CreateRunOptions {
   readonly id: string;
   readonly plugin: string;
   readonly maxRequests: number;
@@ -30,7 +30,7 @@ const { stringify } = JSON;
 type Call = { line: string; resolve: (response: OutboundResponse) => void; reject: (cause: Error) => void };
 
 /** Creates the context of a handler. Its functions send messages to the host, which checks each one again. */
-export function createRun({ id, plugin, maxRequests, write, isCurrent }: RunSurroundings): RunInProgress {
+export function createRun({ id, plugin, maxRequests, write, isCurrent }: CreateRunOptions): RunInProgress {
   const [waiting, inFlight] = [new Map<number, Call>(), new Map<number, Call>()];
   /** Created when a handler first reads its signal. Few handlers do, and it costs more than the rest of the context. */
   let abort: AbortController | undefined;

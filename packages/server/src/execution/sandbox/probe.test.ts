@@ -11,7 +11,7 @@ import { createReadableCopy } from './testing/readable-copy.suite.ts';
 import { childrenOf, isRunning, openTestBed, until } from './testing/test-bed.suite.ts';
 
 /**
- * The effects of the command line alone, without the seat belt. `false` means open and is the reason for the seat belt.
+ * The effects of the command line alone, without the runtime restrictions. `false` means open and is the reason for the runtime restrictions.
  * Change docs/reference/isolation.md together with this table.
  */
 const expected: Readonly<Record<string, readonly [denied: boolean, attempt: string]>> = {
@@ -81,8 +81,8 @@ test('the command line of a child denies what the table lists', async () => {
   );
   const channel = child.stdio[3];
   assert.ok(channel !== null && channel !== undefined && 'read' in channel);
-  const [answer, complaint] = await Promise.all([text(channel), child.stderr === null ? '' : text(child.stderr)]);
-  assert.ok(answer.startsWith('{'), complaint);
+  const [answer, stderr] = await Promise.all([text(channel), child.stderr === null ? '' : text(child.stderr)]);
+  assert.ok(answer.startsWith('{'), stderr);
   const denied = Object.fromEntries(Object.entries(expected).map(([name, [isDenied]]) => [name, isDenied]));
   // A child that runs as another user cannot do these either.
   const other =

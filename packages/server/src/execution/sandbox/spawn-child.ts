@@ -12,7 +12,7 @@ export interface ChildPlan {
   /** A real path: the permission model resolves links on only one side of its comparison. */
   readonly bundleFolder: string;
   readonly memoryMb: number;
-  /** Replaces `child.ts` and omits the seat belt, to probe what the command line alone denies. */
+  /** Replaces `child.ts` and omits the runtime restrictions, to probe what the command line alone denies. */
   readonly entry?: string;
   /** Omits Node's permission model, to probe what the kernel alone denies. */
   readonly isUnrestricted?: true;
@@ -20,7 +20,7 @@ export interface ChildPlan {
 
 /** All files of the runtime that a child reads. */
 const runtimeFiles = [
-  ...['./child', './handler-context', './protocol', './seat-belt'].map((name) => modulePath(import.meta, name)),
+  ...['./child', './handler-context', './protocol', './restrict-runtime'].map((name) => modulePath(import.meta, name)),
   ...channelFiles,
 ];
 /** The size that V8 chooses with enough memory. Within a control group it would choose 2 MiB, which doubles the run time. */
@@ -36,7 +36,7 @@ export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedCh
       '--disable-proto=throw',
       `--max-old-space-size=${heapMb(memoryMb)}`,
       `--max-semi-space-size=${youngMb}`,
-      ...(entry === undefined ? ['--import', moduleUrl(import.meta, './seat-belt').href] : []),
+      ...(entry === undefined ? ['--import', moduleUrl(import.meta, './restrict-runtime').href] : []),
     ],
     readable: [...runtimeFiles, bundleFolder],
     folder: bundleFolder,

@@ -9,7 +9,7 @@ export const defaultChunkSize = 400;
 export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
 
 /** A problem of a splitter, described in phrases. */
-export interface SplitterComplaint {
+export interface SplitterError {
   /** The path within the splitter, for example `separators/1`. */
   readonly field: string;
   readonly found: string;
@@ -17,7 +17,7 @@ export interface SplitterComplaint {
 }
 
 /** Checks the rules of a splitter that the schema cannot express. Returns null when the splitter is valid. */
-export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null {
+export function checkSplitter(splitter: TextSplitter): SplitterError | null {
   const nested = splitter.type === 'separator' ? findNested(splitter.separators) : null;
   if (nested !== null) return nested;
   const size = splitter.chunk_size ?? separatorDefaults.chunk_size;
@@ -27,7 +27,7 @@ export function checkSplitter(splitter: TextSplitter): SplitterComplaint | null 
   return { field: 'chunk_overlap', found: String(overlap), expected };
 }
 
-function findNested(separators: readonly string[]): SplitterComplaint | null {
+function findNested(separators: readonly string[]): SplitterError | null {
   for (const [index, separator] of separators.entries()) {
     const other = separators.findIndex((longer, at) => at !== index && longer.includes(separator));
     if (other === -1) continue;

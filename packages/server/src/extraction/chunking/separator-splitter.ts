@@ -1,4 +1,4 @@
-import { type Cut, splitByTokens, type TokenSizes } from './token-splitter.ts';
+import { splitByTokens, type TextPiece, type TokenSizes } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 
 interface Section {
@@ -10,7 +10,11 @@ interface Section {
  * Splits a text at each separator in turn and drops the separators and blank sections. A section with more tokens than
  * the size is split by tokens.
  */
-export function* splitBySeparators(text: string, separators: readonly string[], sizes: TokenSizes): Generator<Cut> {
+export function* splitBySeparators(
+  text: string,
+  separators: readonly string[],
+  sizes: TokenSizes,
+): Generator<TextPiece> {
   for (const section of sections(text, separators, { start: 0, end: text.length })) {
     const slice = text.slice(section.start, section.end);
     const content = slice.trim();
@@ -42,6 +46,6 @@ function* sections(text: string, separators: readonly string[], whole: Section):
   }
 }
 
-function* shifted(cuts: Iterable<Cut>, by: number): Generator<Cut> {
+function* shifted(cuts: Iterable<TextPiece>, by: number): Generator<TextPiece> {
   for (const cut of cuts) yield { ...cut, start: cut.start + by, end: cut.end + by };
 }

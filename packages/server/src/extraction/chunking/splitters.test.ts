@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/cl100k_base';
 import { encode, letters, longHandbook } from '../../../../../test/support/sample-texts.ts';
 import { splitBySeparators } from './separator-splitter.ts';
-import { type Cut, splitByTokens } from './token-splitter.ts';
+import { splitByTokens, type TextPiece } from './token-splitter.ts';
 import { countTokens, mapTokens } from './tokens.ts';
 
 const texts = fc.oneof(
@@ -34,7 +34,7 @@ const sizes = fc
   .integer({ min: 50, max: 200 })
   .chain((size) => fc.record({ size: fc.constant(size), overlap: fc.integer({ min: 0, max: Math.floor(size / 2) }) }));
 
-function contents(text: string, cuts: Iterable<Cut>): string[] {
+function contents(text: string, cuts: Iterable<TextPiece>): string[] {
   return [...cuts].map((cut) => text.slice(cut.start, cut.end));
 }
 

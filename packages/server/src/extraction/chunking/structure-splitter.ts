@@ -1,13 +1,13 @@
 import type { PlacedBlock } from '../document.ts';
-import { type Cut, splitByTokens } from './token-splitter.ts';
+import { splitByTokens, type TextPiece } from './token-splitter.ts';
 import { countTokens } from './tokens.ts';
 
 /** A piece of a text. A later piece of a table repeats the header before it. */
-export interface StructureCut extends Cut {
+export interface StructureCut extends TextPiece {
   readonly header?: string;
 }
 
-interface Unit extends Cut {
+interface Unit extends TextPiece {
   readonly header?: string;
   readonly headingLevel?: number;
 }

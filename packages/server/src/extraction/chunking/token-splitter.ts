@@ -1,7 +1,7 @@
 import { countTokens, mapTokens, type TokenMap } from './tokens.ts';
 
 /** A piece of a text: the characters from `start` to before `end`, without blanks at its ends. */
-export interface Cut {
+export interface TextPiece {
   readonly start: number;
   readonly end: number;
   readonly numTokens: number;
@@ -18,7 +18,7 @@ export interface TokenSizes {
  * Splits a text of n tokens into K = ⌈(n − overlap) / (size − overlap)⌉ pieces of nearly equal size. Words of up to 16
  * tokens stay whole, so a text that fills its pieces completely may need one more piece.
  */
-export function* splitByTokens(text: string, sizes: TokenSizes): Generator<Cut> {
+export function* splitByTokens(text: string, sizes: TokenSizes): Generator<TextPiece> {
   const map = mapTokens(text);
   const last = map.numCuts - 1;
   let from = 0;
@@ -48,7 +48,7 @@ function nextSize(remaining: number, { size, overlap }: TokenSizes): number {
   return Math.min(size, Math.ceil((remaining + (pieces - 1) * overlap) / pieces));
 }
 
-function trimmed(text: string, start: number, end: number): Cut | null {
+function trimmed(text: string, start: number, end: number): TextPiece | null {
   const slice = text.slice(start, end);
   const content = slice.trim();
   if (content === '') return null;

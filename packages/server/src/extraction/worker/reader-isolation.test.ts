@@ -148,8 +148,8 @@ async function openToUnguarded(t: TestContext, settings: SpawnSettings): Promise
   const channel = child.stdio[channelDescriptor];
   assert.ok(channel instanceof Socket && child.stdout !== null && child.stderr !== null);
   channel.write(`${JSON.stringify(await openWorld(t))}\n`);
-  const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  assert.ok(output.startsWith('['), complaint);
+  const [output, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  assert.ok(output.startsWith('['), stderr);
   return JSON.parse(output);
 }
 

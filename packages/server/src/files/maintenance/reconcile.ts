@@ -5,7 +5,7 @@ import { type BlobStore, BlobUnreadable } from '../blob-store.ts';
 import { finishDeleting } from '../delete-file.ts';
 import type { FileRepository, StoredBlobRow } from '../file-repository.ts';
 import type { ReportDamage } from './report-damage.ts';
-import { type Swept, sweepOrphans } from './sweep-orphans.ts';
+import { type SweepResult, sweepOrphans } from './sweep-orphans.ts';
 
 export interface ReconcileDeps {
   readonly files: FileRepository;
@@ -22,7 +22,7 @@ export interface ReconcileDeps {
 
 export interface Reconciled {
   readonly deletesFinished: number;
-  readonly orphans: Swept;
+  readonly orphans: SweepResult;
   /** The number of blobs erased because their time in the quarantine is over. */
   readonly purged: number;
   /** The number of live rows whose bytes are missing or have another length. A crash never causes this. */

@@ -13,7 +13,7 @@ export interface SweepDeps {
   readonly grace?: number;
 }
 
-export interface Swept {
+export interface SweepResult {
   /** The number of blobs without a row that were moved to the quarantine. */
   readonly quarantined: number;
   /**
@@ -33,7 +33,7 @@ const smallPart = 1 / 100;
  * more than 1 % of all blobs, the database has probably lost rows (a damaged log, an older copy). Nothing is moved then
  * unless `anyNumber` confirms it.
  */
-export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?: AbortSignal): Promise<Swept> {
+export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?: AbortSignal): Promise<SweepResult> {
   let [orphans, all] = [0, 0];
   for await (const found of findOrphans(deps, signal)) {
     all += found.examined;

@@ -14,7 +14,7 @@ export interface VerifyBlobsDeps {
   /** Milliseconds from the start of one pass to the start of the next. */
   readonly passEvery: number;
   /** Called for every block read. Resolves when the next block may be read. */
-  readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>;
+  readonly throttle: (bytes: number, signal: AbortSignal) => Promise<void>;
   /** Milliseconds after which the progress is saved and the pause flag is read. */
   readonly checkpointMs?: number;
 }
@@ -58,8 +58,8 @@ async function verifySome(deps: VerifyBlobsDeps, rows: readonly StoredBlobRow[],
   const isDue = (since: number) => performance.now() - since >= checkpointMs;
   const startedAt = performance.now();
   let lookedAt = startedAt;
-  const pace: VerifyBlobsDeps['pace'] = async (bytes, stop) => {
-    await deps.pace(bytes, stop);
+  const throttle: VerifyBlobsDeps['throttle'] = async (bytes, stop) => {
+    await deps.throttle(bytes, stop);
     if (!isDue(lookedAt)) return;
     lookedAt = performance.now();
     if ((await deps.progress.findVerification())?.paused === true) throw new Paused();
@@ -67,7 +67,7 @@ async function verifySome(deps: VerifyBlobsDeps, rows: readonly StoredBlobRow[],
   let [blobs, bytes] = [0, 0];
   try {
     for (const row of rows) {
-      bytes += await verifyBlob({ ...deps, pace }, row, signal);
+      bytes += await verifyBlob({ ...deps, throttle }, row, signal);
       blobs += 1;
       if (isDue(startedAt)) break;
     }
@@ -103,7 +103,7 @@ async function verifyBlob(deps: VerifyBlobsDeps, row: StoredBlobRow, signal: Abo
     for await (const block of (await deps.blobs.open(row.blobId)) as AsyncIterable<Buffer>) {
       hash.update(block);
       bytes += block.length;
-      await deps.pace(block.length, signal);
+      await deps.throttle(block.length, signal);
     }
   } catch (error) {
     if (error instanceof BlobUnreadable) await deps.reportDamage(row, 'unreadable');

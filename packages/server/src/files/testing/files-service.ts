@@ -75,7 +75,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     newId: createNewId(),
     logger,
     maxFileBytes: limits.maxFileBytes,
-    pace: { idle: options.idle ?? 30_000, grace: 10_000, leastRate: 1024 },
+    minimumRate: { idle: options.idle ?? 30_000, grace: 10_000, bytesPerSecond: 1024 },
   });
   fileRoutes(app, { guard: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
   const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });

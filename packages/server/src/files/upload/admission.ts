@@ -45,7 +45,7 @@ export interface AdmissionsDeps {
 }
 
 /** The maximum number of bytes that a body can have in addition to its file. A larger difference proves a wrong length. */
-export const mostAroundFile =
+export const maxMultipartOverhead =
   multipartLimits.parts * (multipartLimits.headerBytes + longestOtherField) + 4 * multipartLimits.surroundingBytes;
 
 export function createAdmissions(deps: AdmissionsDeps): Admissions {
@@ -77,7 +77,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
       if (head.contentEncoding !== undefined && head.contentEncoding.toLowerCase() !== 'identity') {
         throw contentEncodingNotRead(head.contentEncoding);
       }
-      if ((head.contentLength ?? 0) > deps.maxFileBytes + mostAroundFile) throw fileTooLarge(deps.maxFileBytes);
+      if ((head.contentLength ?? 0) > deps.maxFileBytes + maxMultipartOverhead) throw fileTooLarge(deps.maxFileBytes);
       deps.assertAvailable();
       const releaseSlot = reserve(head.projectId);
       try {

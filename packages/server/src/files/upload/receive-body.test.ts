@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Pace } from '../../kernel/concurrency/pace.ts';
+import type { MinimumRate } from '../../kernel/concurrency/minimum-rate.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { receiveBody } from './receive-body.ts';
 
-const patient: Pace = { idle: 10_000, grace: 10_000, leastRate: 1 };
+const patient: MinimumRate = { idle: 10_000, grace: 10_000, bytesPerSecond: 1 };
 const problem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
 
 describe('a body', () => {
@@ -35,7 +35,7 @@ describe('a body', () => {
         busy = false;
         count += 1;
       },
-      { idle: 40, grace: 0, leastRate: 20 },
+      { idle: 40, grace: 0, bytesPerSecond: 20 },
     );
     assert.equal(count, 3);
   });
@@ -79,7 +79,7 @@ describe('a body', () => {
   test('is refused after the grace time when it arrives too slowly', async () => {
     const body = new PassThrough();
     const drip = setInterval(() => body.write('x'), 5);
-    const receiving = receiveBody(body, () => undefined, { idle: 60, grace: 100, leastRate: 100_000 });
+    const receiving = receiveBody(body, () => undefined, { idle: 60, grace: 100, bytesPerSecond: 100_000 });
     await assert.rejects(
       receiving,
       (error: unknown) => error instanceof Problem && /less than 100000 bytes/.test(error.message),

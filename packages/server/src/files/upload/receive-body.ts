@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Pace, watchPace } from '../../kernel/concurrency/pace.ts';
+import { type MinimumRate, watchRate } from '../../kernel/concurrency/minimum-rate.ts';
 import { bodyCutShort, uploadTooSlow } from '../problems.ts';
 
 /**
@@ -11,14 +11,14 @@ import { bodyCutShort, uploadTooSlow } from '../problems.ts';
 export function receiveBody(
   body: Readable,
   take: (chunk: Buffer) => Promise<void> | undefined,
-  pace: Pace,
+  minimumRate: MinimumRate,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     if (body.destroyed || body.readableEnded) {
       reject(bodyCutShort());
       return;
     }
-    const watch = watchPace(pace, (reason) => settle(uploadTooSlow(reason)));
+    const watch = watchRate(minimumRate, (reason) => settle(uploadTooSlow(reason)));
     let waiting = false;
     let ended = false;
     let settled = false;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Pace } from '../../kernel/concurrency/pace.ts';
+import type { MinimumRate } from '../../kernel/concurrency/minimum-rate.ts';
 import type { NewId } from '../../kernel/identifier.ts';
 import type { BlobStore, StagedBlob } from '../blob-store.ts';
 import { contentEncodingNotRead, fileTooLarge } from '../problems.ts';
@@ -35,7 +35,7 @@ export interface TemporaryFilesDeps {
   readonly blobs: Pick<BlobStore, 'checkRoom' | 'stage'>;
   readonly newId: NewId;
   readonly maxFileBytes: number;
-  readonly pace: Pace;
+  readonly minimumRate: MinimumRate;
 }
 
 export function createTemporaryFiles(deps: TemporaryFilesDeps): TemporaryFiles {
@@ -46,7 +46,7 @@ export function createTemporaryFiles(deps: TemporaryFilesDeps): TemporaryFiles {
       if (bytes > deps.maxFileBytes) throw fileTooLarge(deps.maxFileBytes, 'body');
       return staged.append(chunk);
     };
-    await receiveBody(body, take, deps.pace);
+    await receiveBody(body, take, deps.minimumRate);
     await staged.finish();
     return { bytes, open: () => readStaged(staged) };
   }

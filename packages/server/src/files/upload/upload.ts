@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { File } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import { createGroupCommit } from '../../kernel/concurrency/group-commit.ts';
-import type { Pace } from '../../kernel/concurrency/pace.ts';
+import type { MinimumRate } from '../../kernel/concurrency/minimum-rate.ts';
 import type { NewId } from '../../kernel/identifier.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { BlobDigest, BlobStore } from '../blob-store.ts';
@@ -41,7 +41,7 @@ export interface UploadsDeps {
   readonly newId: NewId;
   readonly logger: Logger;
   readonly maxFileBytes: number;
-  readonly pace: Pace;
+  readonly minimumRate: MinimumRate;
 }
 
 /** The number of rows of one transaction, within the parameters that one statement allows. */
@@ -134,7 +134,7 @@ async function readForm(
   upload: { admission: Admission; body: Readable; sink: Parameters<typeof createUploadFormReader>[1] },
 ): Promise<UploadForm> {
   const reader = createUploadFormReader(upload.admission.boundary, upload.sink, deps.maxFileBytes);
-  await receiveBody(upload.body, (chunk) => reader.write(chunk), deps.pace);
+  await receiveBody(upload.body, (chunk) => reader.write(chunk), deps.minimumRate);
   return reader.end();
 }
 

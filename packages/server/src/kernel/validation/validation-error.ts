@@ -27,9 +27,9 @@ const longestPath = 200;
 const longestValue = 60;
 
 /** Formats a sentence such as `body/name must be a string; received a number (5).` */
-export function sentenceOf(violation: ErrorDetail): string {
-  const { found, expected } = violation;
-  const path = cut(violation.path, longestPath);
+export function sentenceOf(error: ErrorDetail): string {
+  const { found, expected } = error;
+  const path = cut(error.path, longestPath);
   if (found === unknownParameter) return `Unknown parameter ${quoteText(lastSegment(path))}. Allowed: ${expected}.`;
   if (found === hiddenParameter) return `${path} has an unknown parameter. Allowed: ${expected}.`;
   if (found !== missing) return mustBe(path, found, expected);
@@ -45,9 +45,9 @@ function isRequired(path: string, expected: string): string {
 }
 
 /** Formats a sentence for readers who see the name beside it: `Must be a string; received a number (5).` */
-export function sentenceWithoutPath(violation: ErrorDetail): string {
-  if (violation.found === unknownParameter) return sentenceOf(violation);
-  const predicate = sentenceOf({ ...violation, path: '' }).trimStart();
+export function sentenceWithoutPath(error: ErrorDetail): string {
+  if (error.found === unknownParameter) return sentenceOf(error);
+  const predicate = sentenceOf({ ...error, path: '' }).trimStart();
   return `${predicate.charAt(0).toUpperCase()}${predicate.slice(1)}`;
 }
 

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import type { CompiledPlugin } from '../../catalogue/catalogue.ts';
 import { once } from '../../kernel/concurrency/once.ts';
-import type { Prepared } from '../../kernel/concurrency/prepared-lists.ts';
+import type { CachedJson } from '../../kernel/json/json-cache.ts';
 import { emptyToolbox, type Toolbox } from '../toolbox.ts';
 import { type AvailabilityRequest, type FindProfiles, openAvailability } from './availability.ts';
 import type { ChosenTools } from './chosen-tools.ts';
@@ -30,7 +30,7 @@ export interface ToolOffer {
    */
   openPage(cursor: string | undefined): Promise<ToolPage>;
   /** Returns the tools of the page that was opened last, as JSON without brackets. */
-  listed(): Promise<Prepared>;
+  listed(): Promise<CachedJson>;
   findPlugin(name: string): CompiledPlugin | undefined;
   /** Opens a call of a search tool; undefined when the name is not one of them here. */
   openSearchTool(name: string, sent: Readonly<Record<string, unknown>>): Promise<SearchToolCall> | undefined;

@@ -110,7 +110,7 @@ async function tryChild(attempt: Attempt, settings: SpawnSettings) {
   if (typeof child === 'string') return child;
   const timer = setTimeout(() => child.kill('SIGKILL'), probeLimitMs);
   let answer = '';
-  let complaint = '';
+  let stderrTail = '';
   child.stdio[channelDescriptor]
     ?.on('error', () => {})
     .on('data', (chunk: Buffer) => {
@@ -118,10 +118,10 @@ async function tryChild(attempt: Attempt, settings: SpawnSettings) {
     });
   child.stdout?.resume();
   child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString('utf8')).slice(-500);
+    stderrTail = (stderrTail + chunk.toString('utf8')).slice(-500);
   });
   const failure = await new Promise<string>((resolve) => {
-    child.once('error', (cause) => resolve(cause.message)).once('close', () => resolve(complaint));
+    child.once('error', (cause) => resolve(cause.message)).once('close', () => resolve(stderrTail));
   });
   clearTimeout(timer);
   if (!answer.endsWith('\n')) return failure.trim() || 'it gave no answer';

@@ -7,7 +7,7 @@ import type {
   RecordJob,
   RecordJobRepository,
 } from '../../../ingestion/record-job-repository.ts';
-import type { Held } from '../../../jobs/job.ts';
+import type { Claim } from '../../../jobs/job.ts';
 import type { Database } from '../../database/database.ts';
 import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -122,11 +122,11 @@ const idle = (now: number) => ({
  * Checks the lease and locks the row until the transaction ends. A new holder waits and then starts from the stored
  * state.
  */
-function hold(db: Kysely<Tables>, held: Held) {
+function hold(db: Kysely<Tables>, held: Claim) {
   return updateHeld(db, held, { lease_owner: held.token });
 }
 
-function updateHeld(db: Kysely<Tables>, held: Held, set: UpdateObject<Tables, 'record'>) {
+function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, 'record'>) {
   return db
     .updateTable('record')
     .set(set)
@@ -174,7 +174,7 @@ async function publish(
 async function sweep(
   { dialect, searchIndex }: Database,
   transaction: Transaction<Tables>,
-  { held, limit, leaseUntil }: { held: Held; limit: number; leaseUntil: number },
+  { held, limit, leaseUntil }: { held: Claim; limit: number; leaseUntil: number },
 ): Promise<'more' | 'done' | 'lost'> {
   const row = await updateHeld(transaction, held, { lease_until: leaseUntil });
   if (row === undefined) return 'lost';

@@ -18,7 +18,7 @@ import { openWorld, type World } from './world.suite.ts';
 export type Verdict = string;
 export type Verdicts = ReadonlyMap<HostileCase, Verdict>;
 
-/** `whole`: with all barriers of the product. `kernel`: without Node's permission model and the seat belt. */
+/** `whole`: with all barriers of the product. `kernel`: without Node's permission model and the runtime restrictions. */
 export interface Measurement {
   readonly isolation: 'process' | 'sandbox';
   readonly barriers: 'whole' | 'kernel';
@@ -27,13 +27,13 @@ export interface Measurement {
 }
 
 interface Runner {
-  /** @param patience the factor on the usual time limit of the run */
-  run(hostile: HostileCase, input: Record<string, unknown>, patience: number): Promise<SandboxOutcome>;
+  /** @param timeLimitFactor the factor on the usual time limit of the run */
+  run(hostile: HostileCase, input: Record<string, unknown>, timeLimitFactor: number): Promise<SandboxOutcome>;
   close(): Promise<void>;
 }
 
 /** Factors of the time limit. A busy machine gets more time, so that the limit ends no attempt that would finish. */
-const patience = [1, 4, 12] as const;
+const timeLimitFactors = [1, 4, 12] as const;
 const limits = { timeoutMs: 5_000, memoryMb: 512, cpuMs: 600_000, maxOutputBytes: 1024 * 1024, maxRequests: 10 };
 const helpers = { 'fork.mjs': 'process.exit(0)', 'common.cjs': 'module.exports = require;' };
 
@@ -53,22 +53,26 @@ export async function measure(cases: readonly HostileCase[], measurement: Measur
   return verdicts;
 }
 
-interface Surroundings {
+interface MeasureContext {
   readonly runner: Runner;
   readonly world: World;
   readonly bed: TestBed;
 }
 
-async function judge(hostile: HostileCase, surroundings: Surroundings): Promise<Verdict> {
+async function judge(hostile: HostileCase, context: MeasureContext): Promise<Verdict> {
   let verdict = 'never tried';
-  for (const factor of patience) {
-    verdict = await judgeOnce(hostile, surroundings, factor);
+  for (const factor of timeLimitFactors) {
+    verdict = await judgeOnce(hostile, context, factor);
     if (verdict !== 'slow') break;
   }
   return verdict;
 }
 
-async function judgeOnce(hostile: HostileCase, { runner, world, bed }: Surroundings, factor: number): Promise<Verdict> {
+async function judgeOnce(
+  hostile: HostileCase,
+  { runner, world, bed }: MeasureContext,
+  factor: number,
+): Promise<Verdict> {
   const outcome = await runner.run(hostile, { ...world.input }, factor);
   const traces = world.takeTraces();
   const after = await bed.run('neighbour', { limits: { timeoutMs: 60_000 } });

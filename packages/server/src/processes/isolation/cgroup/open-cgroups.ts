@@ -5,7 +5,7 @@ import { CgroupRefusal, type CgroupState, type Cgroups, type Group, type Layout 
 import { findPlaces, type Places } from './find-places.ts';
 import { createControlGroup, removeAtOnce } from './group.ts';
 import { newFolderName, removeLeftovers } from './own-folder.ts';
-import { tryEntering } from './try-entering.ts';
+import { probeGroup } from './probe-group.ts';
 import { layoutOfVersion1 } from './version-1.ts';
 import { layoutOfVersion2 } from './version-2.ts';
 
@@ -115,7 +115,7 @@ async function canEnter(cgroups: Cgroups, user: number | undefined): Promise<boo
   if (group === undefined) return false;
   try {
     const expected = group.entrances.length;
-    const found = await tryEntering(group, user);
+    const found = await probeGroup(group, user);
     return found.match(/\/quartermaster-\d+-\d+-\d+\/\d+$/gm)?.length === expected;
   } finally {
     group.closeEntrances();

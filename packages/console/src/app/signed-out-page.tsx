@@ -2,10 +2,10 @@ import { Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { basePath } from '../base-path.ts';
 import { LanguageChoice, SchemeChoice } from './choices.tsx';
-import classes from './gate-page.module.css';
+import classes from './signed-out-page.module.css';
 
 /** The layout of the pages without a session: sign-in and set-up. */
-export function GatePage({ title, about, children }: { title: string; about: ReactNode; children?: ReactNode }) {
+export function SignedOutPage({ title, about, children }: { title: string; about: ReactNode; children?: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Quartermaster`;
   }, [title]);

@@ -4,25 +4,25 @@ import type { BundleFailure } from '../catalogue.ts';
 export type FieldPath = readonly string[];
 
 /** Collects the errors of one file. */
-export interface Findings {
+export interface ErrorCollector {
   add(path: FieldPath, message: string): void;
   readonly list: readonly BundleFailure[];
 }
 
-/** The field of a finding about the file as a whole. */
+/** The field of an error about the file as a whole. */
 export const wholeFile = '(file)';
-/** The field of a finding about an installed bundle that differs from its archive. */
+/** The field of an error about an installed bundle that differs from its archive. */
 export const wholeArchive = '(archive)';
 
-/** The maximum number of findings of one file. Each is a line in the log. */
-const mostFindings = 100;
+/** The maximum number of errors of one file. Each is a line in the log. */
+const maxErrors = 100;
 
-export function createFindings(file: string, lineOf: (path: FieldPath) => number | null): Findings {
+export function createErrorCollector(file: string, lineOf: (path: FieldPath) => number | null): ErrorCollector {
   const list: BundleFailure[] = [];
   return {
     add: (path, message) => {
-      if (list.length > mostFindings) return;
-      if (list.length === mostFindings) {
+      if (list.length > maxErrors) return;
+      if (list.length === maxErrors) {
         list.push({ file, line: null, field: wholeFile, message: 'There are more errors, which are not listed.' });
         return;
       }

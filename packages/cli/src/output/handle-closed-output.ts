@@ -5,7 +5,7 @@ const endedByPipe = 141;
  * Handles a reader of the output that closes it early, such as `head`. A command then exits silently. A service continues, because
  * its output is not its purpose.
  */
-export function outliveReaders(isService: boolean): void {
+export function handleClosedOutput(isService: boolean): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

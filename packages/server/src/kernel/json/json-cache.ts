@@ -13,10 +13,10 @@ const chunkBytes = 512 * 1024;
 /** Larger answers are cached compressed and decompressed in the background while they are sent. */
 const maxPlainBytes = 4 * 1024 * 1024;
 /** The limit of all cached answers together. The least recently used are removed first. */
-const maxHeldBytes = 32 * 1024 * 1024;
+const maxCachedBytes = 32 * 1024 * 1024;
 
 /** A JSON text with its strong ETag. Equal tags mean equal bytes. */
-export interface Prepared {
+export interface CachedJson {
   readonly etag: string;
   /** In bytes. */
   readonly length: number;
@@ -25,38 +25,38 @@ export interface Prepared {
 }
 
 /** Builds each answer once, in slices, and caches its bytes. */
-export interface PreparedLists {
+export interface JsonCache {
   /** @param pieces of the JSON text, in order; called only when the answer is not cached */
-  get(name: string, pieces: () => Iterable<string>): Promise<Prepared>;
+  get(name: string, pieces: () => Iterable<string>): Promise<CachedJson>;
 }
 
-export interface PreparedListsOptions {
+export interface JsonCacheOptions {
   /** Called before the event loop runs other work, with the bytes built since the last call. */
   readonly onSlice?: (bytes: number) => void;
-  readonly heldBytes?: number;
+  readonly cacheBytes?: number;
   readonly plainBytes?: number;
 }
 
-export function createPreparedLists(options: PreparedListsOptions = {}): PreparedLists {
-  const { heldBytes = maxHeldBytes } = options;
+export function createJsonCache(options: JsonCacheOptions = {}): JsonCache {
+  const { cacheBytes = maxCachedBytes } = options;
   const answers = new Map<string, Built>();
-  const builds = new Map<string, Promise<Prepared>>();
-  let held = 0;
+  const builds = new Map<string, Promise<CachedJson>>();
+  let cachedBytes = 0;
 
-  function hold(name: string, built: Built): void {
+  function store(name: string, built: Built): void {
     answers.set(name, built);
-    held += built.bytes;
+    cachedBytes += built.bytes;
     for (const [oldest, { bytes }] of answers) {
-      if (held <= heldBytes || oldest === name) break;
+      if (cachedBytes <= cacheBytes || oldest === name) break;
       answers.delete(oldest);
-      held -= bytes;
+      cachedBytes -= bytes;
     }
   }
 
-  async function build(name: string, pieces: Iterable<string>): Promise<Prepared> {
+  async function build(name: string, pieces: Iterable<string>): Promise<CachedJson> {
     try {
       const built = await buildInSlices(pieces, options);
-      hold(name, built);
+      store(name, built);
       return built.answer;
     } finally {
       builds.delete(name);
@@ -79,14 +79,14 @@ export function createPreparedLists(options: PreparedListsOptions = {}): Prepare
 }
 
 interface Built {
-  readonly answer: Prepared;
+  readonly answer: CachedJson;
   /** The bytes that the cache entry takes. */
   readonly bytes: number;
 }
 
 async function buildInSlices(
   pieces: Iterable<string>,
-  { onSlice, plainBytes = maxPlainBytes }: PreparedListsOptions,
+  { onSlice, plainBytes = maxPlainBytes }: JsonCacheOptions,
 ): Promise<Built> {
   const digest = createHash('sha256');
   const plain: Buffer[] = [];

@@ -1,11 +1,11 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
-import classes from './above.module.css';
 import { Icon } from './icons.tsx';
+import classes from './parent-link.module.css';
 
 /** Link to the parent page. */
-export function Above({ children, ...link }: LinkProps & { children: string }) {
+export function ParentLink({ children, ...link }: LinkProps & { children: string }) {
   return (
-    <Link {...link} className={classes.above}>
+    <Link {...link} className={classes.link}>
       <Icon name="back" size={14} />
       {children}
     </Link>

@@ -4,7 +4,7 @@ import type { Group } from './cgroups.ts';
 import { enterBefore } from './enter.ts';
 
 /** Starts a process in the group, as plugin children do. Returns what it reports about its groups. */
-export async function tryEntering(group: Group, user: number | undefined): Promise<string> {
+export async function probeGroup(group: Group, user: number | undefined): Promise<string> {
   const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', ...group.entrances];
   const [command = '', ...args] = enterBefore(
     ['/bin/cat', '/proc/self/cgroup'],

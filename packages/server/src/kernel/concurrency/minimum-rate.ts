@@ -1,15 +1,15 @@
 /** The minimum speed of a request body. */
-export interface Pace {
+export interface MinimumRate {
   /** The maximum number of milliseconds without data. */
   readonly idle: number;
   /** Milliseconds before the minimum rate applies. */
   readonly grace: number;
   /** The minimum rate in bytes per second, averaged since the start. */
-  readonly leastRate: number;
+  readonly bytesPerSecond: number;
 }
 
 /** Measures one body. Time between `pause` and `resume` does not count. */
-export interface PaceWatch {
+export interface RateWatch {
   count(bytes: number): void;
   pause(): void;
   resume(): void;
@@ -20,7 +20,7 @@ export interface PaceWatch {
  * Calls `giveUp` with the reason when a body arrives too slowly. Checks at most once per second, so a body that arrives
  * as a whole needs one timer that never fires.
  */
-export function watchPace(pace: Pace, giveUp: (reason: string) => void): PaceWatch {
+export function watchRate(rate: MinimumRate, giveUp: (reason: string) => void): RateWatch {
   const start = performance.now();
   let last = start;
   let paused = 0;
@@ -31,13 +31,13 @@ export function watchPace(pace: Pace, giveUp: (reason: string) => void): PaceWat
     if (pausedAt !== undefined) return;
     const now = performance.now();
     const elapsed = now - start - paused;
-    if (now - last > pace.idle) {
-      giveUp(`no byte came for ${pace.idle / 1000} seconds`);
-    } else if (elapsed > pace.grace && bytes < (pace.leastRate * elapsed) / 1000) {
-      giveUp(`it came with less than ${pace.leastRate} bytes a second`);
+    if (now - last > rate.idle) {
+      giveUp(`no byte came for ${rate.idle / 1000} seconds`);
+    } else if (elapsed > rate.grace && bytes < (rate.bytesPerSecond * elapsed) / 1000) {
+      giveUp(`it came with less than ${rate.bytesPerSecond} bytes a second`);
     }
   }
-  const timer = setInterval(look, Math.max(10, Math.min(1000, pace.idle / 4)));
+  const timer = setInterval(look, Math.max(10, Math.min(1000, rate.idle / 4)));
 
   return {
     count(length) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { createPreparedLists } from './prepared-lists.ts';
+import { createJsonCache } from './json-cache.ts';
 
 const kib = 1024;
 
@@ -23,7 +23,7 @@ test('a large list is built in slices of at most 128 KiB and one item, between w
     timer = setImmediate(count);
   };
   let timer = setImmediate(count);
-  const lists = createPreparedLists({ onSlice: (bytes) => slices.push(bytes) });
+  const lists = createJsonCache({ onSlice: (bytes) => slices.push(bytes) });
   await lists.get('plugins', () => piecesOf(500, 20 * kib));
   clearImmediate(timer);
   assert.ok(Math.max(...slices) <= (128 + 21) * kib, `a slice of ${Math.max(...slices)} bytes`);
@@ -32,8 +32,8 @@ test('a large list is built in slices of at most 128 KiB and one item, between w
 
 test('a list that is stored compressed has the same bytes, length and ETag as when it is stored uncompressed', async () => {
   const pieces = () => piecesOf(300, 5 * kib);
-  const plain = await createPreparedLists().get('plugins', pieces);
-  const packed = await createPreparedLists({ plainBytes: 100 * kib }).get('plugins', pieces);
+  const plain = await createJsonCache().get('plugins', pieces);
+  const packed = await createJsonCache({ plainBytes: 100 * kib }).get('plugins', pieces);
   assert.ok(Buffer.isBuffer(plain.body) && !Buffer.isBuffer(packed.body));
   const bytes = await bytesOf(packed.body);
   assert.ok(bytes.equals(plain.body));
@@ -43,7 +43,7 @@ test('a list that is stored compressed has the same bytes, length and ETag as wh
 
 test('a list is built once for all callers, and the least recently requested lists are dropped', async () => {
   let built = 0;
-  const lists = createPreparedLists({ heldBytes: 25 * kib });
+  const lists = createJsonCache({ cacheBytes: 25 * kib });
   const pieces = () => {
     built += 1;
     return piecesOf(1, 10 * kib);
@@ -61,7 +61,7 @@ test('a list is built once for all callers, and the least recently requested lis
 });
 
 test('a list that cannot be built rejects for waiting callers and is built again at the next request', async () => {
-  const lists = createPreparedLists();
+  const lists = createJsonCache();
   const broken = function* (): Generator<string> {
     yield '[';
     throw new Error('no manifest');

@@ -11,7 +11,7 @@ export interface InjectionRefusal {
 }
 
 /** The prepared form of an injection; null when its credentials were not sent. */
-export type Prepared<T> = T | { readonly refusal: InjectionRefusal } | null;
+export type PreparedInjection<T> = T | { readonly refusal: InjectionRefusal } | null;
 
 /** A signature or an injection also needs this credential, which was not sent. */
 export function missing(credential: string): { readonly refusal: InjectionRefusal } {
