@@ -73,7 +73,7 @@ export const errorCodes = {
   SERVICE_UNAVAILABLE: {
     status: 503,
     meaning:
-      'The service is starting or stopping, or its database or disk cannot be reached. Retry the request. After an upload, the file may be stored.',
+      'The service is starting or stopping, its database or disk cannot be reached, or a search took too long. Retry the request. After an upload, the file may be stored.',
   },
   PLUGIN_TIMEOUT: {
     status: 504,

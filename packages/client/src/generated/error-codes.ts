@@ -42,7 +42,7 @@ export type ErrorCode =
   | 'NOT_CONFIGURED'
   /** The third party rejected the call, sent an invalid response or could not be reached. */
   | 'PROVIDER_ERROR'
-  /** The service is starting or stopping, or its database or disk cannot be reached. Retry the request. After an upload, the file may be stored. */
+  /** The service is starting or stopping, its database or disk cannot be reached, or a search took too long. Retry the request. After an upload, the file may be stored. */
   | 'SERVICE_UNAVAILABLE'
   /** The plugin or the third party exceeded the time limit, or the plugin exceeded its processor time. */
   | 'PLUGIN_TIMEOUT'

@@ -20,6 +20,7 @@ import { getPluginOfTool } from '../catalogue/tool-names.ts';
 import type { App } from '../http/app.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import type { Caller } from '../kernel/caller.ts';
+import { abortedWhenGone } from '../kernel/client-gone.ts';
 import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { resultOf } from './answers.ts';
@@ -225,15 +226,6 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
       return succeeded(execution, reply) ? acknowledgement : reply.hijack();
     },
   );
-}
-
-/** Aborts when the client disconnects before it has received a response. */
-function abortedWhenGone(reply: FastifyReply): AbortController {
-  const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
-  return controller;
 }
 
 /** @returns false when the client has disconnected @throws Problem for every outcome except success */

@@ -36,6 +36,13 @@ export const collectionLimits = {
     setting: 'MAX_WAITING_RECORDS',
     above: refused('RESOURCE_LIMIT_REACHED'),
   },
+  question_seconds: {
+    bounds: 'the search for the answer to one question to a collection',
+    unit: 'seconds',
+    value: (config) => config.questionSeconds,
+    setting: 'QUESTION_SECONDS',
+    above: refused('SERVICE_UNAVAILABLE'),
+  },
   dry_runs: {
     bounds: 'dry runs of records at the same time, in one process',
     unit: 'items',

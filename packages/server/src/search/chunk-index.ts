@@ -6,6 +6,8 @@ export interface ChunkSearch {
   readonly limit: number;
   /** Restricts the result to chunks that satisfy the filter. */
   readonly filter?: MetadataFilter | undefined;
+  /** Ends the search early when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A chunk with its score in a ranking. */

@@ -13,6 +13,7 @@ import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import type { LoadCodes, VectorIndex } from '../search/embedding/vector-index.ts';
+import type { QuestionLimits } from '../search/query/limit-questions.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
 
 export interface EmbeddingParts {
@@ -40,6 +41,8 @@ export interface CollectionContext {
   readonly limits: CollectionLimits;
   /** Counts refused requests. Without it they are not counted. */
   readonly countExceeded?: CountExceeded | undefined;
+  /** Default: questions have no deadline. */
+  readonly questions?: Pick<QuestionLimits, 'seconds' | 'metrics'>;
   /** The number of records that are processed at the same time. */
   readonly extractionProcesses: number;
   /** Whether no other process uses the database, so that work interrupted by a crash continues immediately. Default: false. */

@@ -8,6 +8,7 @@ import { createDryRuns } from '../ingestion/dry-run.ts';
 import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts';
 import { openSweeper } from '../ingestion/sweeper.ts';
 import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
+import { limitQuestions } from '../search/query/limit-questions.ts';
 import { createRetrieve } from '../search/query/retrieve.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { openVectorSearch } from './vector-search.ts';
@@ -70,9 +71,10 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
       events.changed(recordId);
     },
   });
+  const retrieve = createRetrieve(repositories.chunks, searching?.deps ?? null);
   const chunks = createChunks({
     ...{ collections, records, chunks: repositories.chunks, countTokens, clock, newId },
-    retrieve: createRetrieve(repositories.chunks, searching?.deps ?? null),
+    retrieve: deps.questions === undefined ? retrieve : limitQuestions(retrieve, { ...deps.questions, logger }),
     onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });
   const rows = createRecordRows({ records, rows: repositories.rows });

@@ -29,6 +29,7 @@ import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { version } from '../kernel/version.ts';
 import { limitsToWire } from '../limits/limits.ts';
 import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
+import { createQuestionMetrics } from '../search/query/limit-questions.ts';
 import { measureText } from '../search/query/measure-text.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
@@ -190,6 +191,7 @@ async function openCollections(
       waitingRecords: config.maxWaitingRecords,
     },
     countExceeded: context.countExceeded,
+    questions: { seconds: config.questionSeconds, metrics: createQuestionMetrics(context.registry) },
     extractionProcesses: config.extractionProcesses,
     // With SQLite the lock of the data folder excludes other processes.
     alone: database.dialect === 'sqlite',

@@ -77,6 +77,7 @@ export interface Config {
   readonly maxRecords: number;
   /** The limit of one project. */
   readonly maxWaitingRecords: number;
+  readonly questionSeconds: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
   readonly extractionSeconds: number;
@@ -232,6 +233,7 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     maxCollections: number('MAX_COLLECTIONS'),
     maxRecords: number('MAX_RECORDS'),
     maxWaitingRecords: number('MAX_WAITING_RECORDS'),
+    questionSeconds: number('QUESTION_SECONDS'),
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
   };
 }

@@ -90,6 +90,12 @@ export const storeSettings = {
     default: '20000',
     check: wholeNumber(1, 1_000_000),
   },
+  QUESTION_SECONDS: {
+    description:
+      'Stop a question to a collection after this many seconds and answer 503. A question also stops when its client disconnects',
+    default: '10',
+    check: wholeNumber(1, 3600),
+  },
   UPLOAD_IDLE_SECONDS: {
     description: 'Abort an upload after this many seconds without data',
     default: '30',

@@ -18,6 +18,8 @@ export interface SegmentQuestion {
   readonly limit: number;
   /** An SQL condition on the rows `chunk` and `record`, or null. */
   readonly condition: { readonly sql: string; readonly parameters: readonly ThreadValue[] } | null;
+  /** Shared memory in which the caller writes 1 when the question has ended. */
+  readonly ended?: Int32Array;
 }
 
 /** Null when the collection has an index of FTS5. */
@@ -49,21 +51,41 @@ export function createQuestions(statements: ThreadStatements): Questions {
       return { chunks, words };
     },
     ask(question) {
+      const checkpoint = createCheckpoint(question.ended);
+      checkpoint();
       if (hasOldIndex(statements, question.collectionId)) return null;
-      const rank = createRanking(open(question.collectionId), question.words);
-      return takeVisible(rank, { statements, ...question });
+      const rank = createRanking(open(question.collectionId), { words: question.words, checkpoint });
+      return takeVisible(rank, { statements, checkpoint, ...question });
     },
   };
 }
 
+/** The deadline of a question has passed, or its client has disconnected. Nobody reads the answer. */
+class QuestionEnded extends Error {
+  override readonly name = 'QuestionEnded';
+  constructor() {
+    super('the question has ended');
+  }
+}
+
+/** Returns a function that throws once the question has ended. */
+function createCheckpoint(ended: Int32Array | undefined): () => void {
+  return () => {
+    if (ended !== undefined && Atomics.load(ended, 0) !== 0) throw new QuestionEnded();
+  };
+}
+
 /** Weighs the words, once, and returns a function that ranks the best chunks. */
-function createRanking(index: CollectionIndex, words: readonly string[]): (count: number) => RankedChunk[] {
+function createRanking(
+  index: CollectionIndex,
+  { words, checkpoint }: { words: readonly string[]; checkpoint: () => void },
+): (count: number) => RankedChunk[] {
   const { counts, segments } = index.find(words);
   const found = new Map(words.map((word, place) => [word, counts[place] as number]));
   const query = weighAll(words, found, index);
   const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
   // A word without a weight is in no chunk, so that its lists are not read.
-  const options = { ...query, weights: words.map((word) => weights.get(word) ?? 0) };
+  const options = { ...query, weights: words.map((word) => weights.get(word) ?? 0), checkpoint };
   return (count) => rankSegments(segments, { ...options, count }).map(toMatch);
 }
 
@@ -104,15 +126,20 @@ function hasOldIndex(statements: ThreadStatements, collectionId: string): boolea
 
 interface Taking extends Pick<SegmentQuestion, 'limit' | 'condition'> {
   readonly statements: ThreadStatements;
+  readonly checkpoint: () => void;
 }
 
 /** Returns the first `limit` visible chunks of a ranking that meet the condition. */
-function takeVisible(rank: (count: number) => RankedChunk[], { statements, limit, condition }: Taking): RankedChunk[] {
+function takeVisible(
+  rank: (count: number) => RankedChunk[],
+  { statements, checkpoint, limit, condition }: Taking,
+): RankedChunk[] {
   const matches: RankedChunk[] = [];
   let seen = 0;
   for (let count = condition === null ? 2 * limit + 5 : leastConditioned; ; count *= growth) {
     const ranked = rank(count);
     for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
+      checkpoint();
       const piece = ranked.slice(seen, seen + askedAtOnce);
       const visible = findVisible(
         statements,

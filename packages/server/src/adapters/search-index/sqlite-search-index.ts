@@ -6,6 +6,7 @@ import { metadataFilter } from '../full-text/metadata-filter.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { dropSegments } from './drop-segments.ts';
 import { addChunks, ask, countIndexed, findIndexErrors, rebuildSome, removeChunks } from './search-thread.ts';
+import { withSharedFlag } from './shared-flag.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /** Number of rows of FTS5 that one transaction deletes. */
@@ -45,15 +46,17 @@ export function createSqliteSearchIndex({
       return (await countIndexed(db, collectionId)) ?? old.statistics(db, collectionId);
     },
     async ask(db, question) {
-      const { collectionId, limit, filter } = question;
+      const { collectionId, limit, filter, signal } = question;
       const words = [...new Set(normaliseWords(question.words))];
       if (words.length === 0) return [];
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
-      const answer = await ask(db, {
-        ...{ collectionId, words, limit },
-        // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
-        condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
-      });
+      const asking = (ended?: Int32Array) =>
+        ask(db, {
+          ...{ collectionId, words, limit, ...(ended === undefined ? {} : { ended }) },
+          // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
+          condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
+        });
+      const answer = await (signal === undefined ? asking() : withSharedFlag(signal, asking));
       return answer === null ? old.ask(db, question) : [...answer];
     },
     check: findIndexErrors,

@@ -14,6 +14,7 @@ import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
+import { whileConnected } from '../../kernel/client-gone.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
@@ -123,11 +124,12 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         response: { 200: ChunkList(ScoredChunk) },
       },
     },
-    async (request) => {
-      const { projectId } = guard.callerOf(request);
-      const found = await chunks.query(projectId, request.params.collection_id, request.body);
-      return withTotal(listEnvelope({ items: found, hasMore: false }));
-    },
+    (request, reply) =>
+      whileConnected(reply, async (signal) => {
+        const { projectId } = guard.callerOf(request);
+        const found = await chunks.query(projectId, request.params.collection_id, request.body, signal);
+        return withTotal(listEnvelope({ items: found, hasMore: false }));
+      }),
   );
 }
 

@@ -33,8 +33,11 @@ export interface Chunks {
   list(of: ChunkListKey, query: ListQuery): Promise<Page<Chunk>>;
   update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
   remove(key: ChunkKey): Promise<void>;
-  /** Returns the chunks that match best, best first. */
-  query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
+  /**
+   * Returns the chunks that match best, best first.
+   * @param signal ends the search when it aborts
+   */
+  query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<ScoredChunk[]>;
 }
 
 /** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
@@ -104,14 +107,15 @@ export function createChunks(deps: ChunksDeps): Chunks {
       await find(key);
       if (!(await chunks.remove(key))) throw chunkNotFound(key.chunkId);
     },
-    async query(projectId, collectionId, body) {
+    async query(projectId, collectionId, body, signal) {
       await collections.find(projectId, collectionId);
       const measured = await measureText(body.query_text, () => 0);
       const words = [...measured.words.keys()];
       const topK = body.top_k ?? 3;
       // With a budget, some of the best chunks may be too long. Additional candidates can replace them.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
-      const hits = await deps.retrieve({ collectionId, text: body.query_text, words, limit, filter: body.filters });
+      const question = { collectionId, text: body.query_text, words, limit, filter: body.filters, signal };
+      const hits = await deps.retrieve(question);
       const threshold = body.score_threshold ?? 0;
       const good = hits.filter(({ score }) => score >= threshold);
       const stored = await chunks.fetch(

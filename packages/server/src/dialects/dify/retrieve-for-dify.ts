@@ -6,7 +6,7 @@ import { toFilter } from './to-filter.ts';
 /** The ports that the dialect translates to. */
 export interface DifyKnowledge {
   readonly chunks: {
-    query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
+    query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<ScoredChunk[]>;
   };
   readonly records: {
     name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
@@ -26,13 +26,15 @@ export async function retrieveForDify(
   { chunks, records }: DifyKnowledge,
   projectId: string,
   { knowledge_id: collectionId, query, retrieval_setting: setting, metadata_condition: condition }: DifyRetrieval,
+  signal?: AbortSignal,
 ): Promise<DifyRecords> {
   const filters = toFilter(condition);
-  const matches = await chunks.query(projectId, collectionId, {
+  const body = {
     query_text: query,
     top_k: setting?.top_k ?? defaultResults,
     ...(filters === undefined ? {} : { filters }),
-  });
+  };
+  const matches = await chunks.query(projectId, collectionId, body, signal);
   const found = scaleScores(matches).filter(({ score }) => score >= (setting?.score_threshold ?? 0));
   const recordIds = new Set(found.flatMap(({ record_id: id }) => id ?? []));
   const names = await records.name(projectId, [...recordIds]);

@@ -3,6 +3,7 @@ import { dialectOperations } from '@quartermaster/contract/operations';
 import type { App } from '../../http/app.ts';
 import type { CreateErrorWriter } from '../../http/error-writer.ts';
 import type { Guard } from '../../http/guard.ts';
+import { whileConnected } from '../../kernel/client-gone.ts';
 import { type DifyKnowledge, retrieveForDify } from './retrieve-for-dify.ts';
 import { toDifyError } from './to-dify-error.ts';
 
@@ -24,6 +25,9 @@ export function difyRoutes(scope: App, { guard, createErrorWriter, ...knowledge 
         response: { 200: DifyRecords, default: DifyError },
       },
     },
-    (request) => retrieveForDify(knowledge, guard.callerOf(request).projectId, request.body),
+    (request, reply) =>
+      whileConnected(reply, (signal) =>
+        retrieveForDify(knowledge, guard.callerOf(request).projectId, request.body, signal),
+      ),
   );
 }

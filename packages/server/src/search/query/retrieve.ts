@@ -33,8 +33,8 @@ export type Retrieve = (question: Question) => Promise<Hit[]>;
 const depth = 50;
 
 export function createRetrieve(chunks: ChunkIndex, deps: VectorSearchDeps | null): Retrieve {
-  const byWords = ({ collectionId, words, filter }: Question, limit: number): Promise<RankedChunk[]> =>
-    words.length === 0 ? Promise.resolve([]) : chunks.rank({ collectionId, words, limit, filter });
+  const byWords = ({ collectionId, words, filter, signal }: Question, limit: number): Promise<RankedChunk[]> =>
+    words.length === 0 ? Promise.resolve([]) : chunks.rank({ collectionId, words, limit, filter, signal });
   if (deps === null) {
     return async (question) => {
       const ranked = await byWords(question, question.limit);

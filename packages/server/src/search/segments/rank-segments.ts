@@ -21,6 +21,8 @@ export interface RankOptions {
   readonly perWord: number;
   /** Number of chunks to return. */
   readonly count: number;
+  /** Called before each window of chunks. It throws when the question has ended. */
+  readonly checkpoint?: () => void;
 }
 
 /** Number of chunks whose scores are added up together. */
@@ -61,6 +63,7 @@ function rankSegment(segment: RankedSegment, { options, window, best }: Ranking)
     if (list !== undefined) scorers.push({ scorer: createTermScorer(list, formula, lengths), bound: 0 });
   }
   for (window.from = 0; window.from < seqs.length && scorers.length > 0; window.from = window.to) {
+    options.checkpoint?.();
     window.to = Math.min(window.from + windowSize, seqs.length);
     for (const each of scorers) each.bound = each.scorer.boundWindow(window.from, window.to);
     scorers.sort((a, b) => b.bound - a.bound);

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { createMetrics } from '../../kernel/metrics.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { createQuestionMetrics, limitQuestions } from './limit-questions.ts';
+import type { Question, Retrieve } from './retrieve.ts';
+
+const question: Question = { collectionId: 'c', text: 'red', words: ['red'], limit: 3 };
+
+function createLimited(search: Retrieve) {
+  const registry = createMetrics();
+  const warnings: unknown[] = [];
+  const logger = { warn: (fields: object, event: string) => warnings.push({ ...fields, event }) } as unknown as Logger;
+  const signals: AbortSignal[] = [];
+  const limited = limitQuestions(
+    (asked) => {
+      if (asked.signal !== undefined) signals.push(asked.signal);
+      return search(asked);
+    },
+    { seconds: 7, logger, metrics: createQuestionMetrics(registry) },
+  );
+  const ended = async (reason: string) =>
+    Number(new RegExp(`questions_ended_total\\{reason="${reason}"\\} (\\d+)`).exec(await registry.metrics())?.[1] ?? 0);
+  return { limited, warnings, signals, ended };
+}
+
+const never: Retrieve = () => new Promise(() => {});
+
+test('the limit question_seconds ends a search, and names the time and what to do', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { limited, warnings, signals, ended } = createLimited(never);
+  const answer = limited(question);
+  t.mock.timers.tick(6999);
+  assert.equal(signals[0]?.aborted, false);
+  t.mock.timers.tick(1);
+  await assert.rejects(answer, (error) => {
+    assert.ok(error instanceof Problem);
+    assert.deepEqual([error.status, error.code, error.headers['Retry-After']], [503, 'SERVICE_UNAVAILABLE', '1']);
+    assert.match(error.message, /longer than 7 s and was stopped\. Retry later/);
+    return true;
+  });
+  assert.equal(signals[0]?.aborted, true);
+  assert.deepEqual(warnings, [{ collection_id: 'c', duration_ms: 7000, event: 'question timed out' }]);
+  assert.deepEqual([await ended('deadline'), await ended('client_gone')], [1, 0]);
+});
+
+test('a search ends when its client disconnects, and one that has not begun does not begin', async () => {
+  const { limited, warnings, signals, ended } = createLimited(never);
+  const client = new AbortController();
+  const answer = limited({ ...question, signal: client.signal });
+  client.abort();
+  await assert.rejects(answer, { name: 'AbortError' });
+  assert.equal(signals[0]?.aborted, true);
+  await assert.rejects(limited({ ...question, signal: client.signal }), { name: 'AbortError' });
+  assert.equal(signals.length, 1);
+  assert.deepEqual([await ended('deadline'), await ended('client_gone'), warnings], [0, 1, []]);
+});
+
+test('an answer in time leaves no timer and no listener', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { limited, signals, ended } = createLimited(async () => []);
+  const client = new AbortController();
+  assert.deepEqual(await limited({ ...question, signal: client.signal }), []);
+  t.mock.timers.tick(10_000);
+  client.abort();
+  assert.equal(signals[0]?.aborted, false);
+  assert.deepEqual([await ended('deadline'), await ended('client_gone')], [0, 0]);
+});

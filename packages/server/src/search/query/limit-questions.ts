@@ -1,0 +1,68 @@
+import type { Logger } from '../../kernel/log/logger.ts';
+import { Counter, type Registry } from '../../kernel/metrics.ts';
+import { Problem } from '../../kernel/problem.ts';
+import type { Retrieve } from './retrieve.ts';
+
+export interface QuestionLimits {
+  /** Seconds after which a question ends without an answer. */
+  readonly seconds: number;
+  readonly logger: Logger;
+  readonly metrics: QuestionMetrics;
+}
+
+/** Counts questions that ended without an answer. */
+export interface QuestionMetrics {
+  ended(reason: 'deadline' | 'client_gone'): void;
+}
+
+export function createQuestionMetrics(registry: Registry): QuestionMetrics {
+  const ended = new Counter({
+    name: 'quartermaster_questions_ended_total',
+    help: 'Questions that ended without an answer: the deadline passed, or the client disconnected.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  return { ended: (reason) => ended.inc({ reason }) };
+}
+
+/**
+ * Gives each question a deadline. A question ends at once when the deadline passes or its own signal aborts, even while it
+ * waits for a thread; its search then stops at the next checkpoint.
+ * @throws Problem SERVICE_UNAVAILABLE after the deadline, and the reason of the question's signal
+ */
+export function limitQuestions(retrieve: Retrieve, { seconds, logger, metrics }: QuestionLimits): Retrieve {
+  return async (question) => {
+    const { collectionId, signal: client } = question;
+    client?.throwIfAborted();
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const ending = new AbortController();
+    function end(reason: unknown): void {
+      reject(reason);
+      ending.abort(reason);
+    }
+    const timer = setTimeout(() => {
+      metrics.ended('deadline');
+      logger.warn({ collection_id: collectionId, duration_ms: seconds * 1000 }, 'question timed out');
+      end(tooSlow(seconds));
+    }, seconds * 1000);
+    const onGone = () => {
+      metrics.ended('client_gone');
+      end(client?.reason);
+    };
+    client?.addEventListener('abort', onGone, { once: true });
+    try {
+      return await Promise.race([retrieve({ ...question, signal: ending.signal }), ended]);
+    } finally {
+      clearTimeout(timer);
+      client?.removeEventListener('abort', onGone);
+    }
+  };
+}
+
+function tooSlow(seconds: number): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    `The search took longer than ${seconds} s and was stopped. Retry later, or ask with fewer words or a simpler filter.`,
+    { retryAfter: 1 },
+  );
+}
