@@ -73,12 +73,12 @@ async function measureLists(service: Service, folder: string): Promise<Row[]> {
     await writeFile(file, body);
     const bare = await start('bench/bare-server.ts', 1, { environment: { BENCH_BYTES: file } });
     // Alternates the two measurements, so that other load on the machine affects both.
-    const [warm, floor] = await timesByTurns(
+    const [warm, floor] = await measureAlternately(
       () => list(url),
       () => list(`${bare.urls[0]}/bytes`),
     );
     await bare.stop();
-    const [unchanged] = await timesByTurns(async () => {
+    const [unchanged] = await measureAlternately(async () => {
       const response = await fetch(url, { headers: { 'If-None-Match': etag } });
       assert.equal(response.status, 304);
       await response.arrayBuffer();
@@ -107,7 +107,7 @@ interface Times {
   readonly p99: number;
 }
 
-async function timesByTurns(...runs: ReadonlyArray<() => Promise<unknown>>): Promise<[Times, Times]> {
+async function measureAlternately(...runs: ReadonlyArray<() => Promise<unknown>>): Promise<[Times, Times]> {
   const took = runs.map(() => [] as number[]);
   for (let round = 0; round < 100; round++) {
     for (const [index, run] of runs.entries()) {

@@ -82,14 +82,14 @@ async function startTexts(client: Quartermaster): Promise<Started> {
   const { collection_id: collection } = await client.collections.create({ name: 'texts', type: 'text' });
   const ids: string[] = [];
   const rest = Array.from({ length: loads.texts }, (_, n) => n);
-  const lane = async () => {
+  const post = async () => {
     for (let n = rest.pop(); n !== undefined; n = rest.pop()) {
       ids.push(
         (await client.records.create(collection, { type: 'text', content: `Text ${n}. `.repeat(20) })).record_id,
       );
     }
   };
-  await Promise.all([lane(), lane(), lane(), lane()]);
+  await Promise.all([post(), post(), post(), post()]);
   return { ended: settledRecord(client, collection, ids.at(-1) ?? '') };
 }
 

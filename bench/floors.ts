@@ -29,9 +29,9 @@ export async function durableFileRate(folder: string, lanes: number, seconds: nu
   const end = performance.now() + seconds * 1000;
   let created = 0;
   await Promise.all(
-    Array.from({ length: lanes }, async (_, lane) => {
+    Array.from({ length: lanes }, async (_, writer) => {
       for (let i = 0; performance.now() < end; i++) {
-        const name = join(target, `${lane}-${i}`);
+        const name = join(target, `${writer}-${i}`);
         const file = await open(`${name}.part`, 'wx');
         await file.write(content);
         await file.sync();

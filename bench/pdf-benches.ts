@@ -19,7 +19,7 @@ const wanted = 0.35;
 export async function pdfBenches(folder: string): Promise<Row[]> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'pages.pdf');
-  const bytes = madeOfPages();
+  const bytes = createPages();
   await writeFile(file, bytes);
   const read = () => readPdf(bytes);
   const { blocks } = await read();
@@ -83,7 +83,7 @@ async function timed(act: () => unknown): Promise<Timed> {
 
 const perSecond = (seconds: number) => (pages / seconds).toFixed(0);
 
-function madeOfPages(): Buffer {
+function createPages(): Buffer {
   const text = createText();
   const pageOf = (page: number): Placed[] => {
     const lines: Placed[] = [{ x: 60, y: 770, text: 'A running head', size: 8 }];

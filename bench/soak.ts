@@ -91,7 +91,7 @@ function execute(
     ...{ bundle_id: 'soak', plugin_id: 'work', input_params: { text: 'x'.repeat(200) } },
     credentials: { TOKEN: credential },
   });
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (remaining > 0) {
       remaining -= 1;
       if (Math.random() < 1 / runsPerKill) counts.childrenKilled += killOneOf(childrenOf(service.pid));
@@ -103,7 +103,7 @@ function execute(
       if (answer === null && service.process.signalCode !== null) return;
     }
   };
-  return { left: () => remaining, over: Promise.all(Array.from({ length: lanes }, lane)) };
+  return { left: () => remaining, over: Promise.all(Array.from({ length: lanes }, worker)) };
 }
 
 function killOneOf(pids: readonly number[]): number {

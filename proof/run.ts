@@ -86,9 +86,9 @@ function writePages(written: Report): void {
 
 type Ran = Report['parts'][number] & { readonly findings: readonly Finding[] };
 
-async function runInTurn(lane: readonly Part[]): Promise<Ran[]> {
+async function runInTurn(parts: readonly Part[]): Promise<Ran[]> {
   const done: Ran[] = [];
-  for (const part of lane) done.push(await run(part));
+  for (const part of parts) done.push(await run(part));
   return done;
 }
 

@@ -14,7 +14,7 @@ interface Output {
   readonly timestamp: number;
   readonly resolution: Resolution;
 }
-/** What the clock of `from_timezone` did at that time: shown once, twice (clocks went back) or never (went forward). */
+/** How often the clock of `from_timezone` showed this time: once, twice (clocks went back) or never (clocks went forward). */
 type Resolution = 'exact' | 'repeated' | 'skipped';
 
 const dayMs = 86_400_000;

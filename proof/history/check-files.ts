@@ -1,4 +1,4 @@
-import { type CheckOptions, fates, getJson, inTurns, only } from './check-options.ts';
+import { type CheckOptions, fates, forEachConcurrently, getJson, only } from './check-options.ts';
 import { type Fate, fateOf } from './history.ts';
 import { sendRequest, type Target } from './send-request.ts';
 
@@ -72,7 +72,7 @@ async function checkContents(
   const inDoubt = [...files.values()].filter(({ file_id }) => !acknowledged.has(file_id)).slice(0, contents);
   const wanted = new Map(inDoubt.map(({ file_id, sha256 }) => [file_id, sha256]));
   for (const { request, answer } of checked) wanted.set(answer?.id ?? '', request.content.sha256);
-  await inTurns([...wanted], async ([fileId, sha256]) => {
+  await forEachConcurrently([...wanted], async ([fileId, sha256]) => {
     const read = await sendRequest(target, { what: 'read file', fileId, sha256 });
     const fate = acknowledged.has(fileId) ? 'acknowledged' : 'listed';
     if (read?.sha256 === undefined) findings.add('lost', `${fileId} is ${fate} and cannot be read: ${read?.status}`);

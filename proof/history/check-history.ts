@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkUploads } from './check-files.ts';
-import { type CheckOptions, fates, getJson, inTurns, only } from './check-options.ts';
+import { type CheckOptions, fates, forEachConcurrently, getJson, only } from './check-options.ts';
 import { fateOf } from './history.ts';
 import { sendRequest } from './send-request.ts';
 
@@ -15,7 +15,7 @@ async function checkRecords(options: CheckOptions): Promise<void> {
   const { target, operations, findings } = options;
   const deleted = fates(operations, 'delete record', ({ recordId }) => recordId);
   const records = only(operations, 'create record').filter((one) => fateOf(one) === 'done');
-  await inTurns(records, async ({ request, answer }) => {
+  await forEachConcurrently(records, async ({ request, answer }) => {
     const path = `${target.filesUrl}/v1/collections/${request.collectionId}/records/${answer?.id}`;
     const fate = deleted.get(answer?.id ?? '');
     let record = await ended(options, path);
@@ -55,7 +55,7 @@ async function ended({ target, workEndsWithin = 120_000 }: CheckOptions, url: st
 async function checkRuns(options: CheckOptions): Promise<void> {
   const { target, operations, findings, upstreamCalls } = options;
   const started = only(operations, 'start run').filter((one) => fateOf(one) === 'done');
-  await inTurns(started, async ({ answer }) => {
+  await forEachConcurrently(started, async ({ answer }) => {
     const run = await ended(options, `${target.pluginsUrl}/v1/runs/${answer?.id}`);
     if (run.status === 404) findings.add('lost', `the run ${answer?.id} was acknowledged and is not there`);
     else if (run.state !== 'ended') findings.add('stuck', `the run ${answer?.id} is ${run.text}`);

@@ -48,7 +48,7 @@ export async function getJson(target: Target, url: string): Promise<{ status: nu
 }
 
 /** Acts on all items, at most four at a time. */
-export async function inTurns<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   const next = async () => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await act(item);

@@ -22,7 +22,7 @@ export type FindingKind =
 export interface Finding {
   readonly kind: FindingKind;
   readonly text: string;
-  /** What the proof did to the service. */
+  /** The actions of the proof before the finding. */
   readonly context?: string;
 }
 

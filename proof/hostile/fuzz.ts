@@ -29,8 +29,8 @@ export async function fuzz(options: PartOptions): Promise<PartReport> {
     const operations = (await readOperations(service)).filter(({ id }) => !leftOut.has(id));
     const health = probeHealth(service);
     let sent = 0;
-    const attack = async (lane: number) => {
-      const draw = random.fork(`lane ${lane}`);
+    const attack = async (worker: number) => {
+      const draw = random.fork(`lane ${worker}`);
       const known = createKnownIds(draw, ids);
       while (sent++ < requests) {
         const operation = draw.pick(operations) as ApiOperation; // the documents have at least one operation

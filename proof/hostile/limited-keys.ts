@@ -110,8 +110,8 @@ export async function limitedKeys(options: PartOptions): Promise<PartReport> {
       }
     });
     const health = probeHealth(service);
-    const attack = async (lane: number) => {
-      const random = options.random.fork(`limited ${lane}`);
+    const attack = async (worker: number) => {
+      const random = options.random.fork(`limited ${worker}`);
       while (counts.sent++ < requests) {
         const caller = random.pick(callers) as Caller; // there are several
         const { cell, answer, isList } = await sendGenerated(service, first.id, { caller, random });

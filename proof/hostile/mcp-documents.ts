@@ -92,8 +92,8 @@ export async function mcpDocuments(options: PartOptions): Promise<PartReport> {
     const health = probeHealth(service);
     const schemas = await readSchemas(`${service.filesUrl}/mcp`, first.key);
     const requests = options.slice ? 600 : 6_000;
-    const attack = async (lane: number) => {
-      const random = options.random.fork(`mcp ${lane}`);
+    const attack = async (worker: number) => {
+      const random = options.random.fork(`mcp ${worker}`);
       while (counts.requests++ < requests) {
         const { base, path } = random.pick(places) ?? { base: service.filesUrl, path: '/mcp' };
         const caller = random.pick(callers) as Caller; // there are several

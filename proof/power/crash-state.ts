@@ -47,12 +47,12 @@ interface Drawing {
 /** Returns the entries of every folder that survive. */
 function namesAfter(recording: Recording, cut: Cut, random: Random, counts: Drawing['counts']) {
   const folders = new Map(recording.nodes.map((node) => [node, new Map(node.live)]));
-  const journal = cut.model === 'ordered' ? durableBefore(recording.syncs, cut.at) : 0;
+  const numDurable = cut.model === 'ordered' ? durableBefore(recording.syncs, cut.at) : 0;
   let isCut = false;
   for (const { at, names } of recording.names) {
     if (at >= cut.at) break;
     const folder = names.at(-1)?.folder;
-    const isDurable = at < journal || (folder !== undefined && at < durableBefore(folder.syncs, cut.at));
+    const isDurable = at < numDurable || (folder !== undefined && at < durableBefore(folder.syncs, cut.at));
     if (isDurable) counts.durable += 1;
     else {
       const survives = !isCut && random.chance(cut.survival);

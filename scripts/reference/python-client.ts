@@ -39,7 +39,7 @@ function mergeSchemas(first: Schemas, second: Schemas): Schemas {
   return { ...first, ...second };
 }
 
-/** What stands for each construct in the client without `async`, in this order. */
+/** The replacement of each asynchronous construct in the synchronous client, in this order. */
 const replacements: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bawait asyncio\.to_thread\(([\w.]+)(?:, )?/g, '$1('],
   [/\bawait asyncio\.sleep\(/g, 'time.sleep('],

@@ -35,10 +35,10 @@ const lanes = 4;
 
 async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   const queue = items.values();
-  const lane = async () => {
+  const worker = async () => {
     for (const item of queue) await act(item);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: lanes }, worker));
 }
 
 /** Loads a set through the API, one record per document. Returns the collection. */

@@ -12,7 +12,7 @@ import { openProbe, type Probe } from '../support/probe-bundle.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const canary = 'canary-7a3f1c95-of-the-credentials';
-const sealingKey = Buffer.alloc(32, 7).toString('base64url');
+const encryptionKey = Buffer.alloc(32, 7).toString('base64url');
 
 interface RunRequest {
   readonly plugin: 'read' | 'write' | 'think';
@@ -105,9 +105,9 @@ async function databaseUrl(t: TestContext): Promise<string> {
   return url;
 }
 
-async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
+async function killedRuns(t: TestContext, isEncrypted: boolean): Promise<void> {
   const probe = await openProbe(t);
-  const settings = sealed ? { SEALING_KEY: sealingKey } : { DATABASE_URL: await databaseUrl(t) };
+  const settings = isEncrypted ? { SEALING_KEY: encryptionKey } : { DATABASE_URL: await databaseUrl(t) };
   const first = await start(t, probe, { settings });
   const credentials = { token: canary };
   const wanted = {
@@ -136,10 +136,10 @@ async function killedRuns(t: TestContext, sealed: boolean): Promise<void> {
   assert.equal(probe.count('/write?q=plain'), 1, 'a writing plugin is never run twice');
   for (const name of ['guarded', 'repeating']) {
     const { outcome, error } = runs[name];
-    if (sealed) assert.equal(outcome, 'succeeded', JSON.stringify(error));
+    if (isEncrypted) assert.equal(outcome, 'succeeded', JSON.stringify(error));
     else assert.deepEqual(error.details, [{ reason: 'credentials_not_kept', has_begun: true }]);
   }
-  assert.equal(probe.count('/read?q=guarded'), sealed ? 2 : 1);
+  assert.equal(probe.count('/read?q=guarded'), isEncrypted ? 2 : 1);
   assert.equal(await second.stop(), 0);
   assert.deepEqual(await filesWith(first.folder, canary), [], 'nor afterwards');
   for (const output of [first.log(), second.log()]) assert.ok(!output.includes(canary));

@@ -161,7 +161,7 @@ test('[restore] a changed backup is refused and nothing is restored, unless the 
   await assert.rejects(command({}, target.with(1, join(into, 'nowhere'))), /The folder .*nowhere does not exist/);
 });
 
-interface MadeBackup {
+interface FinishedBackup {
   readonly folder: string;
   readonly known: readonly KnownStores[];
 }
@@ -169,19 +169,19 @@ interface MadeBackup {
 /** Creates several backups while callers use the stores. Returns each with the facts that must hold of it. */
 async function backUpWhileUsed(
   { client }: StartedService,
-  make: (name: string) => Promise<string>,
-): Promise<MadeBackup[]> {
+  backUp: (name: string) => Promise<string>,
+): Promise<FinishedBackup[]> {
   const callers = Array.from({ length: callersAtOnce }, createStoreCaller);
-  const finished: MadeBackup[] = [];
+  const finished: FinishedBackup[] = [];
   for (let number = 0; number < backups; number++) {
     await useStores(callers, client, (calls) => calls >= callsBefore);
     const before = callers.map(rememberNow);
-    let isMade = false;
+    let isFinished = false;
     const [folder] = await Promise.all([
-      make(`backup-${number}`).finally(() => {
-        isMade = true;
+      backUp(`backup-${number}`).finally(() => {
+        isFinished = true;
       }),
-      useStores(callers, client, (calls) => isMade || calls >= callsMeanwhile),
+      useStores(callers, client, (calls) => isFinished || calls >= callsMeanwhile),
     ]);
     finished.push({
       folder,
@@ -209,7 +209,7 @@ async function useStores(
 async function checkCopy(
   t: TestContext,
   key: string,
-  { folder, known }: MadeBackup,
+  { folder, known }: FinishedBackup,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const data = await temporaryFolder(t);

@@ -36,7 +36,7 @@ interface Given {
   readonly pdf: string;
 }
 
-/** What a page needs of the package. A test of a server has no types for an import in a browser. */
+/** The type of the package for code that runs in a page. Tests of a server have no types for an import in a browser. */
 type Client = typeof import('@quartermaster/client');
 
 /** Runs in the page, which has no other names than its own. */

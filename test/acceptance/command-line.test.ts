@@ -185,10 +185,10 @@ test('[commands] files are uploaded, listed, downloaded and deleted', async (t) 
   assert.equal(file.file_name, 'library.md');
   const folder = await run(['files', 'upload', '.'], inHome);
   assert.deepEqual([folder.code, folder.errors], [66, 'quartermaster: . is a folder. Name a file.\n']);
-  const several = await run(['files', 'upload', 'library.md', 'missing.md', 'wrong.xyz', 'empty.md'], inHome);
-  assert.equal(several.code, 66, several.errors);
-  assert.match(several.output, /^\S+ {2}library\.md\n\S+ {2}empty\.md\n$/);
-  assert.match(several.errors, /^quartermaster: missing\.md does not exist\. Check the path\.$/m);
+  const uploads = await run(['files', 'upload', 'library.md', 'missing.md', 'wrong.xyz', 'empty.md'], inHome);
+  assert.equal(uploads.code, 66, uploads.errors);
+  assert.match(uploads.output, /^\S+ {2}library\.md\n\S+ {2}empty\.md\n$/);
+  assert.match(uploads.errors, /^quartermaster: missing\.md does not exist\. Check the path\.$/m);
 
   const listed = await run(['files', 'list', '--name', 'library.md', '--limit', '1']);
   assert.match(listed.output, /^FILE +NAME +PURPOSE +BYTES +CREATED\n\S+ +library\.md +record_file +\d+ +\d{4}-/);

@@ -90,10 +90,10 @@ async function filesHold(folder: string, text: string): Promise<string[]> {
 
 test('[profiles] credentials are stored encrypted under a name and used by this name in execute, verify, the direct call and MCP', async (t) => {
   const place = await preparePlace(t);
-  const sealingKey = await command(place, ['profile', 'new-key']);
+  const encryptionKey = await command(place, ['profile', 'new-key']);
   const service = await startService(t, {
     folder: place.data,
-    settings: { ...place.settings, SEALING_KEY: sealingKey },
+    settings: { ...place.settings, SEALING_KEY: encryptionKey },
   });
   const call = caller(service);
 
@@ -164,12 +164,12 @@ test('[profiles] only keys of its project can use a profile, only for its bundle
 
   const [projects] = (await command(place, ['project', 'list'])).split('\n').slice(-1);
   const ownProject = /proj\w+/.exec(projects ?? '')?.[0] ?? assert.fail('a project');
-  const makeKey = (project: string, scopes: string) =>
+  const createKey = (project: string, scopes: string) =>
     command(place, ['key', 'create', project, '--name', 'k', '--scopes', scopes]);
-  const user = caller(service, await makeKey(ownProject, 'plugins'));
+  const user = caller(service, await createKey(ownProject, 'plugins'));
   const stranger = caller(
     service,
-    await makeKey(await command(place, ['project', 'create', 'other']), 'plugins,admin'),
+    await createKey(await command(place, ['project', 'create', 'other']), 'plugins,admin'),
   );
   const nobody = caller(service, null);
 

@@ -12,7 +12,7 @@ import {
 import { type SignedIn, setUp } from '../support/administrator.ts';
 import { type StartedService, startService } from '../support/service.ts';
 
-/** What a dialect answers: its status, its own code (Dify only) and the code of the service. */
+/** The answer of a dialect: its status, its own code (Dify only) and the code of the service. */
 type Outcome = readonly [status: number, code: number | undefined, serviceCode: string | undefined];
 
 async function askDify({ filesUrl }: StartedService, collectionId: string, headers: Record<string, string>) {

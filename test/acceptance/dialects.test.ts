@@ -61,13 +61,13 @@ function openLibrary(): Promise<string> {
       ['Horaires', 'La library ouvre à neuf heures.', { lang: 'fr', year: '2026', day: '2026-05-01' }],
     ] as const;
     for (const [title, content, metadata] of texts) {
-      const made = await client.records.create(id, { type: 'text', title, content, metadata });
-      await settledRecord(client, id, made.record_id);
+      const record = await client.records.create(id, { type: 'text', title, content, metadata });
+      await settledRecord(client, id, record.record_id);
     }
     const content = new Blob(['# Parking\n\nCars park behind.']);
     const file = await client.files.upload(content, { name: 'parking.md' });
-    const made = await client.records.create(id, { type: 'file', file_id: file.file_id });
-    await settledRecord(client, id, made.record_id);
+    const record = await client.records.create(id, { type: 'file', file_id: file.file_id });
+    await settledRecord(client, id, record.record_id);
     return id;
   })();
   return library;

@@ -54,9 +54,9 @@ async function uploadUntilKilled(
   let acknowledgedNow = 0;
   let killed: Promise<void> | undefined;
   await Promise.all(
-    Array.from({ length: lanes }, async (_, lane) => {
+    Array.from({ length: lanes }, async (_, worker) => {
       for (let i = 0; i < uploadsPerRound && killed === undefined; i++) {
-        const name = `${round}-${lane}-${i}.txt`;
+        const name = `${round}-${worker}-${i}.txt`;
         const content = Buffer.from(randomBytes(randomInt(1, 100_000)).toString('hex'));
         const hash = createHash('sha256').update(content).digest('hex');
         sent.set(name, hash);

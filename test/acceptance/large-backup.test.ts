@@ -23,7 +23,7 @@ async function backUpAndRestore(t: TestContext, large: LargeStore) {
     return await run(process.execPath, [main, ...args], { env, maxBuffer: 2 ** 24 });
   };
   return {
-    made: await command('backup', backup),
+    backedUp: await command('backup', backup),
     back: await command('restore', backup, restored),
     restored,
     key: service.key,
@@ -31,17 +31,17 @@ async function backUpAndRestore(t: TestContext, large: LargeStore) {
 }
 
 test('[backup] a store with a file of 1 GiB is backed up, restored and started', async (t) => {
-  const { made, back, restored, key } = await backUpAndRestore(t, { smallFiles: 1, largeBytes: oneGiB });
-  assert.deepEqual(JSON.parse(made.stdout).faults, []);
-  assert.match(made.stderr, /2 of 2 files, 1\.0 of 1\.0 GiB/);
+  const { backedUp, back, restored, key } = await backUpAndRestore(t, { smallFiles: 1, largeBytes: oneGiB });
+  assert.deepEqual(JSON.parse(backedUp.stdout).faults, []);
+  assert.match(backedUp.stderr, /2 of 2 files, 1\.0 of 1\.0 GiB/);
   assert.deepEqual(JSON.parse(back.stdout).faults, []);
   const service = await startService(t, { folder: restored, key, settings: { MAX_FILE_BYTES: String(oneGiB) } });
   assert.equal(await service.stop(), 0);
 });
 
 test('[backup] a store with 20,000 small files is backed up and restored, with few lines of progress', async (t) => {
-  const { made, back } = await backUpAndRestore(t, { smallFiles: 20_000, largeBytes: 0 });
-  for (const { stdout, stderr } of [made, back]) {
+  const { backedUp, back } = await backUpAndRestore(t, { smallFiles: 20_000, largeBytes: 0 });
+  for (const { stdout, stderr } of [backedUp, back]) {
     const { blobs, faults } = JSON.parse(stdout);
     assert.deepEqual([blobs, faults], [20_000, []]);
     assert.match(stderr, /20,000 of 20,000 files, [\d.]+ of [\d.]+ KiB/);

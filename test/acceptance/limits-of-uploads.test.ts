@@ -62,7 +62,7 @@ function startUpload() {
     Expect: '100-continue',
   };
   const request = sendRequest(`${limited.service.filesUrl}/v1/files`, { method: 'POST', headers });
-  const admitted = new Promise<boolean>((resolve) => {
+  const isAccepted = new Promise<boolean>((resolve) => {
     request.on('continue', () => resolve(true));
     request.on('response', () => resolve(false));
   });
@@ -75,13 +75,13 @@ function startUpload() {
     });
   });
   request.flushHeaders();
-  return { admitted, answered, end: () => request.end(rest) };
+  return { isAccepted: isAccepted, answered, end: () => request.end(rest) };
 }
 
 test('the limit uploads_in_flight accepts exactly as many uploads at once and refuses one more', async () => {
   const row = limited.limit('uploads_in_flight');
   const uploads = Array.from({ length: row.value }, startUpload);
-  assert.deepEqual(await Promise.all(uploads.map(({ admitted }) => admitted)), Array(row.value).fill(true));
+  assert.deepEqual(await Promise.all(uploads.map(({ isAccepted }) => isAccepted)), Array(row.value).fill(true));
   const further = startUpload();
   assertRefused(row, await further.answered);
   for (const { end } of uploads) end();

@@ -122,7 +122,7 @@ test('[mcp] only a key with scope collections has knowledge tools, and only a ke
       ].join('');
       seen[name].push(status === 200 ? kinds : String(status));
       if (key !== null && status === 200 && names.includes('search')) continue;
-      // What is not listed cannot be called either.
+      // A tool that is not listed cannot be called either.
       const { body: called } = await askMcp(url, key, 'tools/call', { name: 'search', arguments: { query: 'otters' } });
       assert.equal(JSON.stringify(called).includes('Otters'), false, `${name} ${url}`);
       assert.ok(called.error !== undefined, `${name} ${url}`);

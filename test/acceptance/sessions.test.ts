@@ -181,7 +181,7 @@ test('[session] a session has the permissions of a key in the project that it na
   assert.equal(list.length, 1);
   const path = `/v1/files/${list[0]?.file_id}/content`;
   const session = { cookie: admin.cookie, [consoleTokenHeader]: admin.consoleToken };
-  const plain = (wanted: string) => fetch(service.filesUrl + wanted, { headers: session });
+  const plain = (body: string) => fetch(service.filesUrl + body, { headers: session });
   assert.equal(await (await plain(`${path}?project_id=${admin.projectId}`)).text(), 'text');
   assert.equal(await codeOf(await plain(path)), 'REQUEST_VALIDATION_ERROR');
 
@@ -246,7 +246,7 @@ test('[keys] a key with scope admin manages only its own project and grants only
   const { service, admin } = await start(t);
   const keys = `/v1/projects/${admin.projectId}/keys`;
   const other = await dataOf<Project>(await admin.ask('POST', '/v1/projects', { body: { name: 'other' } }));
-  const make = async (scopes: string[]) =>
+  const createKey = async (scopes: string[]) =>
     (await dataOf<NewApiKey>(await admin.ask('POST', keys, { body: { name: scopes.join(), scopes } }))).key;
   const ask = (key: string, method: string, path: string, wanted?: unknown) =>
     fetch(service.filesUrl + path, {
@@ -254,7 +254,7 @@ test('[keys] a key with scope admin manages only its own project and grants only
       headers: { ...(wanted === undefined ? {} : json), Authorization: `Bearer ${key}` },
       body: wanted === undefined ? null : JSON.stringify(wanted),
     });
-  const manager = await make(['admin', 'files']);
+  const manager = await createKey(['admin', 'files']);
   const mine = await dataOf<Project[]>(await ask(manager, 'GET', '/v1/projects'));
   assert.deepEqual(
     mine.map(({ project_id }) => project_id),
@@ -267,7 +267,7 @@ test('[keys] a key with scope admin manages only its own project and grants only
     assert.equal((await ask(manager, 'GET', path)).status, 404);
     assert.equal((await ask(manager, 'POST', path, { name: 'x', scopes: ['files'] })).status, 404);
   }
-  const plain = await make(['files', 'collections', 'plugins']);
+  const plain = await createKey(['files', 'collections', 'plugins']);
   for (const path of ['/v1/projects', keys]) assert.equal((await ask(plain, 'GET', path)).status, 403);
   assert.equal((await ask(plain, 'GET', '/v1/session')).status, 401);
 });

@@ -17,7 +17,7 @@ async function importFrom(origin: string | null, options: McpArguments, url = ad
   const overrides = origin === null ? '' : JSON.stringify({ 'https://mcp.notes.example': origin });
   const environment = { QUARTERMASTER_EGRESS_OVERRIDES: overrides };
   const { lines, folder } = await importFromServer(url, options, { credentials: { TOKEN }, environment });
-  return { told: lines.join('\n'), folder };
+  return { output: lines.join('\n'), folder };
 }
 
 async function temporaryFolder(t: TestContext): Promise<string> {
@@ -31,9 +31,9 @@ for (const style of ['stateful', 'stateless'] as const) {
     const server = await startToolServer(style);
     t.after(() => server.close());
     const out = await temporaryFolder(t);
-    const { told } = await importFrom(server.origin, { out, bearer: 'TOKEN' });
-    assert.match(told, /note: The server also offers prompts, which plugins do not support\./);
-    assert.match(told, /3 of 3 tools imported into/);
+    const { output } = await importFrom(server.origin, { out, bearer: 'TOKEN' });
+    assert.match(output, /note: The server also offers prompts, which plugins do not support\./);
+    assert.match(output, /3 of 3 tools imported into/);
 
     const world = await openWorld({ folder: out, upstream: server.origin });
     t.after(() => world.close());
@@ -105,7 +105,7 @@ test('a changed description of a tool is reported as a difference, and the tool 
 
   const changed = await importFrom(server.origin, { out, bearer: 'TOKEN' });
   assert.equal(changed.folder, null);
-  assert.match(changed.told, /~ "search-notes" \/description: "Searches the notes\." → "Searches.*\\u001b\[2J Send/);
+  assert.match(changed.output, /~ "search-notes" \/description: "Searches the notes\." → "Searches.*\\u001b\[2J Send/);
   assert.equal(await readFile(file, 'utf8'), before);
   await importFrom(server.origin, { out, bearer: 'TOKEN', accept: true });
   assert.match(await readFile(file, 'utf8'), /eve@example\.com/);
@@ -123,8 +123,8 @@ test('an import selects, renames and describes tools, and later imports repeat t
   );
   const chosen = { operations: ['search-notes', 'draw'], rename: { 'search-notes': 'find' }, describe: texts };
   const first = await importFrom(server.origin, { out, bearer: 'TOKEN', id: 'team', ...chosen });
-  assert.match(first.told, /not imported: delete_note: not chosen/);
-  assert.match(first.told, /2 of 3 tools imported/);
+  assert.match(first.output, /not imported: delete_note: not chosen/);
+  assert.match(first.output, /2 of 3 tools imported/);
   await importFrom(server.origin, { out, bearer: 'TOKEN', id: 'team' });
   const find = parse(await readFile(join(out, 'team', 'find.yaml'), 'utf8'));
   assert.deepEqual([find.name.zh, find.description.en, find.mcp.tool], ['查找', 'Finds notes.', 'search-notes']);

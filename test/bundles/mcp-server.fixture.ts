@@ -34,7 +34,7 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
         : { enableJsonResponse: true },
     );
     // The SDK's own type of a transport conflicts with exactOptionalPropertyTypes.
-    await makeServer(description).connect(transport as Parameters<McpServer['connect']>[0]);
+    await createToolServer(description).connect(transport as Parameters<McpServer['connect']>[0]);
     return transport;
   }
 
@@ -74,7 +74,7 @@ export async function startToolServer(style: 'stateful' | 'stateless'): Promise<
   };
 }
 
-function makeServer(description: string): McpServer {
+function createToolServer(description: string): McpServer {
   const server = new McpServer({ name: 'Notes', version: '2.1.0' }, { instructions: 'Notes of a team.' });
   const hit = z.object({ id: z.string(), score: z.number() });
   server.registerTool(

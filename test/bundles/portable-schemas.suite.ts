@@ -6,7 +6,7 @@ import { createRandom, generateValue } from './generate-input.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What a comparison of all plugins of a catalogue has seen. */
+/** The counts of a comparison of all plugins of a catalogue. */
 export interface Compared {
   schemas: number;
   /** Values that the schemas of the plugins accept and refuse. */

@@ -18,7 +18,7 @@ interface QrCode {
   readonly size: number;
 }
 
-async function make(text: string, options: { error_correction?: Level; scale?: number; margin?: number } = {}) {
+async function generate(text: string, options: { error_correction?: Level; scale?: number; margin?: number } = {}) {
   const input = { error_correction: 'M' as Level, scale: 3, margin: 4, ...options, text };
   return (await run(input, context)) as QrCode; // the output of the handler; another test checks its schema
 }
@@ -36,8 +36,8 @@ function read(qrCode: QrCode): { text: string; version: number } {
   return { text: code.data, version: code.version };
 }
 
-async function assertReadable(text: string, options: Parameters<typeof make>[1]): Promise<QrCode> {
-  const qrCode = await make(text, options);
+async function assertReadable(text: string, options: Parameters<typeof generate>[1]): Promise<QrCode> {
+  const qrCode = await generate(text, options);
   assert.deepEqual(read(qrCode), { text, version: qrCode.version });
   return qrCode;
 }
@@ -87,7 +87,7 @@ for (const [character, error_correction, first, last] of capacities) {
     assert.equal(await versionOf(first), 1);
     assert.equal(await versionOf(first + 1), 2);
     assert.equal(await versionOf(last), 40);
-    await assert.rejects(make(character.repeat(last + 1), { error_correction }), Rejected);
+    await assert.rejects(generate(character.repeat(last + 1), { error_correction }), Rejected);
   });
 }
 
@@ -117,7 +117,7 @@ for (const error_correction of levels) {
   test(`every version from 1 to 40, full to the last byte, can be read back at level ${error_correction}`, async () => {
     for (const [index, capacity] of byteCapacities[error_correction].entries()) {
       const text = Array.from({ length: capacity }, (_, at) => String.fromCharCode(97 + ((at * at) % 26))).join('');
-      const qrCode = await make(text, { error_correction, scale: 2 });
+      const qrCode = await generate(text, { error_correction, scale: 2 });
       assert.equal(qrCode.version, index + 1);
       // jsQR 1.4.0 searches a row of version 23's alignment patterns at 74, where the standard has 78. Level L cannot
       // repair the resulting errors; the other levels can.
@@ -143,7 +143,7 @@ test('random texts can be read back', async () => {
 });
 
 test('a damaged code of the highest level can still be read', async () => {
-  const qrCode = await make('https://example.com/', { error_correction: 'H', scale: 4 });
+  const qrCode = await generate('https://example.com/', { error_correction: 'H', scale: 4 });
   const { data, width, height } = pictureOf(qrCode);
   const damaged = new Uint8ClampedArray(data);
   // A white square of 5 × 5 modules covers the centre.
@@ -153,18 +153,18 @@ test('a damaged code of the highest level can still be read', async () => {
 });
 
 test('scale and margin give the size of the picture, the margin is white', async () => {
-  const qrCode = await make('size', { scale: 7, margin: 3 });
+  const qrCode = await generate('size', { scale: 7, margin: 3 });
   const picture = pictureOf(qrCode);
   assert.equal(qrCode.size, (17 + 4 * qrCode.version + 2 * 3) * 7);
   assert.deepEqual([picture.width, picture.height], [qrCode.size, qrCode.size]);
   assert.ok(picture.data.subarray(0, qrCode.size * 4 * 3 * 7).every((value) => value === 255));
   assert.equal(picture.data[(3 * 7 * qrCode.size + 3 * 7) * 4], 0);
-  const bare = await make('size', { scale: 1, margin: 0 });
+  const bare = await generate('size', { scale: 1, margin: 0 });
   assert.equal(pictureOf(bare).width, 17 + 4 * bare.version);
 });
 
 test('the SVG shows the same modules as the PNG', async () => {
-  const qrCode = await make('the same', { scale: 1, margin: 2 });
+  const qrCode = await generate('the same', { scale: 1, margin: 2 });
   const { data, width } = pictureOf(qrCode);
   const dark = new Set<string>();
   for (const [, x = 0, y = 0, length = 0] of qrCode.svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {

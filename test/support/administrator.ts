@@ -10,7 +10,7 @@ export interface SignedIn {
   readonly consoleToken: string;
   readonly projectId: string;
   /** Sends a request with cookie, second token, project and the header of writes. All of them may be overridden. */
-  ask(method: string, path: string, wish?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
+  ask(method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
 }
 
 export const administrator = { name: 'Ada', password: 'seven otters paint slowly' } as const;

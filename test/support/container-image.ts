@@ -12,7 +12,7 @@ const suite = 'bookworm';
 /** Debian without any package that the image needs, so that a package missing in the Dockerfile is noticed. */
 const cachedDebian = join(root, 'node_modules/.cache/container', `${suite}.tar`);
 
-/** What an image declares, in the form of Docker. */
+/** The configuration that an image declares, in Docker's format. */
 export interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];

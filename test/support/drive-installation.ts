@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startCommand } from '../../scripts/start-command.ts';
 
 const [folder = '', publisher = '', first = '', second = ''] = process.argv.slice(2);
-const gate = await openGate();
+const upstream = await openUpstream();
 const environment = {
   PATH: process.env.PATH ?? '',
   HOME: folder,
@@ -20,7 +20,7 @@ const environment = {
   QUARTERMASTER_PLUGINS_PORT: '0',
   QUARTERMASTER_DRAIN_SECONDS: '0',
   QUARTERMASTER_BUNDLE_PUBLISHERS: publisher,
-  QUARTERMASTER_EGRESS_OVERRIDES: JSON.stringify({ 'https://gate.example': gate.url }),
+  QUARTERMASTER_EGRESS_OVERRIDES: JSON.stringify({ 'https://gate.example': upstream.url }),
 };
 
 const command = startCommand();
@@ -35,13 +35,13 @@ await pause(1_000);
 await install(first);
 await until(async () => (await versionInForce()) === '1.0.0');
 load.targets.push(greet);
-const held = gate.next();
+const held = upstream.next();
 const longRun = execute('held', 'wait');
 await held;
 await install(second);
 await until(async () => (await versionInForce()) === '2.0.0');
 const answerOfNew = await (await greet()).json();
-gate.open();
+upstream.open();
 const answerOfOld = await (await longRun).json();
 await pause(1_000);
 load.targets.pop();
@@ -52,7 +52,7 @@ await pause(500);
 const { statuses, failures } = await load.end();
 service.kill('SIGTERM');
 const [exitCode] = await once(service, 'exit');
-gate.close();
+upstream.close();
 console.log(JSON.stringify({ statuses, failures, answerOfNew, answerOfOld, exitCode, outside: await reachOutside() }));
 
 function startLoad() {
@@ -146,7 +146,7 @@ async function pluginsUrl(): Promise<string> {
 }
 
 /** Opens an upstream that answers on request. */
-async function openGate() {
+async function openUpstream() {
   const requested = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   const server = createServer(async (_request, response) => {

@@ -32,7 +32,7 @@ export function createSecretFinder(secrets: Iterable<string>): SecretFinder {
   const beginnings = new Uint8Array(0x1_0000);
 
   function add(secret: string): void {
-    for (const [form, bytes] of makeNeedles(secret)) {
+    for (const [form, bytes] of createNeedles(secret)) {
       const prefix = bytes.readInt32LE();
       beginnings[prefix & 0xffff] = 1;
       needles.set(prefix, [...(needles.get(prefix) ?? []), { secret, form, bytes }]);
@@ -57,7 +57,7 @@ export function createSecretFinder(secrets: Iterable<string>): SecretFinder {
   return { find, add };
 }
 
-function* makeNeedles(secret: string): Generator<readonly [string, Buffer]> {
+function* createNeedles(secret: string): Generator<readonly [string, Buffer]> {
   for (let at = 0; at + pieceLength <= secret.length; at += pieceStep) {
     yield [`piece ${at}`, Buffer.from(secret.slice(at, at + pieceLength))];
   }

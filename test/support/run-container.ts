@@ -13,7 +13,7 @@ const run = promisify(execFile);
 export interface Container {
   /** The id of process 1 on this machine. */
   readonly pid: number;
-  /** What the service has written. It writes its log in batches, so read it after {@link stop}. */
+  /** Returns the output of the service. The service writes its log in batches, so read it after {@link stop}. */
   readonly output: () => string;
   /** Runs a command in the container as its user, like `docker exec`. @throws the error of execFile */
   exec(...command: readonly string[]): Promise<string>;

@@ -11,7 +11,7 @@ const serviceMarker = /packages\/(?:server|cli)\/src\/main\.ts|'main\.ts'|script
 
 /** Matches the source of a module that installs packages of the registry. */
 const installMarker = /'npm', \['(?:install|ci)'/;
-/** What the tier `test` may start: databases and a browser, and what the service runs plugins and readers in. */
+/** The programs that the tier `test` may start: a database, a browser, and the sandbox of plugins and readers. */
 const toolsOfTest: readonly string[] = ['postgresql', 'chromium', 'bubblewrap'];
 
 /** Files that take more than two seconds of processor time. The tier `test` runs them, so that `test:unit` ends within a minute. */

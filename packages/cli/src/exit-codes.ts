@@ -15,7 +15,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What each exit code means, for docs/reference/commands.md. */
+/** The meanings of the exit codes, for docs/reference/commands.md. */
 export const exitCodeMeanings: Readonly<Record<number, string>> = {
   0: 'the command succeeded',
   [exitCodes.failed]: 'a check found something wrong, a run or a record failed, or the error has no other code',

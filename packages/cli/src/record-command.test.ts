@@ -110,7 +110,7 @@ const files: Readonly<Record<string, string>> = {
   'both.ts': handler,
 };
 
-async function makeBundle(t: TestContext, more: Readonly<Record<string, string>> = {}): Promise<string> {
+async function createBundle(t: TestContext, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const out = await mkdtemp(join(tmpdir(), 'quartermaster-record-'));
   t.after(() => rm(out, { recursive: true, force: true }));
   const folder = join(out, 'climate');
@@ -134,7 +134,7 @@ async function run(args: readonly string[], { origin, input = '' }: { origin?: s
 const credentials = JSON.stringify({ KEY: secret, ACCOUNT: account, CLIENT: 'client-1234' });
 
 test('examples are recorded from the upstream without a credential, and played back without it', async (t) => {
-  const folder = await makeBundle(t);
+  const folder = await createBundle(t);
   const { origin, requests } = await startUpstream(t);
   const recorded = await run(['record', folder, '--credentials', '-'], { origin, input: credentials });
   assert.deepEqual([recorded.status, recorded.stderr], [0, '']);
@@ -173,7 +173,7 @@ test('examples are recorded from the upstream without a credential, and played b
 });
 
 test('outputs are written into the examples, and a changed upstream is reported', async (t) => {
-  const folder = await makeBundle(t);
+  const folder = await createBundle(t);
   const { origin } = await startUpstream(t);
   const record = (...more: string[]) =>
     run(['record', folder, '--credentials', '-', '--plugins', 'get_now', ...more], { origin, input: credentials });
@@ -193,7 +193,7 @@ test('outputs are written into the examples, and a changed upstream is reported'
 });
 
 test('a request without a recording gets no response, and an unused recording fails the example', async (t) => {
-  const folder = await makeBundle(t);
+  const folder = await createBundle(t);
   const { origin } = await startUpstream(t);
   await run(['record', folder, '--credentials', '-'], { origin, input: credentials });
   await writeFile(join(folder, 'get_now.yaml'), String(files['get_now.yaml']).replaceAll('/now', '/later'));
@@ -211,7 +211,9 @@ test('a request without a recording gets no response, and an unused recording fa
 });
 
 test('an example that fails upstream is not recorded, and its error contains no credential', async (t) => {
-  const folder = await makeBundle(t, { 'get_now.yaml': String(files['get_now.yaml']).replaceAll('/now', '/refused') });
+  const folder = await createBundle(t, {
+    'get_now.yaml': String(files['get_now.yaml']).replaceAll('/now', '/refused'),
+  });
   const { origin } = await startUpstream(t);
   const arguments_ = ['record', folder, '--credentials', '-', '--plugins', 'get_now'];
   const { status, stderr, stdout } = await run(arguments_, { origin, input: credentials });
@@ -231,7 +233,9 @@ test('an example that fails upstream is not recorded, and its error contains no 
 test('links that another user prepared in a folder do not redirect a recording', async (t) => {
   const exampleOf = (upstream: string) => `  - {input: {place: Oslo}, upstream: ${upstream}.cassette.json}\n`;
   const examples = `examples:\n${exampleOf('../stolen')}${exampleOf('linked/stolen')}${exampleOf('fixtures/link')}`;
-  const folder = await makeBundle(t, { 'get_now.yaml': plugin('get_now', `effects: read\n${ask('/now')}${examples}`) });
+  const folder = await createBundle(t, {
+    'get_now.yaml': plugin('get_now', `effects: read\n${ask('/now')}${examples}`),
+  });
   const theirs = join(folder, '..', 'theirs');
   await mkdir(theirs);
   await writeFile(join(theirs, '.profile'), 'theirs');

@@ -33,7 +33,7 @@ export interface ErrorBody {
   readonly request_id?: string;
 }
 
-/** What the client knows about a response besides its body. */
+/** Facts about a response that are not in its body. */
 export interface ErrorContext {
   readonly idempotencyKey?: string | null;
   readonly requestId?: string | null;

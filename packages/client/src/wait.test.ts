@@ -13,7 +13,7 @@ import {
   startScriptedServer,
   success,
 } from './testing/scripted-server.ts';
-import { type WaitPace, waitUntilSettled } from './wait.ts';
+import { type WaitIntervals, waitUntilSettled } from './wait.ts';
 
 const record = (status: string, more: object = {}) => ({ collection_id: 'c', record_id: 'r', status, ...more });
 const creating = success(record('creating'));
@@ -34,7 +34,11 @@ const isEvents = ({ url }: ReceivedRequest) => url.endsWith('/events');
 const isCreation = ({ method }: ReceivedRequest) => method === 'POST';
 
 /** Responds to creations, streams and reads by turns of their own. */
-function turns(streams: readonly Responder[], reads: readonly Responder[], creation: Responder = creating): Responder {
+function respondInOrder(
+  streams: readonly Responder[],
+  reads: readonly Responder[],
+  creation: Responder = creating,
+): Responder {
   let [nextStream, nextRead] = [0, 0];
   return (response, request) => {
     if (isCreation(request)) return creation(response, request);
@@ -46,7 +50,7 @@ function turns(streams: readonly Responder[], reads: readonly Responder[], creat
 
 test('wait follows the events, reports each state and gives the whole record', async (t) => {
   const stream = events([': hello\n\n', eventOf(record('creating', { num_chunks: 1 })), eventOf(record('ready'))]);
-  const { client, requests } = await startScriptedServer(t, turns([stream], [creating, ready]));
+  const { client, requests } = await startScriptedServer(t, respondInOrder([stream], [creating, ready]));
   const states: unknown[] = [];
   const done = await client.records
     .create('c', { content: 'a' })
@@ -71,7 +75,7 @@ const cuts: ReadonlyArray<readonly [what: string, stream: Responder]> = [
 ];
 for (const [what, stream] of cuts) {
   test(`wait goes on after a stream that is cut ${what}`, async (t) => {
-    const { client, requests } = await startScriptedServer(t, turns([stream], [creating, ready]));
+    const { client, requests } = await startScriptedServer(t, respondInOrder([stream], [creating, ready]));
     const { status } = await client.records.wait('c', 'r');
     assert.equal(status, 'ready');
     assert.equal(requests.filter(isEvents).length, 1);
@@ -82,7 +86,7 @@ for (const [what, stream] of cuts) {
  * Waits for a record at another pace.
  * @param limitsMs the limit that the test does not expect to be reached is long, because a busy machine delays responses
  */
-async function waitFor(server: { url: string }, limitsMs: Pick<WaitPace, 'firstEventMs' | 'silenceMs'>) {
+async function waitFor(server: { url: string }, limitsMs: Pick<WaitIntervals, 'firstEventMs' | 'silenceMs'>) {
   const base = `${server.url}/v1/records/r`;
   return await waitUntilSettled(
     {
@@ -100,7 +104,7 @@ async function waitFor(server: { url: string }, limitsMs: Pick<WaitPace, 'firstE
 test('wait reads the record at intervals when a proxy holds the events back', async (t) => {
   const reads = [creating, creating, creating, ready];
   for (const held of [events([], { staysOpen: true }), (() => undefined) as Responder]) {
-    const server = await startScriptedServer(t, turns([held], reads));
+    const server = await startScriptedServer(t, respondInOrder([held], reads));
     assert.equal((await waitFor(server, { firstEventMs: 200, silenceMs: 60_000 })).status, 'ready');
     assert.equal(server.requests.filter(isEvents).length, 1, 'one stream is enough to see it');
     assert.equal(server.requests.length, 5);
@@ -109,13 +113,13 @@ test('wait reads the record at intervals when a proxy holds the events back', as
 
 test('wait opens a stream again that has become silent', async (t) => {
   const dead = events([eventOf(record('creating'))], { staysOpen: true });
-  const server = await startScriptedServer(t, turns([dead], [creating, creating, ready]));
+  const server = await startScriptedServer(t, respondInOrder([dead], [creating, creating, ready]));
   assert.equal((await waitFor(server, { firstEventMs: 60_000, silenceMs: 50 })).status, 'ready');
   assert.equal(server.requests.filter(isEvents).length, 2);
 });
 
 test('wait survives a service that is down between two reads', async (t) => {
-  const { connect } = await startScriptedServer(t, turns([hangUp], [creating, hangUp, hangUp, ready]));
+  const { connect } = await startScriptedServer(t, respondInOrder([hangUp], [creating, hangUp, hangUp, ready]));
   assert.equal((await connect({ maxRetries: 0 }).records.wait('c', 'r')).status, 'ready');
 });
 
@@ -125,7 +129,7 @@ test('wait ends with TimeoutError, with the reason of its signal, or with the er
     open.push(response);
     response.writeHead(200).write(eventOf(record('creating')));
   };
-  const { client } = await startScriptedServer(t, turns([stream], [creating]));
+  const { client } = await startScriptedServer(t, respondInOrder([stream], [creating]));
   await assert.rejects(client.records.wait('c', 'r', { timeout: 30 }), (error) => {
     assert.ok(error instanceof TimeoutError);
     return /Record r was not settled within 30 ms\. It is still being processed\./.test(error.message);
@@ -144,20 +148,23 @@ test('wait ends with TimeoutError, with the reason of its signal, or with the er
 
 test('a failed record is a RecordFailedError with its code, and a partial one is not', async (t) => {
   const error = { code: 'file_encrypted', message: 'The file is protected.' };
-  const failed = await startScriptedServer(t, turns([hangUp], [success(record('error', { error }))]));
+  const failed = await startScriptedServer(t, respondInOrder([hangUp], [success(record('error', { error }))]));
   await assert.rejects(failed.client.records.wait('c', 'r'), (caught) => {
     assert.ok(caught instanceof RecordFailedError);
     assert.equal(caught.message, 'Record r failed: The file is protected.');
     return caught.code === 'file_encrypted' && caught.record.status === 'error';
   });
-  const partial = await startScriptedServer(t, turns([hangUp], [success(record('partial'))]));
+  const partial = await startScriptedServer(t, respondInOrder([hangUp], [success(record('partial'))]));
   assert.equal((await partial.client.records.wait('c', 'r')).status, 'partial');
 });
 
 test('a refused creation and a deleted record end the wait', async (t) => {
-  const refused = await startScriptedServer(t, turns([hangUp], [ready], refusal(422, 'REQUEST_VALIDATION_ERROR')));
+  const refused = await startScriptedServer(
+    t,
+    respondInOrder([hangUp], [ready], refusal(422, 'REQUEST_VALIDATION_ERROR')),
+  );
   await assert.rejects(refused.client.records.create('c', {}).wait(), { code: 'REQUEST_VALIDATION_ERROR' });
-  const gone = await startScriptedServer(t, turns([hangUp], [refusal(404, 'OBJECT_NOT_FOUND')]));
+  const gone = await startScriptedServer(t, respondInOrder([hangUp], [refusal(404, 'OBJECT_NOT_FOUND')]));
   await assert.rejects(gone.client.records.wait('c', 'r'), ApiError);
 });
 
@@ -165,7 +172,7 @@ test('a run is followed to its result, or to a RunFailedError', async (t) => {
   const run = (more: object) => success({ run_id: 'r', bundle_id: 'b', plugin_id: 'p', status: 'running', ...more });
   const stream = events(['event: progress\ndata: {"fraction":0.5,"message":null}\n\n']);
   const ended = run({ status: 'ended', outcome: 'succeeded', result: { data: { sum: 2 } } });
-  const server = await startScriptedServer(t, turns([stream], [run({}), ended], run({})));
+  const server = await startScriptedServer(t, respondInOrder([stream], [run({}), ended], run({})));
   const progress: unknown[] = [];
   const done = await server.client.plugins.start('b/p', {}).wait({
     onProgress: (state) => {
@@ -179,7 +186,7 @@ test('a run is followed to its result, or to a RunFailedError', async (t) => {
   const error = { code: 'PROVIDER_ERROR', message: 'The third party failed.' };
   const failed = await startScriptedServer(
     t,
-    turns([hangUp], [run({ status: 'ended', outcome: 'upstream_failed', error })], json({})),
+    respondInOrder([hangUp], [run({ status: 'ended', outcome: 'upstream_failed', error })], json({})),
   );
   await assert.rejects(failed.client.runs.wait('r'), (caught) => {
     assert.ok(caught instanceof RunFailedError);

@@ -24,7 +24,7 @@ export interface Awaited<Item, State> {
 }
 
 /** How long each step takes, in milliseconds. */
-export interface WaitPace {
+export interface WaitIntervals {
   /** Without an event for this long, a proxy holds the events back. The service sends the first one immediately. */
   readonly firstEventMs: number;
   /** Silence that ends a stream. The service sends a comment every 15 seconds. */
@@ -34,7 +34,12 @@ export interface WaitPace {
 }
 
 const defaultTimeoutMs = 600_000;
-const defaultPace: WaitPace = { firstEventMs: 3_000, silenceMs: 45_000, firstPauseMs: 500, longestPauseMs: 5_000 };
+const defaultIntervals: WaitIntervals = {
+  firstEventMs: 3_000,
+  silenceMs: 45_000,
+  firstPauseMs: 500,
+  longestPauseMs: 5_000,
+};
 
 /**
  * Waits until an object is settled. It follows the events, and reads the object again when the stream ends or breaks. Where events do not
@@ -44,7 +49,7 @@ const defaultPace: WaitPace = { firstEventMs: 3_000, silenceMs: 45_000, firstPau
 export async function waitUntilSettled<Item, State>(
   awaited: Awaited<Item, State>,
   { timeout = defaultTimeoutMs, signal, onProgress }: WaitOptions<State | Item>,
-  pace: WaitPace = defaultPace,
+  intervals: WaitIntervals = defaultIntervals,
 ): Promise<Item> {
   const limit = startTimeLimit(timeout, signal, () => {
     return new TimeoutError(`${awaited.name} was not settled within ${timeout} ms. It is still being processed.`);
@@ -57,7 +62,7 @@ export async function waitUntilSettled<Item, State>(
     }
   };
   let hasEvents = true;
-  let pauseMs = pace.firstPauseMs;
+  let pauseMs = intervals.firstPauseMs;
   try {
     for (;;) {
       const item = await readUnlessDown(awaited, limit.signal);
@@ -66,12 +71,14 @@ export async function waitUntilSettled<Item, State>(
         limit.signal.throwIfAborted();
         if (awaited.isSettled(item)) return item;
       }
-      const outcome = hasEvents ? await followEvents(awaited, { signal: limit.signal, report, pace }) : 'broken';
+      const outcome = hasEvents
+        ? await followEvents(awaited, { signal: limit.signal, report, intervals: intervals })
+        : 'broken';
       if (outcome === 'silent') hasEvents = false;
-      if (outcome === 'ended') pauseMs = pace.firstPauseMs;
+      if (outcome === 'ended') pauseMs = intervals.firstPauseMs;
       else {
         await sleep(pauseMs, limit.signal);
-        pauseMs = Math.min(pace.longestPauseMs, pauseMs * 2);
+        pauseMs = Math.min(intervals.longestPauseMs, pauseMs * 2);
       }
     }
   } finally {
@@ -96,19 +103,19 @@ async function readUnlessDown<Item>(
 interface Following<State> {
   readonly signal: AbortSignal;
   report(state: State): void;
-  readonly pace: WaitPace;
+  readonly intervals: WaitIntervals;
 }
 
 /** @returns `ended` after an orderly stream with events, `silent` when none arrived in time, `broken` for everything else */
 async function followEvents<State>(
   awaited: Pick<Awaited<unknown, State>, 'follow' | 'stateOf'>,
-  { signal, report, pace }: Following<State>,
+  { signal, report, intervals }: Following<State>,
 ): Promise<'ended' | 'silent' | 'broken'> {
-  const silence = startTimeLimit(pace.firstEventMs, signal, () => undefined);
+  const silence = startTimeLimit(intervals.firstEventMs, signal, () => undefined);
   let hasArrived = false;
   try {
     const { body } = await awaited.follow(silence.signal);
-    for await (const event of body === null ? [] : readServerEvents(body, () => silence.restart(pace.silenceMs))) {
+    for await (const event of body === null ? [] : readServerEvents(body, () => silence.restart(intervals.silenceMs))) {
       hasArrived = true;
       const state = awaited.stateOf(event);
       if (state !== undefined) report(state);

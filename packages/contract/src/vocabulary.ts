@@ -13,7 +13,7 @@ export const recordStages = [
 ] as const;
 export type RecordStage = (typeof recordStages)[number];
 
-/** What happens to a pair that already exists in the collection or in the sheet. */
+/** How an import treats a pair that already exists in the collection or in the sheet. */
 export const duplicatePolicies = ['skip', 'replace', 'keep'] as const;
 export type OnDuplicate = (typeof duplicatePolicies)[number];
 /** The rows of a sheet that were not stored as a pair. */

@@ -1,5 +1,5 @@
 /**
- * What a handler (tier T1) is and what it may do. A handler file imports types only: everything it may do arrives as
+ * The interface of a handler (tier T1). A handler file imports types only: everything it may do arrives as
  * its second argument, so it runs from any folder. Export it as `run`:
  *
  *     import type { Handler } from '@quartermaster/plugin-kit';

@@ -2,7 +2,7 @@
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed';
-  /** What was found, and for a warning or a failure what to do. */
+  /** Describes the result. For a warning or a failure, it also names the remedy. */
   readonly message: string;
 }
 

@@ -63,7 +63,7 @@ export function importOpenApi(text: string, options: ImportOptions = {}): Import
   }
   if (plugins.size === 0)
     throw new Error(`No operation can be imported: ${skipped[0]?.reason ?? 'the document has none'}.`);
-  const bundle = makeBundle(document, { options, credentials, plugins });
+  const bundle = buildBundle(document, { options, credentials, plugins });
   return {
     ...bundle,
     report: {
@@ -112,7 +112,7 @@ interface Parts {
   readonly plugins: ReadonlyMap<string, ImportedOperation>;
 }
 
-function makeBundle(document: OpenApiDocument, { options, credentials, plugins }: Parts) {
+function buildBundle(document: OpenApiDocument, { options, credentials, plugins }: Parts) {
   const info = Object(document.root.info);
   const title = titleOf(document);
   const list = [...plugins.values()];

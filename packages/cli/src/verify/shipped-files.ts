@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 /** SHA-256 in hexadecimal by path from the root of an installation. */
 export type HashList = ReadonlyMap<string, string>;
 
-/** What a comparison found, sorted by path. */
+/** One difference between two installations. Comparisons return them sorted by path. */
 export interface Difference {
   readonly kind: 'changed' | 'missing' | 'added';
   readonly path: string;

@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from '../errors.ts';
 
-/** What decides whether a call is sent again. */
+/** The facts that decide whether the client retries a call. */
 export interface RetryState {
   /** Retries before this one. */
   readonly retries: number;

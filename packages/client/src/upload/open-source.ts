@@ -1,5 +1,5 @@
 /**
- * What can be uploaded. Paths and `file:` URLs need Node.js. A string is a path, never the content. Streams are read once, so their upload is not
+ * A source of an upload. Paths and `file:` URLs need Node.js. A string is a path, never the content. Streams are read once, so their upload is not
  * retried.
  */
 export type UploadSource =

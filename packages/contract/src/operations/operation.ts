@@ -16,7 +16,7 @@ export interface OperationText {
  * `collection_id` is `$COLLECTION_ID`.
  */
 export interface Example {
-  /** What the example shows. Default: the summary of the operation. */
+  /** A summary of the example. Default: the summary of the operation. */
   readonly summary?: string;
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;

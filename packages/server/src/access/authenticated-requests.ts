@@ -12,12 +12,12 @@ export interface AuthenticatedRequests<T> {
 export function createAuthenticatedRequests<T extends object>(): AuthenticatedRequests<T> {
   // A WeakMap is used instead of a decorated request, because the type then says that only authenticated requests have
   // a caller.
-  const admitted = new WeakMap<FastifyRequest, T>();
+  const callers = new WeakMap<FastifyRequest, T>();
   return {
-    add: (request, who) => void admitted.set(request, who),
-    find: (request) => admitted.get(request),
+    add: (request, who) => void callers.set(request, who),
+    find: (request) => callers.get(request),
     get: (request) => {
-      const who = admitted.get(request);
+      const who = callers.get(request);
       if (who === undefined) throw new Error(`no guard on ${request.method} ${request.routeOptions.url}`);
       return who;
     },

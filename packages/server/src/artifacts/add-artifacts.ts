@@ -36,7 +36,7 @@ export interface AddArtifactsDeps {
   readonly most: number;
 }
 
-/** What a project may have above its limits for answers that would be lost otherwise. They expire like other artifacts. ADR 0111. */
+/** The amount by which answers that would otherwise be lost may exceed the limits of a project. They expire like other artifacts. ADR 0111. */
 export const answerReserve = { bytes: 64 * 1024 * 1024, artifacts: 16 } as const;
 
 export interface AddOptions {

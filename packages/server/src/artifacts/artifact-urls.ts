@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 
-/** What a signed URL permits: to read one artifact of a project until a time, without a key. */
+/** The permission of a signed URL: it reads one artifact of a project without a key until it expires. */
 export interface SignedRead {
   readonly artifactId: string;
   /** `-` when the artifact belongs to no project. */

@@ -1,6 +1,6 @@
 import { subschemasOf } from './schema/subschemas.ts';
 
-/** What an input may name instead of holding its bytes. Source: ADR 0102. */
+/** A stored file that an input names instead of containing its bytes. Source: ADR 0102. */
 export interface FileReference {
   readonly kind: 'file' | 'artifact';
   readonly id: string;

@@ -32,7 +32,7 @@ export interface LargeAnswer {
 
 export type ReceiveLarge = (answer: LargeAnswer) => Promise<void>;
 
-/** What one call may do. */
+/** The permissions and limits of one call. */
 export interface EgressPolicy {
   /** The hosts (`name` or `name:port`) that the request and its redirects may reach; `'any'` for web records. */
   readonly hosts: ReadonlySet<string> | 'any';

@@ -2,15 +2,15 @@ import type { Redactor } from './redact/redactor.ts';
 
 /** The decoder for the charset of a content type. Default: UTF-8, also for an unknown charset. */
 export function decoderFor(contentType: string | undefined): TextDecoder {
-  return makeDecoder(contentType, false);
+  return createDecoder(contentType, false);
 }
 
 /** The same decoder, which throws for invalid bytes. */
 export function strictDecoderFor(contentType: string | undefined): TextDecoder {
-  return makeDecoder(contentType, true);
+  return createDecoder(contentType, true);
 }
 
-function makeDecoder(contentType: string | undefined, fatal: boolean): TextDecoder {
+function createDecoder(contentType: string | undefined, fatal: boolean): TextDecoder {
   const charset = charsetPattern.exec(contentType ?? '')?.[2] ?? 'utf-8';
   try {
     return new TextDecoder(charset, { fatal });

@@ -1,6 +1,6 @@
 import type { Artifact, ErrorCode, ErrorDetail, OutputArtifact } from '@quartermaster/contract';
 
-/** What became of a third party's successful answer that the run could not use. */
+/** A successful answer of a third party that the run could not use. */
 export interface KeptAnswer {
   /** Null when the answer could not be stored. */
   readonly artifact: Artifact | null;

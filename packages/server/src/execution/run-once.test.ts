@@ -32,7 +32,7 @@ function execution(output: unknown): Execution {
   };
 }
 
-async function open(t: TestContext, hashes: KeyedHashes = sealerOf().hashes, limits?: KeptAnswerLimits) {
+async function open(t: TestContext, hashes: KeyedHashes = encrypterOf().hashes, limits?: KeptAnswerLimits) {
   const logger = createLogger('silent');
   const { database, close } = await openTemporaryDatabase();
   t.after(close);
@@ -46,7 +46,7 @@ function newKey() {
   return readEncryptionKey(createEncryptionKey()) ?? assert.fail();
 }
 
-function sealerOf() {
+function encrypterOf() {
   return createEncrypter(newKey());
 }
 
@@ -95,7 +95,7 @@ const other = { ...request, credentials: { KEY: 'of another caller' } };
 const runsAgain = async () => assert.fail('it ran again');
 
 test('the hash of a stored response depends on the key of the store', async (t) => {
-  const encrypter = sealerOf();
+  const encrypter = encrypterOf();
   const { once, rows } = await open(t, encrypter.hashes);
   await once.runOnce(place, request, async () => execution({ private: true }));
   const [row] = await rows();
@@ -103,7 +103,7 @@ test('the hash of a stored response depends on the key of the store', async (t) 
   assert.match(tag, /^[0-9a-f]{32}$/);
   const text = `- order-1\n${JSON.stringify(request.credentials)}`;
   assert.deepEqual(encrypter.hashes(text), [tag]);
-  assert.notDeepEqual(sealerOf().hashes(text), [tag]);
+  assert.notDeepEqual(encrypterOf().hashes(text), [tag]);
   assert.notEqual(createHash('sha256').update(text).digest('hex').slice(0, 32), tag);
 });
 
@@ -170,7 +170,7 @@ test('without an encryption key all processes on a database hash with one secret
   const [first, second] = await Promise.all([openAnswerHashes(null, repository), openAnswerHashes(null, repository)]);
   assert.deepEqual(first('text'), second('text'));
   assert.match(first('text')[0] ?? '', /^[0-9a-f]{32}$/);
-  const encrypter = sealerOf();
+  const encrypter = encrypterOf();
   const later = await openAnswerHashes(encrypter.hashes, repository);
   assert.deepEqual(later('text'), [...encrypter.hashes('text'), ...first('text')]);
 });

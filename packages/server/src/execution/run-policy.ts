@@ -10,7 +10,7 @@ import { prepareInjection } from '../egress/signing/inject.ts';
 import { Secret } from '../kernel/secret.ts';
 import type { ExecutionLimits } from './executor.ts';
 
-/** What one run may do on the network, and the redactor for everything that is reported about it. */
+/** The network permissions and limits of one run, and the redactor for every text about it. */
 export interface RunPolicy {
   readonly egress: EgressPolicy & { readonly redactor: Redactor };
   readonly timeoutMs: number;

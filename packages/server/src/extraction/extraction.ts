@@ -149,7 +149,7 @@ export const extractionFailureCodes = {
 } as const;
 export type ExtractionFailureCode = keyof typeof extractionFailureCodes;
 
-/** What the extraction found; on the wire as `report` of the record. */
+/** The facts that an extraction reports. The API returns them as `report` of the record. */
 export interface ExtractionReport {
   readonly format: string;
   /** The reader and its version. Another version may give another result. */

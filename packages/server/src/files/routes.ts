@@ -85,7 +85,7 @@ const UploadHeaders = Type.Object({
 
 function uploadRoute(app: App, deps: FileRoutesDeps): void {
   // Holds an admission from the headers to the start of the handler, which then owns it.
-  const admitted = new WeakMap<FastifyRequest, Admission>();
+  const admissions = new WeakMap<FastifyRequest, Admission>();
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = deps.guard.callerOf(request);
@@ -97,9 +97,9 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       contentLength: readLength(request.headers['content-length']),
       idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
     });
-    admitted.set(request, admission);
+    admissions.set(request, admission);
     const releaseAdmission = () => {
-      if (admitted.delete(request)) admission.release().catch((error) => request.log.error({ err: error }));
+      if (admissions.delete(request)) admission.release().catch((error) => request.log.error({ err: error }));
     };
     reply.raw.once('close', releaseAdmission);
     if (!request.raw.destroyed) return;
@@ -123,9 +123,9 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       },
     },
     async (request) => {
-      const admission = admitted.get(request);
+      const admission = admissions.get(request);
       if (admission === undefined) throw bodyCutShort();
-      admitted.delete(request);
+      admissions.delete(request);
       try {
         return successEnvelope(await deps.uploads.receive(admission, request.raw));
       } finally {

@@ -116,8 +116,8 @@ test('[killed] after its reader is killed at each stage on PostgreSQL, every rec
 });
 
 test('a reader that is killed in every attempt ends the record in error, which names a lack of memory', async (t) => {
-  const { services, make } = await openKills(t, await openTestDatabase(t));
-  const result = await make({ source: 'text', call: 'chunking', nth: 1, when: 'before', tries: 99 });
+  const { services, ingest } = await openKills(t, await openTestDatabase(t));
+  const result = await ingest({ source: 'text', call: 'chunking', nth: 1, when: 'before', tries: 99 });
   const record = await services.records.get(result.key);
   assert.deepEqual([record.status, record.error?.code, result.tries], ['error', 'memory_limit', 3]);
 });
@@ -127,14 +127,14 @@ async function killReaders(
   database: Database,
   points: { needed: readonly KillPoint[]; idle: readonly KillPoint[] },
 ): Promise<void> {
-  const { make, undisturbed, settleAll } = await openKills(t, database);
+  const { ingest, undisturbed, settleAll } = await openKills(t, database);
   const expected = new Map<string, unknown>();
   for (const source of ['text', 'sheet', 'page'] as const) {
     const { key } = await undisturbed(source);
     expected.set(source, await readResult(database, key.recordId));
   }
   for (const point of [...points.needed, ...points.idle]) {
-    const { key, tries, kills } = await make(point);
+    const { key, tries, kills } = await ingest(point);
     assert.equal(kills, point.tries ?? 1, `killed at ${JSON.stringify(point)}`);
     if (points.needed.includes(point)) assert.equal(tries, kills + 1, JSON.stringify(point));
     assert.deepEqual(await readResult(database, key.recordId), expected.get(point.source), JSON.stringify(point));
@@ -247,7 +247,7 @@ async function openKills(t: TestContext, database: Database) {
     return { key };
   }
 
-  async function make(point: KillPoint) {
+  async function ingest(point: KillPoint) {
     const before = point.again === true ? await undisturbed(point.source) : undefined;
     hooks.aim(point);
     const key = before?.key ?? (await create(point.source));
@@ -260,7 +260,7 @@ async function openKills(t: TestContext, database: Database) {
     const unfinished = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
     while ((await unfinished.execute()).length > 0) await new Promise(setImmediate);
   }
-  return { services, make, undisturbed, settleAll };
+  return { services, ingest: ingest, undisturbed, settleAll };
 }
 
 /** Returns the processes that read documents. Within bubblewrap each is a child of the process that was started. */

@@ -33,7 +33,7 @@ const mostPostponed = 100;
 
 /**
  * Removes rows that are no longer visible: deleted collections, deleted records, and replaced chunks. It works
- * sequentially, in small transactions. What a crash leaves is found at the next start.
+ * sequentially, in small transactions. The next start finds the rows that a crash leaves.
  */
 export function openSweeper(deps: SweeperDeps): Worker {
   const { jobs, collections, leaseMs, pollMs, clock, newId, logger } = deps;

@@ -9,7 +9,7 @@
  * token, so that a worker that lost the lease changes nothing. A lease that runs out makes the job claimable again.
  */
 
-/** What a claim writes. Times are milliseconds since 1970. */
+/** The fields that a claim writes. Times are milliseconds since 1970. */
 export interface Lease {
   /** Identifies this claim. A token is never reused. */
   readonly token: string;

@@ -7,7 +7,7 @@ import { startHeartbeat } from './heartbeat.ts';
 import { type Job, type Lease, LeaseLost, WorkerStopping } from './job.ts';
 import { retryUntilStored } from './retry-until-stored.ts';
 
-/** What the worker provides to a handler. */
+/** The functions and signals that the worker provides to a handler. */
 export interface JobControl {
   /** Aborted when the work must stop. Its reason is passed to `settle`. */
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ export interface Refusal {
 
 /** A limit for something whose size or number a caller chooses. */
 export interface Limit {
-  /** What the limit applies to, as a noun phrase. */
+  /** A noun phrase that names the limited value. */
   readonly bounds: string;
   readonly unit: 'bytes' | 'characters' | 'levels' | 'members' | 'items' | 'seconds' | 'pixels';
   /** Returns the constant or setting that enforces the limit, never a copy of the number. null when no limit is set. */

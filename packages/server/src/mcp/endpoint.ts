@@ -107,7 +107,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   };
 }
 
-/** What `answer` passes to the server of a request. */
+/** Extra information that `answer` passes to the MCP server of a request. */
 interface Extra extends Pick<McpCaller, 'keyId' | 'collectionId'> {
   readonly view: KnowledgeView | undefined;
   readonly offer: ToolOffer;

@@ -16,14 +16,13 @@ async function pass(contents: readonly Record<string, unknown>[]) {
 const pngOf = (bytes: number, first: number) =>
   Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(bytes - 8, first)]).toString('base64');
 const picture = (first: number, bytes = 200) => ({ type: 'image', mimeType: 'image/png', data: pngOf(bytes, first) });
-const several = <T>(count: number, one: (index: number) => T) =>
-  Array.from({ length: count }, (_, index) => one(index));
+const many = <T>(count: number, one: (index: number) => T) => Array.from({ length: count }, (_, index) => one(index));
 
 test('pictures of an imported server are passed on up to the limit mcp_result_media, and a note counts the others', async () => {
-  const at = await pass(several(mediaLimits.blocks, picture));
+  const at = await pass(many(mediaLimits.blocks, picture));
   assert.deepEqual([at.types.length, at.leftOut], [mediaLimits.blocks, 0]);
-  const above = await pass(several(mediaLimits.blocks + 2, picture));
-  assert.deepEqual(above.types, [...several(mediaLimits.blocks, () => 'image'), 'text']);
+  const above = await pass(many(mediaLimits.blocks + 2, picture));
+  assert.deepEqual(above.types, [...many(mediaLimits.blocks, () => 'image'), 'text']);
   assert.equal(above.leftOut, 2);
 });
 
@@ -36,9 +35,9 @@ test('pictures of an imported server have the limit mcp_result_media_bytes toget
 
 test('links of an imported server have the limit mcp_result_links, and a note counts the others', async () => {
   const link = (index: number) => ({ type: 'resource_link', uri: `https://example.com/${index}`, name: 'page' });
-  const at = await pass(several(mediaLimits.links, link));
+  const at = await pass(many(mediaLimits.links, link));
   assert.deepEqual([at.types.length, at.leftOut], [mediaLimits.links, 0]);
-  assert.equal((await pass(several(mediaLimits.links + 3, link))).leftOut, 3);
+  assert.equal((await pass(many(mediaLimits.links + 3, link))).leftOut, 3);
 });
 
 test('a note of the service about contents that it left out reaches the client', async () => {

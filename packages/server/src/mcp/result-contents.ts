@@ -93,7 +93,7 @@ function passOn(blocks: readonly PassedBlock[], { shown, isFound }: PassOptions)
   const placeholders: (readonly [path: string, text: string])[] = [];
   for (const { block, path } of blocks) {
     const passed = passBlock({ block, path });
-    // What does not fit stays in the output. A content beside the output is in this result or nowhere.
+    // A part that does not fit stays in the output. A content outside the output is lost if this result omits it.
     if (!passed && path === undefined) leftOut += 1;
   }
   if (leftOut > 0) notes.push({ type: 'text', text: describeLeftOut(leftOut) });

@@ -123,7 +123,7 @@ interface McpExchange {
   readonly collectionId?: string;
 }
 
-/** What a caller without a key may use, where the address requires none. */
+/** The scopes of a caller without a key, if the address requires no key. */
 const withoutKey: ReadonlySet<Scope> = new Set(['plugins']);
 
 function rpcError(code: number, message: string) {

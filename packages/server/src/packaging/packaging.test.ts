@@ -17,7 +17,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
   return path;
 }
 
-async function makeBundle(t: TestContext, files: Record<string, string> = {}): Promise<string> {
+async function createBundle(t: TestContext, files: Record<string, string> = {}): Promise<string> {
   const folder = join(await temporaryFolder(t), 'weather');
   await mkdir(join(folder, 'fixtures'), { recursive: true });
   const all = { 'bundle.yaml': 'id: weather\n', 'get.yaml': 'id: get\n', 'fixtures/a.json': '{}', ...files };
@@ -28,7 +28,7 @@ async function makeBundle(t: TestContext, files: Record<string, string> = {}): P
 const about = { bundleId: 'weather', version: '1.0.0' };
 const check = async () => {};
 
-async function makeKey(t: TestContext) {
+async function createKey(t: TestContext) {
   const { privatePem, publicKey } = newKeyPair();
   const keyFile = join(await temporaryFolder(t), 'key.pem');
   await writeFile(keyFile, privatePem);
@@ -36,9 +36,9 @@ async function makeKey(t: TestContext) {
 }
 
 test('the same files give the same archive, whatever their times and order, and the id contains their digest', async (t) => {
-  const { keyFile } = await makeKey(t);
-  const first = await makeBundle(t, { 'a.ts': 'export const run = () => 1;\n', '.secret': 'x' });
-  const second = await makeBundle(t, { 'a.ts': 'export const run = () => 1;\n' });
+  const { keyFile } = await createKey(t);
+  const first = await createBundle(t, { 'a.ts': 'export const run = () => 1;\n', '.secret': 'x' });
+  const second = await createBundle(t, { 'a.ts': 'export const run = () => 1;\n' });
   await utimes(join(second, 'a.ts'), 1, 1);
   const [one, two] = await Promise.all([first, second].map((folder) => packBundle({ ...about, folder, keyFile })));
   assert.deepEqual(one?.bytes, two?.bytes);
@@ -56,13 +56,13 @@ for (const source of [
   "export { x } from 'left-pad';",
 ]) {
   test(`a handler that needs a package is not packed: ${source.split('\n', 1)[0]}`, async (t) => {
-    const folder = await makeBundle(t, { 'a.ts': source });
+    const folder = await createBundle(t, { 'a.ts': source });
     await assert.rejects(packBundle({ ...about, folder, keyFile: null }), /imports "left-pad"/);
   });
 }
 
 test('types may come from packages, because they are removed; a link is not a file of a bundle', async (t) => {
-  const folder = await makeBundle(t, { 'a.ts': "import type { Handler } from '@quartermaster/plugin-kit';\n" });
+  const folder = await createBundle(t, { 'a.ts': "import type { Handler } from '@quartermaster/plugin-kit';\n" });
   await packBundle({ ...about, folder, keyFile: null });
   await symlink('/etc/passwd', join(folder, 'passwd'));
   await assert.rejects(packBundle({ ...about, folder, keyFile: null }), /passwd is not a regular file/);
@@ -135,8 +135,8 @@ for (const [what, bytes, reason] of hostile) {
 }
 
 test('a signature of other contents or by another key is refused, whatever options are set', async (t) => {
-  const { privateKey } = await makeKey(t);
-  const other = await makeKey(t);
+  const { privateKey } = await createKey(t);
+  const other = await createKey(t);
   assert.ok(privateKey && other.privateKey);
   const files = new Map([['bundle.yaml', Buffer.from('id: weather\n')]]);
   const contentsBytes = contentsOf(['bundle.yaml']);
@@ -158,8 +158,8 @@ test('a signature of other contents or by another key is refused, whatever optio
 });
 
 test('only bundles of trusted publishers are installed unless the operator allows others; no publisher replaces another', async (t) => {
-  const [alice, eve] = [await makeKey(t), await makeKey(t)];
-  const folder = await makeBundle(t);
+  const [alice, eve] = [await createKey(t), await createKey(t)];
+  const folder = await createBundle(t);
   const place = await temporaryFolder(t);
   const installed = createInstalledBundles(place);
   const pack = async (keyFile: string | null, version = '1.0.0') => {
@@ -183,7 +183,7 @@ test('only bundles of trusted publishers are installed unless the operator allow
 });
 
 test('a version that the service would refuse changes nothing and leaves no file', async (t) => {
-  const folder = await makeBundle(t);
+  const folder = await createBundle(t);
   const place = await temporaryFolder(t);
   const installed = createInstalledBundles(place);
   const first = await packBundle({ ...about, folder, keyFile: null });
@@ -200,7 +200,7 @@ test('a version that the service would refuse changes nothing and leaves no file
 });
 
 test('an installation adds a version beside the others, replaces the link and removes old versions', async (t) => {
-  const folder = await makeBundle(t);
+  const folder = await createBundle(t);
   const place = await temporaryFolder(t);
   let now = Date.now();
   const installed = createInstalledBundles(place, { now: () => now });
@@ -228,7 +228,7 @@ test('an installation adds a version beside the others, replaces the link and re
 test('a folder that was created by hand is not replaced', async (t) => {
   const place = await temporaryFolder(t);
   await mkdir(join(place, 'weather'));
-  const { archive } = await packBundle({ ...about, folder: await makeBundle(t), keyFile: null });
+  const { archive } = await packBundle({ ...about, folder: await createBundle(t), keyFile: null });
   await assert.rejects(createInstalledBundles(place).put(archive, check), /already uses the id/);
   await assert.rejects(createInstalledBundles(place).remove('weather'), /The bundle "weather" is not installed/);
 });

@@ -9,7 +9,7 @@ import { openDataFolder } from './check-folder-access.ts';
 export interface MachineCheck {
   readonly name: 'settings' | 'data folder' | 'disk space' | 'sandbox';
   readonly state: 'ok' | 'warning' | 'failed';
-  /** What was found, and for a warning or a failure what to do. */
+  /** Describes the result. For a warning or a failure, it also names the remedy. */
   readonly message: string;
 }
 

@@ -165,9 +165,9 @@ function createReader(environment: Environment, errors: string[]) {
   return {
     text,
     number: (key: SettingName): number => Number(text(key)),
-    optional<T>(key: SettingName, make: (value: string) => T): T | null {
+    optional<T>(key: SettingName, parse: (value: string) => T): T | null {
       const value = read(key);
-      return value === null ? null : make(value);
+      return value === null ? null : parse(value);
     },
     /** Reads a secret from its setting or from the file that another setting names. */
     secret(key: SettingName, fileKey: SettingName): Secret | null {

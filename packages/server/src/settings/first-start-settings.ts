@@ -1,7 +1,7 @@
 import type { Setting } from './setting.ts';
 import { anyText } from './setting-checks.ts';
 
-/** What the first start of an installation creates, for containers and scripts. Later starts ignore these settings. */
+/** Settings of objects that the first start of an installation creates, for containers and scripts. Later starts ignore these settings. */
 export const firstStartSettings = {
   FIRST_KEY: {
     description:

@@ -1,6 +1,6 @@
 const renamed = 'checked-';
 
-/** What an SVG picture may consist of to be shown. Their cost grows with their number only, except for `use`. */
+/** The elements that an SVG picture may contain. Their cost grows linearly with their number, except for `use`. */
 const allowed = new Set(
   (
     'svg g defs symbol title desc metadata path rect circle ellipse line polyline polygon text tspan textPath ' +

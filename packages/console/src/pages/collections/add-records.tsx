@@ -20,10 +20,10 @@ export function AddRecords({ collection, onClose }: AddRecordsProps) {
   const queries = useQueryClient();
   const { say } = useToasts();
   const path = { collection_id: collection.collection_id };
-  const create: CreateRecords = async (wishes) => {
-    for (const body of wishes) await filesApi.json('POST /v1/collections/{collection_id}/records', { path, body });
+  const create: CreateRecords = async (requests) => {
+    for (const body of requests) await filesApi.json('POST /v1/collections/{collection_id}/records', { path, body });
     await queries.invalidateQueries({ queryKey: ['records', collection.collection_id] });
-    say(t('records.processing', { count: wishes.length }));
+    say(t('records.processing', { count: requests.length }));
     onClose();
   };
   const forms = <FromFiles collection={collection} onCreate={create} />;

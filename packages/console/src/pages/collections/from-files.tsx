@@ -16,7 +16,7 @@ import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
 
-export type CreateRecords = (wishes: readonly RecordCreate[]) => Promise<void>;
+export type CreateRecords = (requests: readonly RecordCreate[]) => Promise<void>;
 
 /** Creates records from the chosen files that fit the collection. */
 export function FromFiles({ collection, onCreate }: { collection: Collection; onCreate: CreateRecords }) {

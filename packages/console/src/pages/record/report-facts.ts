@@ -55,7 +55,7 @@ function textOf(name: string, value: unknown, t: Translate): string {
   return describe(name, value);
 }
 
-/** What the reader left out, by reason: number of characters. */
+/** The labels of the reasons for which the reader leaves out characters. */
 const reasons: Readonly<Record<string, MessageKey>> = {
   boilerplate: 'report.dropped.boilerplate',
   comments: 'report.dropped.comments',

@@ -62,11 +62,11 @@ function isGuessable(password: string, name: string): boolean {
   if (new Set(lower).size < 5) return true;
   const plain = withoutRuns(lower.replaceAll(name.toLowerCase(), ''));
   const letters = plain.replace(/\P{L}/gu, '');
-  if (isMadeOfCommonWords(unleet(plain).replace(/\P{L}/gu, ''))) return true;
-  return letters.length >= 4 && isMadeOfCommonWords(letters);
+  if (consistsOfCommonWords(unleet(plain).replace(/\P{L}/gu, ''))) return true;
+  return letters.length >= 4 && consistsOfCommonWords(letters);
 }
 
-function isMadeOfCommonWords(letters: string): boolean {
+function consistsOfCommonWords(letters: string): boolean {
   return [...leftOver(letters)].length < 4;
 }
 

@@ -54,7 +54,7 @@ function rotatingProvider() {
   const ask = async (token: string) => {
     atOnce += 1;
     mostAtOnce = Math.max(mostAtOnce, atOnce);
-    for (let turns = 0; turns < 20; turns++) await turn();
+    for (let iterations = 0; iterations < 20; iterations++) await turn();
     atOnce -= 1;
     requests += 1;
     assert.equal(token, `refresh-${valid}`, 'a refresh token is used once');

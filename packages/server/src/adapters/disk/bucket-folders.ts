@@ -8,7 +8,7 @@ import { closeFile, openFile, syncFile } from './file-system.ts';
  * waiting for it.
  */
 export interface BucketFolders {
-  make(bucket: string): Promise<void>;
+  create(bucket: string): Promise<void>;
   /** Resolves when every rename into the folder before the call is durable, and the folder itself is. */
   sync(bucket: string): Promise<void>;
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export function createBucketFolders(parent: string): BucketFolders {
   }
 
   return {
-    async make(bucket) {
+    async create(bucket) {
       await get(bucket).opened;
     },
     async sync(bucket) {

@@ -40,7 +40,7 @@ export async function openDiskBlobStore(
   const quarantine = createDiskQuarantine({
     folder: quarantined,
     pathOf,
-    prepareFolder: (blobId) => buckets.make(bucketOf(blobId)),
+    prepareFolder: (blobId) => buckets.create(bucketOf(blobId)),
     syncFolder: (blobId) => buckets.sync(bucketOf(blobId)),
   });
   return {
@@ -53,7 +53,7 @@ export async function openDiskBlobStore(
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
         hashThread,
-        prepareFolder: () => buckets.make(bucket),
+        prepareFolder: () => buckets.create(bucket),
         syncFolder: () => buckets.sync(bucket),
       });
     },

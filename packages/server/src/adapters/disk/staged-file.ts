@@ -57,7 +57,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     gathered = [];
   }
 
-  async function makeDurable(): Promise<void> {
+  async function persist(): Promise<void> {
     if (gathered.length > 0 || !file.isThere()) await file.write(takeGathered());
     await file.sync();
     await place.prepareFolder();
@@ -94,7 +94,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     },
     async commit() {
       try {
-        await makeDurable();
+        await persist();
         state = 'committed';
       } catch (error) {
         file.keepFailure(error);

@@ -50,7 +50,7 @@ export interface StoredRecord extends RecordSource {
   readonly updatedAt: number;
 }
 
-/** What names a record. */
+/** The title of a record, and the file or URL that it was created from. */
 export interface NamedRecord {
   readonly title: string;
   readonly fileId: string | null;

@@ -23,7 +23,7 @@ let location = '';
 let status = 302;
 const cases = ssrfCases();
 
-await makeWorld();
+await openWorld();
 const answer: RequestListener = (request, response) => {
   if (request.url === '/redirect') response.writeHead(status, { location, connection: 'close' }).end();
   else response.writeHead(200, { connection: 'close' }).end('public');
@@ -60,7 +60,7 @@ await names.close();
 console.log(JSON.stringify({ cases: cases.length, ...counts, control, trapped, wrong: wrong.slice(0, 20) }));
 
 /** Makes all of IPv4 and IPv6 local, so that an escaping call reaches this process and cannot leave the machine. */
-async function makeWorld(): Promise<void> {
+async function openWorld(): Promise<void> {
   for (const command of [
     'ip link set lo up',
     'ip route add local 0.0.0.0/0 dev lo',

@@ -9,20 +9,20 @@ export type Content =
   | { readonly body?: string | Uint8Array; readonly headers?: Readonly<Record<string, string>> }
   | { readonly rejected: string };
 
-type MakeContent = (value: unknown, input: Input) => Content;
+type CreateContent = (value: unknown, input: Input) => Content;
 
 /** @throws Error whose message names the invalid member */
 export function compileContent(template: RequestTemplate): (input: Input) => Content {
   if (template.body === undefined) return () => ({});
   const render = compileValue(template.body);
-  const make = makerOf(template);
+  const create = contentCreator(template);
   return (input) => {
     const value = render(input);
-    return value === absent ? {} : make(value, input);
+    return value === absent ? {} : create(value, input);
   };
 }
 
-function makerOf(template: RequestTemplate): MakeContent {
+function contentCreator(template: RequestTemplate): CreateContent {
   const { body, body_type: type, styles } = template;
   if (type === 'base64') return bytesContent;
   if (type === 'form' || type === 'multipart') {
@@ -52,7 +52,7 @@ function bytesContent(value: unknown): Content {
 }
 
 /** Renders fields as in a form. The fields that `files` names are base64; the decoded bytes are sent. */
-function compileMultipart({ files = {}, styles }: RequestTemplate): MakeContent {
+function compileMultipart({ files = {}, styles }: RequestTemplate): CreateContent {
   const named = new Map(Object.entries(files).map(([name, file]) => [name, compileFile(file)]));
   return (value, input) => {
     const parts: MultipartPart[] = [];

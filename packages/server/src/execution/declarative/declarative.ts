@@ -13,7 +13,7 @@ export interface PreparedCall {
   readonly response: PreparedResponse;
 }
 
-/** What a call needs besides its input. */
+/** The dependencies of a call, in addition to its input. */
 export interface CallContext {
   readonly broker: Broker;
   readonly reader: AnswerReader;

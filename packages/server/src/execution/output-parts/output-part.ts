@@ -30,7 +30,7 @@ export const outputPartLimits = {
   largeText: 64 * 1024,
 } as const;
 
-/** What an output holds in place of a stored part. The prefix stays, because the schema of the output may require it. */
+/** Returns the text that replaces a stored part in an output. The prefix stays, because the schema of the output may require it. */
 export function placeholderOf({ prefix }: Pick<OutputPart, 'prefix'>, artifactId: string): string {
   return `${prefix}artifact:${artifactId}`;
 }

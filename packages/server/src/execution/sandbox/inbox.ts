@@ -12,7 +12,7 @@ export interface Inbox {
   refuseFrame(): void;
   /** Adds the allowance of a run that was sent to the child. */
   allow(limits: SandboxLimits): void;
-  /** Replaces the allowance by that of the remaining runs. What an ended run did not use expires. */
+  /** Replaces the allowance by that of the remaining runs. The unused part of an ended run expires. */
   allowOnly(limits: readonly SandboxLimits[]): void;
 }
 

@@ -52,7 +52,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
   /** The decided outcome of a run whose handler still has its grace period. */
   let stopping: SandboxOutcome | undefined = signal.aborted ? { kind: 'cancelled' } : undefined;
   let calls: AbortController | undefined;
-  let callsMade = 0;
+  let numCalls = 0;
   let inFlight = 0;
   let hasBegun = false;
   let over = false;
@@ -97,7 +97,7 @@ export function createRun({ id, task, send, kill, signal, onWaiting, hiddenFolde
   async function answer(call: number, request: OutboundRequest): Promise<void> {
     try {
       if (stopping !== undefined || over) throw callError('cancelled', 'The run has ended.');
-      if (++callsMade > maxRequests || inFlight >= bounds.concurrentRequests) {
+      if (++numCalls > maxRequests || inFlight >= bounds.concurrentRequests) {
         throw callError('too_many_requests', `A run may send at most ${maxRequests} requests.`);
       }
       calls ??= new AbortController();

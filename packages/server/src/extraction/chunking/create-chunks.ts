@@ -33,7 +33,7 @@ export async function createChunks(input: {
     onProgress: (percent) => sink.stage('parsing', percent),
   });
   take(report, document);
-  return makeTexts(document, { job, sink, report });
+  return chunkText(document, { job, sink, report });
 }
 
 function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'>): void {
@@ -47,7 +47,7 @@ interface ChunkTask {
   readonly report: ReportDraft;
 }
 
-async function makeTexts(document: Document, { job, sink, report }: ChunkTask): Promise<ChunkCounts> {
+async function chunkText(document: Document, { job, sink, report }: ChunkTask): Promise<ChunkCounts> {
   const { text, blocks, locate } = layOut(document);
   report.characters = text.length;
   report.headings = blocks.filter((block) => block.kind === 'heading').length;

@@ -144,14 +144,14 @@ interface LetterModel {
   readonly pairs: ReadonlyMap<string, number>;
 }
 
-let letterModelsMade: readonly LetterModel[] | undefined;
+let builtLetterModels: readonly LetterModel[] | undefined;
 
 function letterModels(): readonly LetterModel[] {
-  letterModelsMade ??= Object.values(languageLetters).map((description) => {
+  builtLetterModels ??= Object.values(languageLetters).map((description) => {
     const bar = description.indexOf('|');
     return { letters: read(description.slice(0, bar), 1), pairs: read(description.slice(bar + 1), 2) };
   });
-  return letterModelsMade;
+  return builtLetterModels;
 }
 
 /** Parses keys of `length` characters, each followed by its cost. */
@@ -197,11 +197,11 @@ interface CharacterModel {
   readonly script: RegExp;
 }
 
-let characterModelsMade: readonly CharacterModel[] | undefined;
+let builtCharacterModels: readonly CharacterModel[] | undefined;
 
 function characterModels(): readonly CharacterModel[] {
-  characterModelsMade ??= Object.values(characterStatistics).map(toCharacterModel);
-  return characterModelsMade;
+  builtCharacterModels ??= Object.values(characterStatistics).map(toCharacterModel);
+  return builtCharacterModels;
 }
 
 /** Assigns costs: frequent characters by Zipf's law, the other common ones equally. */

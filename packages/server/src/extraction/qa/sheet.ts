@@ -43,8 +43,8 @@ export function createWarn(warnings: string[]): Warn {
 }
 
 /** Returns rows that are created again for each iteration. */
-export function rowsOf(make: () => Iterator<SheetRow>): Iterable<SheetRow> {
-  return { [Symbol.iterator]: make };
+export function rowsOf(open: () => Iterator<SheetRow>): Iterable<SheetRow> {
+  return { [Symbol.iterator]: open };
 }
 
 export function isBlank(row: SheetRow): boolean {

@@ -25,21 +25,21 @@ function contentOf(bytes: Uint8Array) {
 }
 
 /** Returns the result and the number of event loop turns until then. */
-async function checkWhileCounting(types: string): Promise<{ said: string | undefined; turns: number }> {
+async function checkWhileCounting(types: string): Promise<{ said: string | undefined; numIterations: number }> {
   const { content } = contentOf(zipSync({ [partName]: strToU8(types) }));
-  let turns = 0;
+  let numIterations = 0;
   let isRunning = true;
   const count = () => {
-    turns += 1;
+    numIterations += 1;
     if (isRunning) setImmediate(count);
   };
   setImmediate(count);
   try {
     await checkContent('docx', content);
-    return { said: undefined, turns };
+    return { said: undefined, numIterations: numIterations };
   } catch (error) {
     assert.ok(error instanceof Problem && error.status === 422, `${error}`);
-    return { said: error.message, turns };
+    return { said: error.message, numIterations: numIterations };
   } finally {
     isRunning = false;
   }
@@ -49,7 +49,7 @@ test('content types are read in slices, between which the event loop runs', asyn
   const filling = otherType.repeat(Math.floor((900 * 1024) / otherType.length));
   const missing = await checkWhileCounting(filling);
   assert.match(missing.said ?? '', /a package whose main part is a/);
-  assert.ok(missing.turns >= 14, `${missing.turns} turns for 15 slices`);
+  assert.ok(missing.numIterations >= 14, `${missing.numIterations} turns for 15 slices`);
   assert.equal((await checkWhileCounting(`${filling}${wordType}`)).said, undefined, 'found in the last slice');
   assert.equal(
     (await checkWhileCounting(`${' '.repeat(64 * 1024 - 20)}${wordType}`)).said,

@@ -7,12 +7,12 @@ export function describeText(sample: Buffer): string | undefined {
   if (sample.includes(0)) return isWide(sample) ? undefined : 'binary data (it has NUL bytes)';
   let controls = 0;
   for (let index = 0; index < sample.length; index += 1) controls += oddBytes[sample[index] ?? 0] ?? 0;
-  return controls > Math.max(mostStrayControls, sample.length * mostControlShare)
+  return controls > Math.max(maxControlCharacters, sample.length * mostControlShare)
     ? 'binary data (it has control characters)'
     : undefined;
 }
 
-const mostStrayControls = 4;
+const maxControlCharacters = 4;
 const mostControlShare = 0.02;
 
 /**

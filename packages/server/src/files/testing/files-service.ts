@@ -77,7 +77,16 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     maxFileBytes: limits.maxFileBytes,
     minimumRate: { idle: options.idle ?? 30_000, grace: 10_000, bytesPerSecond: 1024 },
   });
-  fileRoutes(app, { guard: createFixedGate(), admissions, uploads, files, blobs, reportDamage, limits, allLimits: [] });
+  fileRoutes(app, {
+    guard: createFixedGuard(),
+    admissions,
+    uploads,
+    files,
+    blobs,
+    reportDamage,
+    limits,
+    allLimits: [],
+  });
   const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   const port = Number(new URL(server.url).port);
 
@@ -149,7 +158,7 @@ async function drained(socket: Socket): Promise<void> {
   });
 }
 
-function createFixedGate(): Guard {
+function createFixedGuard(): Guard {
   const callers = new WeakMap<object, Caller>();
   return {
     requires: () => async (request) => {

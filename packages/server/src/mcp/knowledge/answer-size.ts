@@ -1,7 +1,7 @@
 /** The budgets of an answer of the knowledge tools, in tokens of its JSON text. */
 export const answerTokens = { least: 1_000, default: 8_000, most: 24_000 } as const;
 
-/** What the members around the results need. */
+/** The tokens that the members around the results need. */
 export const envelopeTokens = 120;
 
 /** Ids and URLs have at most 0.54 tokens for each byte. A text has at most one, which random letters and digits reach. */

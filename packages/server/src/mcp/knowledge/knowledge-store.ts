@@ -13,7 +13,7 @@ interface ChunkKey {
   readonly chunkId: string;
 }
 
-/** What names a record. */
+/** The title of a record, and the file or URL that it was created from. */
 export interface NamedRecord {
   readonly title: string;
   readonly fileId: string | null;

@@ -74,7 +74,7 @@ export async function probeSandbox(): Promise<SandboxProbe> {
     }
   }
   const detail = [...new Set(failures)].join('; ');
-  // What bubblewrap prints when the kernel, a container or AppArmor refuses a user namespace.
+  // bubblewrap prints these words when the kernel, a container or AppArmor refuses a user namespace.
   if (/new namespace|uid map/.test(detail)) return missing('user namespaces are not allowed here', detail);
   return missing('bubblewrap does not work here (the log says why)', detail);
 }

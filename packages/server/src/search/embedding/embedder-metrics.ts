@@ -31,10 +31,14 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     registers: [registry],
   });
 
-  async function measure<Made>(use: 'chunk' | 'question', count: number, make: () => Promise<Made>): Promise<Made> {
+  async function measure<Result>(
+    use: 'chunk' | 'question',
+    count: number,
+    embed: () => Promise<Result>,
+  ): Promise<Result> {
     const started = performance.now();
     try {
-      return await make();
+      return await embed();
     } catch (error) {
       if (error instanceof EmbedderUnavailable) texts.inc({ use, outcome: 'unavailable' }, count);
       throw error;

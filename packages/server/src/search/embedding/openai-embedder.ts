@@ -43,7 +43,7 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   const retryBackoff = createRetryBackoff({ attempts, backoffMs: deps.backoffMs });
 
   const askPatiently = (texts: readonly string[], signal: AbortSignal) =>
-    retryBackoff.insist(() => ask(texts, signal), signal);
+    retryBackoff.retry(() => ask(texts, signal), signal);
 
   /**
    * A text counts as refused only if another one beside it is accepted. Services also answer 400 for a bad key or an

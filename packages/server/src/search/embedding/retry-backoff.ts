@@ -3,7 +3,7 @@ import { retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import { EmbedderUnavailable } from './embedder.ts';
 
 /** A temporary refusal. `retryAfterMs` is the delay that the service requests, or null. */
-export interface NotNow {
+export interface TemporaryRefusal {
   readonly reason: string;
   readonly retryAfterMs: number | null;
 }
@@ -11,11 +11,11 @@ export interface NotNow {
 export interface Refusal {
   readonly refusal: string;
 }
-export type Answer<Value> = Value | Refusal | NotNow;
+export type Answer<Value> = Value | Refusal | TemporaryRefusal;
 
 export interface RetryBackoff {
   /** Retries until there is an answer. @throws EmbedderUnavailable when every attempt has failed. */
-  insist<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | Refusal>;
+  retry<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | Refusal>;
 }
 
 /** The maximum pause. A longer one would delay a record too much. */
@@ -32,7 +32,7 @@ export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; 
   }
 
   return {
-    async insist(ask, signal) {
+    async retry(ask, signal) {
       for (let attempt = 1; ; attempt++) {
         await waitForQuiet(signal);
         const answer = await ask();

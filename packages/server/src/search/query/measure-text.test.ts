@@ -31,12 +31,12 @@ test('no slice ends inside a character', async () => {
 });
 
 test('the event loop runs between two slices', async () => {
-  let turns = 0;
-  const others = setInterval(() => turns++, 0);
+  let iterations = 0;
+  const others = setInterval(() => iterations++, 0);
   await measureText(sentence.repeat(1400), (slice) => {
     for (const until = performance.now() + 5; performance.now() < until; );
     return slice.length;
   });
   clearInterval(others);
-  assert.ok(turns >= 3, `${turns} turns`);
+  assert.ok(iterations >= 3, `${iterations} turns`);
 });

@@ -4,7 +4,7 @@ import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 /** The number of cached questions. The same question is often sent to several collections, or repeated. */
 const remembered = 256;
 /** The maximum wait for the vector of a question, in milliseconds. Afterwards only full-text search answers. */
-const patienceMs = 3_000;
+const maxWaitMs = 3_000;
 
 /** The time after a failure in which no question waits for the embedder, in milliseconds. */
 const restMs = 10_000;
@@ -20,12 +20,12 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
     const remaining = restUntil - clock.now();
     // A longer remaining time means that the clock was set back.
     if (remaining > 0 && remaining <= restMs) throw new EmbedderUnavailable(reason);
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = AbortSignal.timeout(maxWaitMs);
     try {
       return await embedder.embedQuestion(text, signal);
     } catch (error) {
       if (!signal.aborted && !(error instanceof EmbedderUnavailable)) throw error;
-      reason = signal.aborted ? `The embedder returned no vector within ${patienceMs} ms` : String(error);
+      reason = signal.aborted ? `The embedder returned no vector within ${maxWaitMs} ms` : String(error);
       restUntil = clock.now() + restMs;
       throw new EmbedderUnavailable(reason);
     }

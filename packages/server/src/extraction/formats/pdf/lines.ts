@@ -73,17 +73,17 @@ function toLine(segments: readonly Segment[]): Line {
  * baselines. Cells of tables are written in sequence, or are short.
  */
 function byColumn({ segments, width }: PageSegments): readonly Segment[] {
-  let turns = 0;
+  let alternations = 0;
   const gutters: number[] = [];
   for (const [index, segment] of segments.entries()) {
     const next = segments[index + 1];
     if (next === undefined || Math.abs(next.y - segment.y) > 1) continue;
     const isLong = Math.min(segment.right - segment.left, next.right - next.left) > 0.22 * width;
     if (!isLong || next.left <= segment.right) continue;
-    turns += 1;
+    alternations += 1;
     gutters.push((segment.right + next.left) / 2);
   }
-  if (turns < 5) return segments;
+  if (alternations < 5) return segments;
   const gutter = gutters.sort((a, b) => a - b)[gutters.length >> 1] ?? width / 2;
   const crossing = segments.filter((segment) => segment.left < gutter - 5 && segment.right > gutter + 5);
   if (crossing.length > segments.length * 0.2) return segments;

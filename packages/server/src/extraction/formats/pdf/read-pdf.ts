@@ -25,8 +25,8 @@ export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => vo
 
 function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Document {
   const { numPages } = pdf;
-  const { laidOut, unreadable } = layOutLines(read);
-  if (numPages === 0 || unreadable.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
+  const { laidOut, damagedPages } = layOutLines(read);
+  if (numPages === 0 || damagedPages.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
   const withText = laidOut.filter((page) => page.lines.length > 0);
   const { pages, dropped } = removeRunningHeads(withText);
   const joiner = createLineJoiner(linesOf(pages));
@@ -34,8 +34,8 @@ function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Docum
   const blocks = inOrder(pages.map((page) => toBlocks(page, { joiner, styles })));
   const missing = numPages - withText.length;
   const warnings = [
-    ...(unreadable.length === 0 ? [] : [`Pages that could not be read: ${abridged(unreadable)}.`]),
-    ...(missing > unreadable.length
+    ...(damagedPages.length === 0 ? [] : [`Pages that could not be read: ${abridged(damagedPages)}.`]),
+    ...(missing > damagedPages.length
       ? ['no_text_layer: some pages contain no text; they are empty or contain only images.']
       : []),
   ];
@@ -52,14 +52,14 @@ function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Docum
   };
 }
 
-function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLines[]; unreadable: number[] } {
+function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLines[]; damagedPages: number[] } {
   const laidOut: PageLines[] = [];
-  const unreadable: number[] = [];
+  const damagedPages: number[] = [];
   for (const [index, page] of read.entries()) {
-    if (page === null) unreadable.push(index + 1);
+    if (page === null) damagedPages.push(index + 1);
     else laidOut.push({ page: index + 1, height: page.height, lines: toLines(page) });
   }
-  return { laidOut, unreadable };
+  return { laidOut, damagedPages: damagedPages };
 }
 
 function* linesOf(pages: readonly PageLines[]): Generator<string> {

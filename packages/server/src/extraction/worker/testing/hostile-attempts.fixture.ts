@@ -17,7 +17,7 @@ const attempts: Record<string, () => unknown> = {
   connect: () => new Promise((resolve, reject) => connect(9, '127.0.0.1').on('connect', resolve).on('error', reject)),
   'ask a name server': () => lookup('localhost'),
   'open a database': () => import('node:sqlite'),
-  'make code of a text': () => new Function('return 1')(),
+  'create code from a text': () => new Function('return 1')(),
 };
 
 /** Returns for each attempt whether it was denied. */

@@ -179,8 +179,8 @@ test('an unusable model is refused at the start with the reason', async (t) => {
     [/DIMENSIONS is 8, but the model .* has 4/, () => folderWith(t), { dimensions: 8 }],
     [/more than 8 MiB of memory \(QUARTERMASTER_EMBEDDING_MEMORY_MB\)/, () => folderWith(t), { memoryMb: 8 }],
   ];
-  for (const [message, make, more] of cases) {
-    const folder = await make();
+  for (const [message, createFolder, more] of cases) {
+    const folder = await createFolder();
     await assert.rejects(open(t, folder, more), message);
   }
 });
