@@ -9,7 +9,19 @@ const notOurs = /^(docs\/glossary\.md|CHANGELOG\.md|test\/fixtures\/|scripts\/gl
 
 const terms = readGlossary('docs/glossary.md');
 // A new file is checked even before it is added to the index.
-const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '--', '*.ts', '*.tsx', '*.mjs', '*.md'];
+const listed = [
+  'ls-files',
+  '--cached',
+  '--others',
+  '--exclude-standard',
+  '--',
+  '*.ts',
+  '*.tsx',
+  '*.mjs',
+  '*.md',
+  '*.sql',
+  '*.yaml',
+];
 const files = execFileSync('git', listed, { encoding: 'utf8' })
   .split('\n')
   .filter((path) => path !== '' && !notOurs.test(path) && existsSync(path));

@@ -1,12 +1,12 @@
+import { declaredNames } from './declared-names.ts';
 import type { Term } from './read-glossary.ts';
 
-const exported =
-  /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
-const table = /\bcreateTable\(\s*'(\w+)'/g;
+/** Tables in migrations and in SQL files. */
+const tables = /\bcreateTable\(\s*'(\w+)'|\bcreate (?:virtual )?table (?:if not exists )?"?(\w+)/gi;
 
-/** Returns the avoided words of a file, one line each. The path counts as a name. */
+/** Returns the avoided words of a file, one line each. The folders and the name of the file count as names. */
 export function findAvoidedWords(path: string, text: string, terms: readonly Term[]): string[] {
-  const names = [path.slice(path.lastIndexOf('/') + 1).replace(/\..*$/, ''), ...namesIn(path, text)];
+  const names = [...path.split('/').map((part) => part.replace(/\..*$/, '')), ...namesIn(path, text)];
   const split = names.map((name) => ({ name, words: wordsOf(name) }));
   const prose = proseOf(path, text);
   return terms
@@ -22,10 +22,11 @@ export function findAvoidedWords(path: string, text: string, terms: readonly Ter
 }
 
 function namesIn(path: string, text: string): string[] {
-  if (!/\.(ts|tsx|mjs)$/.test(path)) return [];
-  return [...text.matchAll(exported), ...text.matchAll(table)].map(([, name = '']) => name);
+  const ofTables = /\.(ts|sql)$/.test(path)
+    ? [...text.matchAll(tables)].map(([, built, written]) => built ?? written ?? '')
+    : [];
+  return /\.(ts|tsx|mjs)$/.test(path) ? [...declaredNames(path, text), ...ofTables] : ofTables;
 }
-
 /** Splits a name: `createLightStem`, `light-stem` and `LIGHT_STEM` contain the words light and stem. */
 function wordsOf(name: string): string[] {
   return name
