@@ -13,6 +13,7 @@ import {
   type Target,
   targets,
   toolName,
+  toolsets,
 } from './tool-requests.ts';
 import { openTwoProjects } from './two-projects.ts';
 
@@ -88,10 +89,13 @@ export async function limitedKeys(options: PartOptions): Promise<PartReport> {
   const endings = createEndings();
   const { findings } = options;
   const requests = options.slice ? 400 : 4_000;
-  const counts = { cells: 0, ran: 0, sent: 0, listed: 0 };
+  const counts = { cells: 0, ran: 0, sent: 0, listed: 0, chosen: 0 };
   try {
     const place = join(options.work, 'limited-keys');
-    const { service, first } = await openTwoProjects(place, endings, { PLUGINS_KEY: 'required' });
+    const { service, first } = await openTwoProjects(place, endings, {
+      PLUGINS_KEY: 'required',
+      MCP_TOOLSETS: JSON.stringify(toolsets),
+    });
     const callers: Caller[] = [];
     for (const tools of toolSets) callers.push({ tools, key: await createKey(service, first.id, tools) });
     const ways = [...waysAt('files'), ...waysAt('plugins')];
@@ -114,24 +118,26 @@ export async function limitedKeys(options: PartOptions): Promise<PartReport> {
       const random = options.random.fork(`limited ${worker}`);
       while (counts.sent++ < requests) {
         const caller = random.pick(callers) as Caller; // there are several
-        const { cell, answer, isList } = await sendGenerated(service, first.id, { caller, random });
+        const { cell, answer, isList, toolset } = await sendGenerated(service, first.id, { caller, random });
         if (answer === undefined) findings.add('unavailable', `${cell} was not answered`);
         else if (answer.status >= 500 || answer.text.includes('"code":-32603')) {
           findings.add('wrong error', `${cell}: ${answer.status} ${answer.text.slice(0, 200)}`);
         } else if (isList) {
           const names = namesIn(answer.text);
           counts.listed += names.length;
-          const foreign = names.filter((name) => !mayList(caller, name));
+          counts.chosen += Number(toolset !== undefined && names.length > 0);
+          const foreign = names.filter((name) => !mayList(caller, name) || !isChosen(toolset, name));
           if (foreign.length > 0)
             findings.add('leaked', `${cell} with ${JSON.stringify(caller.tools)} shows ${foreign}`);
         }
       }
     };
     await Promise.all([1, 2, 3, 4].map(attack));
+    if (counts.chosen === 0) findings.add('wrong error', 'no generated request listed the tools of a toolset');
     const probed = await health.stop();
     if (probed.silent > 0) findings.add('unavailable', `${probed.silent} health probes without an answer`);
     await service.stop();
-    const { cells, ran, listed } = counts;
+    const { cells, ran, listed, chosen } = counts;
     return {
       name: 'Keys bound to tools',
       cases: cells + requests,
@@ -142,6 +148,7 @@ export async function limitedKeys(options: PartOptions): Promise<PartReport> {
         'cells that ran': ran,
         requests,
         'tools listed': listed,
+        'lists of a toolset': chosen,
       },
     };
   } finally {
@@ -151,6 +158,11 @@ export async function limitedKeys(options: PartOptions): Promise<PartReport> {
 
 function mayRun({ tools }: Caller, { bundle, plugin }: Target): boolean {
   return tools === null || tools.includes(bundle) || tools.includes(`${bundle}/${plugin}`);
+}
+
+/** Whether a toolset has a tool, or there is none. */
+function isChosen(toolset: readonly string[] | undefined, name: string): boolean {
+  return toolset === undefined || mayList({ key: '', tools: toolset.map((tool) => tool.replace('__', '/')) }, name);
 }
 
 /** Whether a key may see the name of a tool, in its long form or in that of its bundle's endpoint. */

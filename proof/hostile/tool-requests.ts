@@ -68,9 +68,12 @@ export async function sendGenerated(
     const path = `${base === filesUrl ? '/plugins' : ''}/v1/${random.pick(['plugins', 'bundles'])}?${query}`;
     return { cell: path, answer: await send(base + path, { key, method: 'GET' }), isList: false };
   }
-  draw(['bundles', 'tools', 'toolset', 'profile'], (name) =>
-    name === 'tools' && random.chance(0.3) ? 'all' : list(name),
-  );
+  if (random.chance(0.2)) query.append('toolset', random.pick(Object.keys(toolsets)) ?? '');
+  else {
+    draw(['bundles', 'tools', 'toolset', 'profile'], (name) =>
+      name === 'tools' && random.chance(0.3) ? 'all' : list(name),
+    );
+  }
   const path = `/mcp${random.chance(0.2) ? `/${random.pick(['proof', 'time', 'calculator', encodeURIComponent(word().toWellFormed()) || 'x'])}` : ''}?${query}`;
   const cursor = random.chance(0.3) ? { cursor: random.pick(['0.abc', 'after-5', 'after-999', word()]) } : {};
   const message =
@@ -82,14 +85,24 @@ export async function sendGenerated(
           ...cursor,
         });
   const answer = await post(base + path, rpc(message), { key });
-  return { cell: `${path} ${JSON.stringify(message).slice(0, 120)}`, answer, isList: true };
+  // Only where a known toolset alone chooses the tools.
+  const [name = ''] = query.getAll('toolset');
+  const isChosen = query.size === 1 && path.startsWith('/mcp?');
+  const toolset = isChosen ? toolsets[name] : undefined;
+  return { cell: `${path} ${JSON.stringify(message).slice(0, 120)}`, answer, isList: true, toolset };
 }
+
+/** The toolsets of the service, with a tool that no bundle has. */
+export const toolsets: Readonly<Record<string, readonly string[]>> = {
+  office: ['proof', 'time'],
+  single: ['calculator__evaluate'],
+};
 
 /** Names that the parameters of a URL may have. */
 const known: Readonly<Record<string, readonly string[]>> = {
   bundles: ['proof', 'time', 'calculator', 'arithmetic', 'gmail'],
   tools: targets.map(toolName),
-  toolset: ['office'],
+  toolset: Object.keys(toolsets),
   profile: ['chatgpt'],
 };
 
