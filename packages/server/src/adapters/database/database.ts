@@ -30,6 +30,11 @@ export interface Database {
    * @param hasFreeSpace whether the disk has enough free space for background work to write
    */
   startMerging(hasFreeSpace: () => Promise<boolean>): void;
+  /**
+   * Delays a writer that adds chunks to a collection faster than its search index is merged. Not inside a transaction.
+   * Absent when writers never wait.
+   */
+  readonly untilMerged?: (collectionId: string) => Promise<void>;
   /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable. Sends no statement. */
   assertAvailable(): void;
   /** Throws when no commit is possible. `/v1/ready` uses it. */

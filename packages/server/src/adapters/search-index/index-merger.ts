@@ -6,6 +6,7 @@ import type { MergedSegment } from '../../search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
+import { createMergeBacklog } from './merge-backlog.ts';
 import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
@@ -37,6 +38,8 @@ export interface IndexMerger {
    * @param hasFreeSpace whether the disk has enough free space for background work to write
    */
   start(hasFreeSpace: () => Promise<boolean>): void;
+  /** Delays a writer while it adds segments to a collection faster than they are merged. Does nothing before `start`. */
+  untilMerged(collectionId: string): Promise<void>;
   /** Gives up the merge in progress. The next start removes what it has written. */
   close(): Promise<void>;
 }
@@ -52,6 +55,7 @@ const leastSegments = 8;
  */
 export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   const changed = new Set<string>();
+  const backlog = createMergeBacklog(() => deps.metrics.waited?.());
   let task: RunningTask | undefined;
   let isFirstRun = true;
   let opened: Promise<MergeThread> | undefined;
@@ -80,7 +84,9 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
       for (const id of due) {
         // A change during the work adds the collection again.
         changed.delete(id);
+        backlog.begins(id);
         await mergeSegmentsOf(id, { ...deps, openThread, signal }).catch((error: unknown) => failed.set(id, error));
+        backlog.ended(id);
         signal.throwIfAborted();
       }
     }
@@ -92,17 +98,20 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   return {
     changed(collectionId) {
       changed.add(collectionId);
+      backlog.added(collectionId);
       task?.trigger();
     },
     start(hasFreeSpace) {
-      const runWithSpace = (signal: AbortSignal) => run(signal, hasFreeSpace);
+      const runWithSpace = (signal: AbortSignal) => run(signal, hasFreeSpace).finally(backlog.release);
       task ??= startPeriodicTask({ name: 'index merges', pause, run: runWithSpace }, (error) => {
         deps.metrics.failed();
         deps.logger.error({ err: error }, 'index merge failed');
       });
     },
+    untilMerged: async (collectionId) => (task === undefined ? undefined : backlog.untilMerged(collectionId)),
     async close() {
       await task?.close();
+      backlog.release();
       await closeThread();
     },
   };

@@ -5,10 +5,12 @@ export interface MergeMetrics {
   /** @param chunks number of chunks in the merged segment */
   merged(chunks: number): void;
   failed(): void;
+  /** A batch of chunks waits for a merge. */
+  waited?(): void;
 }
 
 export function createMergeMetrics(registry: Registry | undefined): MergeMetrics {
-  if (registry === undefined) return { merged() {}, failed() {} };
+  if (registry === undefined) return { merged() {}, failed() {}, waited() {} };
   const registers = [registry];
   const merges = new Counter({
     name: 'quartermaster_index_merges_total',
@@ -25,12 +27,18 @@ export function createMergeMetrics(registry: Registry | undefined): MergeMetrics
     help: 'Failed merges of the search index.',
     registers,
   });
+  const waits = new Counter({
+    name: 'quartermaster_index_merge_waits_total',
+    help: 'Batches of chunks that waited for a merge of the search index of their collection.',
+    registers,
+  });
   return {
     merged(count) {
       merges.inc();
       chunks.inc(count);
     },
     failed: () => failures.inc(),
+    waited: () => waits.inc(),
   };
 }
 

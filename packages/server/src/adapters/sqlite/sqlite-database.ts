@@ -62,6 +62,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       write,
       searchIndex,
       startMerging: merger.start,
+      untilMerged: merger.untilMerged,
       leases: write,
       clock,
       assertAvailable() {},

@@ -87,6 +87,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
 }
 
 async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
+  await database.untilMerged?.(job.collectionId);
   const row = await writeChunks(database, job, chunks);
   if (row === undefined || !isKeyBatchDue(row.keyed_to, chunks)) return row !== undefined;
   return database.write.transaction().execute(async (transaction) => {
