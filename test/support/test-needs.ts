@@ -17,6 +17,8 @@ const toolsOfTest: readonly string[] = ['postgresql', 'chromium', 'bubblewrap'];
 /** Files that take more than two seconds of processor time. The tier `test` runs them, so that `test:unit` ends within a minute. */
 export const longFiles: readonly string[] = [
   'packages/server/src/access/administrator/password.test.ts',
+  'packages/server/src/adapters/search-index/index-kills.test.ts',
+  'packages/server/src/adapters/search-index/index-rebuild.test.ts',
   'packages/server/src/adapters/sqlite/sqlite.test.ts',
   'packages/server/src/catalogue/load/bundle-failures.test.ts',
   'packages/server/src/catalogue/load/large-catalogue.test.ts',
@@ -31,6 +33,7 @@ export const longFiles: readonly string[] = [
   'packages/server/src/files/content-check/content-type-slices.test.ts',
   'packages/server/src/http/length-keywords.test.ts',
   'packages/server/src/mcp/insert-tools.test.ts',
+  'packages/server/src/search/segments/segments.test.ts',
   'test/bundles/calculator.test.ts',
   'test/bundles/portable-schemas.test.ts',
   'test/bundles/qr-code.test.ts',

@@ -170,6 +170,51 @@ describe('segments', () => {
     assert.equal(comparisons, 9000);
   });
 
+  test('a segment of one chunk returns the same as a scan, also with scores of zero', () => {
+    let comparisons = 0;
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = createRandom(seed);
+      const vocabulary = createVocabulary(random, 8);
+      const chunks = [createChunk(random, 1 + below(random, 1e9), vocabulary)];
+      const index = openAll(
+        chunks.map((chunk) => buildSegment([chunk])),
+        seed % 2 === 0 ? 0 : 100_000,
+      );
+      for (let question = 0; question < 10; question++) {
+        const terms = createQuestion(random, vocabulary).map(({ term, weight }) => ({
+          term,
+          // A weight below one unit gives every posting the score zero.
+          weight: question % 2 === 0 ? weight : random(),
+        }));
+        comparisons += compare(index, chunks, terms, { base: 0.3, perWord: random() * 0.2 });
+      }
+    }
+    assert.equal(comparisons, 1200);
+  });
+
+  test('100,000 chunks, most of them with equal scores, return the same as a scan', () => {
+    const random = createRandom(77);
+    const vocabulary = createVocabulary(random, 300);
+    // Each word is repeated at most twice and all chunks have one length, so that most scores are tied.
+    const chunks = Array.from({ length: 100_000 }, (_, at) => {
+      const terms = new Map<string, number>();
+      for (let left = 3; left > 0; left--) {
+        terms.set(vocabulary[Math.floor(random() ** 2 * vocabulary.length)] as string, 1 + below(random, 2));
+      }
+      return { seq: 2 * at + 1, terms, length: 8 };
+    });
+    const removed = new Set(chunks.filter(() => random() < 0.05).map(({ seq }) => seq));
+    const parts = [buildSegment(chunks.slice(0, 70_000)), buildSegment(chunks.slice(70_000)), removalsOf(removed)];
+    const live = chunks.filter(({ seq }) => !removed.has(seq));
+    const variants = [openAll(parts, 100_000_000), openAll(merge(parts, true), 100_000_000)];
+    let comparisons = 0;
+    for (let question = 0; question < 8; question++) {
+      const terms = createQuestion(random, vocabulary);
+      for (const index of variants) comparisons += compare(index, live, terms, { base: 0.3, perWord: 0.1 });
+    }
+    assert.equal(comparisons, 48);
+  });
+
   test('a merge drops a removal with its chunk, and keeps one whose chunk is in an earlier segment', () => {
     const chunk = (seq: number) => ({ seq, terms: new Map([['word', 1]]), length: 1 });
     const stored = [buildSegment([chunk(1), chunk(2), chunk(3)]), removalsOf([2, 3]), removalsOf([1])];

@@ -41,16 +41,29 @@ export interface ChangingOptions {
   readonly createIndex?: (db: Transaction<Tables>, collectionId: string) => Promise<void>;
 }
 
-/** A collection that is changed as the repositories do it, and a copy of its texts to compare with. */
+/** Creates a collection, and an index of an earlier version if `createIndex` is given. */
 export async function createChangingCollection(database: Database, { seed, createIndex }: ChangingOptions) {
-  const { write, searchIndex, read } = database;
   const collectionId = await insertCollection(database);
-  if (createIndex !== undefined) await write.transaction().execute((db) => createIndex(db, collectionId));
+  if (createIndex !== undefined) await database.write.transaction().execute((db) => createIndex(db, collectionId));
+  return openChangingCollection(database, { collectionId, seed });
+}
+
+/** A collection that is changed as the repositories do it, and a copy of its texts to compare with. */
+export async function openChangingCollection(
+  database: Database,
+  { collectionId, seed }: { readonly collectionId: string; readonly seed: number },
+) {
+  const { write, searchIndex, read } = database;
   const random = createRandom(seed);
   const below = (count: number) => Math.floor(random() * count);
   const pick = () => vocabulary[below(vocabulary.length)] as string;
   const newText = () => Array.from({ length: 1 + below(8) }, pick);
-  let texts = new Map<number, readonly string[]>();
+  const stored = await read
+    .selectFrom('chunk')
+    .select(['seq', 'content'])
+    .where('collection_id', '=', collectionId)
+    .execute();
+  let texts = new Map<number, readonly string[]>(stored.map(({ seq, content }) => [seq, content.split(' ')]));
 
   async function insert(db: Transaction<Tables>, { count, analysed }: { count: number; analysed: string }) {
     const added = new Map<number, readonly string[]>();
