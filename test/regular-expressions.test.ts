@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
-import { globSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { checkPattern } from './support/regular-expressions/check-pattern.ts';
-import { findPatterns } from './support/regular-expressions/find-patterns.ts';
-import { createKeptJudge, judgePattern, type Verdict } from './support/regular-expressions/judge-pattern.ts';
+import { filesWithPatterns, findPatterns } from './support/regular-expressions/find-patterns.ts';
+import {
+  createKeptJudge,
+  judgePattern,
+  keyOf,
+  readCommittedVerdicts,
+  type Verdict,
+} from './support/regular-expressions/judge-pattern.ts';
 
 /**
  * Asserts that every regular expression takes linear time, or that its text has a bound. It covers the server, the
@@ -13,13 +19,9 @@ import { createKeptJudge, judgePattern, type Verdict } from './support/regular-e
  * in the browser of its user.
  */
 const root = resolve(import.meta.dirname, '..');
-const files = globSync(['packages/{server,cli,plugin-kit,contract,client}/src/**/*.{ts,mjs}', 'bundles/**/*.ts'], {
-  cwd: root,
-})
-  .map(String)
-  .filter((file) => !/\.(?:test|suite|fixture)\.ts$|\/testing\//.test(file))
-  .map((file) => join(root, file));
-const judge = createKeptJudge(join(root, 'node_modules/.cache/regular-expressions.json'), judgePattern);
+const patterns = filesWithPatterns(root).flatMap((file) => findPatterns(file));
+const committed = readCommittedVerdicts();
+const judge = createKeptJudge(join(root, 'node_modules/.cache/regular-expressions.json'), judgePattern, [committed]);
 
 /** Returns the problems of the patterns in a file with this content. */
 function problemsOf(text: string): string[] {
@@ -29,13 +31,30 @@ function problemsOf(text: string): string[] {
 }
 
 test('every regular expression takes linear time, or its text has a bound beside it', () => {
-  const patterns = files.flatMap((file) => findPatterns(file));
   assert.ok(patterns.length > 400, `only ${patterns.length} patterns found`);
   const problems = patterns.map((pattern) => checkPattern({ ...pattern, file: relative(root, pattern.file) }, judge));
   assert.deepEqual(
     problems.filter((problem) => problem !== undefined),
     [],
   );
+});
+
+/** Each run reaches some of the verdicts again, others on each day. */
+test('the verdicts in the repository are those of the checker', (t) => {
+  const texts = patterns.flatMap(({ source, flags }) => (source === null ? [] : [{ source, flags }]));
+  const unique = [...new Map(texts.map((one) => [keyOf(one.source, one.flags), one])).values()];
+  const day = Math.floor(Date.now() / 86_400_000);
+  const sample = unique.filter((_, index) => (index + day) % 20 === 0);
+  t.diagnostic(`day ${day}: ${sample.length} of ${unique.length} patterns`);
+  for (const { source, flags } of sample) {
+    const verdict = committed.verdicts[keyOf(source, flags)];
+    const { growth, degree } = judgePattern(source, flags);
+    if (verdict !== undefined) assert.deepEqual([verdict.growth, verdict.degree ?? Infinity], [growth, degree], source);
+  }
+  const missing = unique.filter(({ source, flags }) => committed.verdicts[keyOf(source, flags)] === undefined);
+  // A few new patterns take a second. More than that make every fresh clone slow.
+  const hint = 'node test/support/regular-expressions/write-verdicts.ts writes them';
+  assert.ok(missing.length < unique.length / 5, `${missing.length} patterns have no verdict; ${hint}`);
 });
 
 test('a pattern that takes exponential time is refused, also with a bound', () => {

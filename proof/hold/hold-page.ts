@@ -64,8 +64,8 @@ parameters, with some of the payloads for each. Its seed selects these payloads,
 
 The process measures itself. A timer of its main thread runs every 2 ms and records its delay. The measurement subtracts the time in which
 other work of the machine used the processors although the thread was ready (\`/proc/self/schedstat\`). Memory is the peak that Linux
-records (\`VmHWM\`), minus the value before the payload. The proof repeats a payload that exceeds a limit, up to five times. It counts the
-payload only if the smallest cost exceeds the limit. It does not measure the first use of each part of the service, which
+records (\`VmHWM\`), minus the value before the payload. The proof sends a payload up to five times if it
+exceeds a limit, or half of the limit of the delay. The smallest cost counts, because work of the payload repeats and other work does not. It does not measure the first use of each part of the service, which
 loads programs and tables.`;
 
 function exceptionTable(): string {

@@ -18,8 +18,8 @@ import { pluginCases } from './plugin-cases.ts';
 
 /**
  * Sends payloads of at most 1 MiB, built to amplify, to every operation, to multipart, MCP and every reader of
- * documents. The service measures its own event loop and memory for each of them. A payload above a limit is sent up to
- * five times, and its smallest cost counts. Work that the payload causes repeats; other work on the machine does not.
+ * documents. The service measures its own event loop and memory for each of them. A payload above a limit, or above half
+ * of the limit of the delay, is sent up to five times, and its smallest cost counts. Work that the payload causes repeats; other work on the machine does not.
  */
 export async function hold(options: PartOptions): Promise<PartReport> {
   const { slice, findings, log } = options;
@@ -75,7 +75,7 @@ async function judgeCase(payload: HoldCase, first: Measured, { start, judge, log
     const isHeld = cost.outcome === 'no answer' || cost.outcome === ended;
     // A process that is held, or has not released its memory, gives no figures for the next payload.
     if (isHeld || (await service.isSwollen())) service = await replace(service, start);
-    if (judge.isWithin(payload, cost) || (isHeld && count > 0)) break;
+    if (judge.isEnough(payload, cost) || (isHeld && count > 0)) break;
   }
   for (const excess of judge.add(payload, costs)) log(`hold: ${payload.target}: ${payload.payload}: ${excess}`);
   return service;

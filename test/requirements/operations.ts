@@ -203,7 +203,7 @@ export const operationsRequirements: Requirements = {
       '[backup] a backup refuses to replace a link or a folder of another user, and leaves it unchanged',
       '[backup] a backup whose last sync fails leaves no folder that blocks the next backup',
       '[backup] a store with a file of 1 GiB is backed up, restored and started',
-      '[backup] a store with 20,000 small files is backed up and restored, with few lines of progress',
+      '[backup] a store with 4,000 small files is backed up and restored, with few lines of progress',
       'a dump contains only the tables of the store and needs no permission to read others',
       'every sslmode of a URL has the same meaning for pg_dump and for the driver',
       'the trial reports unreadable tables and sequences, a missing pg_dump, and a database without a store',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from 'rolldown/utils';
 
@@ -11,6 +11,15 @@ export interface Pattern {
   readonly flags: string;
   /** The text of the comments on its line and directly above it. */
   readonly note: string;
+}
+
+/** Returns the files whose patterns are judged. The console is not among them, because it runs in the browser of its user. */
+export function filesWithPatterns(root: string): string[] {
+  const sources = ['packages/{server,cli,plugin-kit,contract,client}/src/**/*.{ts,mjs}', 'bundles/**/*.ts'];
+  return globSync(sources, { cwd: root })
+    .map(String)
+    .filter((file) => !/\.(?:test|suite|fixture)\.ts$|\/testing\//.test(file))
+    .map((file) => join(root, file));
 }
 
 /** A node of the syntax tree. The type has only the members that this module reads. */

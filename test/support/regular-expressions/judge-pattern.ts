@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import recheck from 'recheck';
 
 /** How the time of a pattern grows with the length of the text. */
@@ -42,27 +42,48 @@ function anchored(source: string, flags: string): { text: string; rest: string }
   return { text: `^(?:${source})`, rest: flags.replaceAll(/[ym]/g, '') };
 }
 
+/** Verdicts with the version of the checker that reached them. */
+export interface KeptVerdicts {
+  readonly version: string;
+  readonly verdicts: Readonly<Record<string, Verdict>>;
+}
+
+/** Verdicts in the repository. All of them together take a minute of processor time. */
+const committedFile = join(import.meta.dirname, 'verdicts.json');
+
+export function readCommittedVerdicts(): KeptVerdicts {
+  return readKept(committedFile);
+}
+
+/** Replaces the verdicts in the repository. */
+export function writeCommittedVerdicts(verdicts: KeptVerdicts['verdicts']): void {
+  writeFileSync(committedFile, `${JSON.stringify({ version: checkerVersion(), verdicts }, null, 2)}\n`);
+}
+
+export const keyOf = (source: string, flags: string) => `/${source}/${flags}`;
+
 /**
  * Returns a judge that stores verdicts in a file until the checker changes. A verdict never changes, and some take
  * seconds.
+ * @param known verdicts that need not be reached again
  */
-export function createKeptJudge(file: string, judge: Judge): Judge {
-  const version = `${manifestVersion()} ${JSON.stringify(parameters)}`;
-  const stored = readKept(file);
-  const verdicts: Record<string, Verdict> = stored.version === version ? stored.verdicts : {};
+export function createKeptJudge(file: string, judge: Judge, known: readonly KeptVerdicts[] = []): Judge {
+  const version = checkerVersion();
+  const valid = [...known, readKept(file)].filter((kept) => kept.version === version);
+  const verdicts: Record<string, Verdict> = Object.assign({}, ...valid.map((kept) => kept.verdicts));
   mkdirSync(dirname(file), { recursive: true });
   return (source, flags) => {
-    const key = `/${source}/${flags}`;
-    const known = verdicts[key] ?? judge(source, flags);
+    const key = keyOf(source, flags);
+    const verdict = verdicts[key] ?? judge(source, flags);
     if (!(key in verdicts)) {
-      verdicts[key] = known;
+      verdicts[key] = verdict;
       writeFileSync(file, JSON.stringify({ version, verdicts }));
     }
-    return known;
+    return verdict;
   };
 }
 
-function readKept(file: string): { version: string; verdicts: Record<string, Verdict> } {
+function readKept(file: string): KeptVerdicts {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
@@ -70,7 +91,8 @@ function readKept(file: string): { version: string; verdicts: Record<string, Ver
   }
 }
 
-function manifestVersion(): string {
+function checkerVersion(): string {
   const manifest = new URL(import.meta.resolve('recheck/package.json'));
-  return String(JSON.parse(readFileSync(manifest, 'utf8')).version);
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+  return `${version} ${JSON.stringify(parameters)}`;
 }
