@@ -27,6 +27,36 @@ test('every kind of message is collected from the place that creates it', () => 
   ]);
 });
 
+test('texts of the installation, the banner, bundles, reports and the doctor are collected', () => {
+  const refuse = "export function refuse(text) { console.error('quartermaster: ' + text); }\nrefuse('It failed.');";
+  assert.deepEqual(textsOf(refuse, 'scripts/set-up/refuse.mjs'), ['setup quartermaster: It failed.']);
+  const banner = `const lines = ['kind', \`\${version} is ready.\`, row('an address', \`  \${name}\`)];`;
+  assert.deepEqual(textsOf(banner, 'packages/server/src/service/banner.ts'), [
+    'banner an address',
+    'banner … is ready.',
+  ]);
+  const bundles = 'packages/server/src/catalogue/manifest/sample.ts';
+  assert.deepEqual(textsOf("errors.add(['hosts'], 'Must be a host.');", bundles), ['manifest Must be a host.']);
+  const describe = "function describeError(host) { return isKnown ? null : 'No host ' + host + '.'; }";
+  assert.deepEqual(textsOf(describe, bundles), ['manifest No host ….']);
+  const sheet =
+    "const faults = { one: 'cut off', two: 'left open' } as const;\nwarn('Line ' + n + ' is ' + faults[kind]);";
+  assert.deepEqual(textsOf(sheet, 'packages/server/src/extraction/sample.ts'), [
+    'report Line … is cut off',
+    'report Line … is left open',
+  ]);
+  assert.deepEqual(textsOf("yield_(ok('clock', 'It is exact.'));", 'packages/cli/src/doctor/sample.ts'), [
+    'doctor clock It is exact.',
+  ]);
+});
+
+test('a number that one caller computes is a gap, and so is an argument with a default', () => {
+  const limited = (calls: string) => textsOf(`const limited = (n) => new RangeError('Wait ' + n + ' s.');\n${calls}`);
+  assert.deepEqual(limited('limited(1); limited(Math.ceil(n));'), ['error Wait … s.']);
+  assert.deepEqual(limited('limited(1);'), ['error Wait 1 s.']);
+  assert.deepEqual(limited("limited(process.env.N || 'all');"), ['error Wait … s.']);
+});
+
 test('a text that is passed to a function is followed to its callers, and to theirs', () => {
   const code = `
     const invalid = (path: string, found: string) => new Problem('INVALID_REQUEST', \`\${path} is \${found}.\`);

@@ -8,8 +8,8 @@ export function describeMessages(): string {
   return `# Messages
 
 Generated from the code by \`npm run reference\`; do not edit. \`…\` stands for a value. The script finds every text that reaches an error
-constructor, the logger, a standard stream or a check of a setting, and follows texts that are passed to a function to its callers. A new
-message therefore changes this page, and \`npm run check\` fails until the page is generated again and reviewed.
+constructor, the logger, a standard stream, a report, or a check of a setting or of a bundle. It follows texts that are passed to a function
+to its callers. A new message therefore changes this page, and \`npm run check\` fails until the page is generated again and reviewed.
 
 Not listed: sentences about values that break a schema, which name the field, the value and the rule; texts of plugins and third parties;
 the codes of [records and rows](errors.md#records); the texts of the console, which are in \`packages/console/src/language/\`.
@@ -48,6 +48,40 @@ ${of('error').map(errorRow).join('\n')}
 
 ${of('output').map(settingRow).join('\n')}
 
+## Installation
+
+\`npm start\` and the other npm scripts install packages and build the console first.
+
+${of('setup').map(settingRow).join('\n')}
+
+## Banner of a start
+
+Of these lines, a terminal shows those that apply.
+
+${of('banner').map(settingRow).join('\n')}
+
+## Doctor
+
+| Check | Message |
+|---|---|
+${of('doctor').map(doctorRow).join('\n')}
+
+## Errors of bundles
+
+\`quartermaster bundle check\` and the log name the file, the line and the field in front of each.
+
+${of('manifest').map(settingRow).join('\n')}
+
+## Warnings in the report of a record
+
+${of('report').map(settingRow).join('\n')}
+
+## Reasons of a slow body
+
+An error about a body that arrives too slowly contains one of these reasons.
+
+${of('reason').map(settingRow).join('\n')}
+
 ## Log
 
 The log is JSON lines on standard error. \`msg\` is one of these messages. Fields hold ids, counts and names; keys, passwords, tokens,
@@ -67,6 +101,10 @@ function problemRow({ code, text, module }: Message): string {
 
 function outcomeRow({ code, text, module }: Message): string {
   return `| \`${code}\` | ${cell(text)} | ${module} |`;
+}
+
+function doctorRow({ code, text }: Message): string {
+  return `| ${code} | ${cell(text)} |`;
 }
 
 function settingRow({ text }: Message): string {

@@ -1,9 +1,12 @@
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
-import { anyMark, evaluateText, gap } from './evaluate-text.ts';
+import { anyMark, evaluateArgument, evaluateText, gap } from './evaluate-text.ts';
 import { isNode, nameOf, readSource, type SourceFile, type SyntaxNode, type Visit } from './source-file.ts';
 
-export type MessageKind = 'problem' | 'outcome' | 'error' | 'output' | 'log' | 'setting';
+export type MessageKind =
+  | ('problem' | 'outcome' | 'error' | 'output' | 'log' | 'setting')
+  // In `setup` are the texts of the scripts that install packages, in `manifest` the errors of bundles.
+  | ('setup' | 'banner' | 'manifest' | 'report' | 'doctor' | 'reason');
 
 /** A text that a user can see, and the place in the code that creates it. */
 export interface Message {
@@ -20,7 +23,7 @@ type Found = Message & { readonly file: string };
 
 /** Returns the production files whose messages are collected. */
 export function messageFiles(): string[] {
-  return globSync('packages/{cli,client,contract,plugin-kit,server}/src/**/*.ts')
+  return globSync(['packages/{cli,client,contract,plugin-kit,server}/src/**/*.ts', 'scripts/set-up/*.mjs'])
     .filter((file) => !/\.(test|suite|fixture)\.ts$|\/testing\//.test(file))
     .sort();
 }
@@ -71,6 +74,8 @@ const outcomes = /^(input_rejected|upstream_failed|egress_refused|failed|crashed
 function placeOf(node: SyntaxNode, file: string): MessagePlace | null {
   if (node.type === 'NewExpression') return placeOfError(node);
   if (node.type === 'CallExpression') return placeOfCall(node, file);
+  if (node.type === 'FunctionDeclaration') return placeOfFunction(node, file);
+  if (/\/banner\.ts$/.test(file)) return placeInBanner(node);
   if (node.type === 'ConditionalExpression' && /\/settings\//.test(file)) return placeOfCheck(node);
   if (node.type !== 'ObjectExpression') return null;
   // A log line that is written without the logger, because the event loop is blocked.
@@ -100,6 +105,30 @@ function placeOfError(node: SyntaxNode): MessagePlace | null {
   return { kind: 'error', code: '', value: name === 'ProtocolError' ? second : first };
 }
 
+/** Finds the texts that a function returns which explains what is wrong. */
+function placeOfFunction(node: SyntaxNode, file: string): MessagePlace | null {
+  const name = nameOf(node.id) ?? '';
+  const value = { type: 'CallExpression', callee: node.id, arguments: [] };
+  if (/^describe\w*Error$/.test(name) && file.includes('/catalogue/')) return { kind: 'manifest', code: '', value };
+  return name === 'warningOf' && file.includes('/ingestion/') ? { kind: 'report', code: '', value } : null;
+}
+
+function placeInBanner(node: SyntaxNode): MessagePlace | null {
+  const quasis =
+    node.type === 'TemplateLiteral' ? (node.quasis as Array<{ readonly value: { readonly cooked: string } }>) : [];
+  const own = textOf(node) ?? quasis.map(({ value }) => value.cooked).join(gap);
+  const isSentence = /\p{L}/u.test(own) && own.includes(' ');
+  return isSentence ? { kind: 'banner', code: '', value: node } : null;
+}
+
+/** Finds the texts of calls whose function tells their kind. */
+function placeOfNamedCall(name: string, args: readonly unknown[], file: string): MessagePlace | null {
+  if (name === 'warn' && file.includes('/extraction/')) return { kind: 'report', code: '', value: args[0] };
+  if (name === 'giveUp') return { kind: 'reason', code: '', value: args[0] };
+  const isCheck = /^(ok|warning|failed)$/.test(name) && file.includes('/doctor/');
+  return isCheck ? { kind: 'doctor', code: textOf(args[0]) ?? '', value: args[1] } : null;
+}
+
 const levels = /^(trace|debug|info|warn|error|fatal)$/;
 
 function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
@@ -108,6 +137,8 @@ function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   if (name === 'rpcError') return { kind: 'problem', code: 'JSON-RPC', value: args[1] };
   if ((name === 'say' || name === 'printError') && file.startsWith('packages/cli/'))
     return { kind: 'output', code: '', value: args[0] };
+  const named = placeOfNamedCall(name ?? '', args, file);
+  if (named !== null) return named;
   if (!isNode(node.callee) || node.callee.type !== 'MemberExpression') return null;
   if (isLogCall(node)) {
     const level = nameOf(node.callee.property) ?? '';
@@ -116,8 +147,12 @@ function placeOfCall(node: SyntaxNode, file: string): MessagePlace | null {
   const method = nameOf(node.callee.property) ?? '';
   const owner = ownerName(node.callee.object);
   if (owner === 'console' || (/^std(out|err)$/.test(owner) && method === 'write')) {
-    return { kind: 'output', code: '', value: args[0] };
+    return { kind: file.startsWith('scripts/') ? 'setup' : 'output', code: '', value: args[0] };
   }
+  if (method === 'add' && owner === 'errors' && file.includes('/catalogue/')) {
+    return { kind: 'manifest', code: '', value: args[1] };
+  }
+  if (method === 'add' && owner === 'warnings') return { kind: 'report', code: '', value: args[0] };
   const isSettingError = owner === 'errors' && method === 'push' && /\/(config|settings)/.test(file);
   return isSettingError ? { kind: 'setting', code: '', value: args[0] } : null;
 }
@@ -164,13 +199,20 @@ function completeText(message: Found, sources: readonly SourceFile[], depth: num
   const completed = (depth > 3 || message.kind === 'setting' ? [] : sources.filter(isCaller)).flatMap((source) =>
     (source.calls.get(name) ?? []).flatMap(({ node, functions }) =>
       substitute(message, owner, (index) =>
-        evaluateText((node.arguments as unknown[])[index], { source, functions }),
+        evaluateArgument((node.arguments as unknown[])[index], { source, functions }),
       ).map((text) => ({ ...message, text, module: moduleOf(source.file) })),
     ),
   );
-  const changed = completed.filter(({ text }) => text !== message.text.replace(anyMark, gap));
-  const next = changed.length > 0 ? changed : [{ ...message, text: message.text.replace(anyMark, gap) }];
+  const withGaps = message.text.replace(anyMark, gap);
+  const isComputed = completed.some(({ text }) => text === withGaps);
+  const changed = completed.filter(({ text }) => text !== withGaps && !(isComputed && hasOnlyNumbers(text, withGaps)));
+  const next = changed.length > 0 ? changed : [{ ...message, text: withGaps }];
   return next.flatMap((one) => completeText(one, sources, depth + 1));
+}
+
+/** Returns whether a text has nothing but numbers where the other has gaps. */
+function hasOnlyNumbers(text: string, withGaps: string): boolean {
+  return text.replaceAll(/\d+/g, gap) === withGaps.replaceAll(/\d+/g, gap);
 }
 
 function substitute({ text }: Found, owner: string, argument: (index: number) => string[]): string[] {

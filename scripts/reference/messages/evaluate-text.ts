@@ -51,9 +51,30 @@ export function evaluateText(node: unknown, place: Place): string[] {
       return evaluateName(String(node.name), inside);
     case 'CallExpression':
       return evaluateCall(node, inside);
+    case 'MemberExpression':
+      return evaluateMember(node, inside);
     default:
       return [gap];
   }
+}
+
+/** Returns the texts of an argument. One with a word as its default, such as `value || 'word'`, is a gap. */
+export function evaluateArgument(node: unknown, place: Place): string[] {
+  const fallback =
+    isNode(node) && node.type === 'LogicalExpression' && isNode(node.right) ? node.right.value : undefined;
+  return typeof fallback === 'string' && /^\w+$/.test(fallback) ? [gap] : evaluateText(node, place);
+}
+
+/** Returns every member of a constant object, for example of a list of texts by name. */
+function evaluateMember(node: SyntaxNode, place: Place): string[] {
+  const constant = isNode(node.object)
+    ? place.source.constants.get(constantKey(undefined, nameOf(node.object) ?? ''))
+    : undefined;
+  const value = constant?.type === 'TSAsExpression' ? constant.expression : constant;
+  if (node.computed !== true || !isNode(value) || value.type !== 'ObjectExpression') return [gap];
+  const texts = (value.properties as SyntaxNode[]).flatMap((member) => evaluateText(member.value, place));
+  // Single words are often values, not parts of sentences.
+  return texts.every((text) => text.includes(' ')) ? unique(texts) : [gap];
 }
 
 function isNumber(node: unknown): boolean {
