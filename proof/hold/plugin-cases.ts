@@ -130,7 +130,7 @@ function answerCases({ slice, random, upstream }: Options): HoldCase[] {
   ];
 }
 
-/** A text full of beginnings of the credential. */
+/** A text that repeats the beginning of the credential many times. */
 const nearlySecret: Amplifier = {
   name: 'pieces of the credential',
   text: (bytes) => 'secret-canar'.repeat(bytes / 12),

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 /** One row of the table of limits. Source: docs/contract.md "Files". */
 export const Limit = Type.Object({
   name: Type.String({ description: 'Unique name; docs/reference/limits.md lists all names.' }),
-  bounds: Type.String({ description: 'What the limit applies to.' }),
+  bounds: Type.String({ description: 'The value that is limited.' }),
   value: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Largest allowed value; null if there is no limit.',
   }),
@@ -13,7 +13,7 @@ export const Limit = Type.Object({
   }),
   code: Type.Union([Type.String(), Type.Null()], { description: 'Error code of that answer.' }),
   effect: Type.Union([Type.String(), Type.Null()], {
-    description: 'What happens if the limit is exceeded and the request is not refused.',
+    description: 'The effect of exceeding the limit; null if the request is refused.',
   }),
   setting: Type.Union([Type.String(), Type.Null()], {
     description: 'Setting that changes the limit; null if none does.',

@@ -73,7 +73,7 @@ class Limit(TypedDict):
     name: str
     """Unique name; docs/reference/limits.md lists all names."""
     bounds: str
-    """What the limit applies to."""
+    """The value that is limited."""
     value: int | None
     """Largest allowed value; null if there is no limit."""
     unit: str
@@ -83,7 +83,7 @@ class Limit(TypedDict):
     code: str | None
     """Error code of that answer."""
     effect: str | None
-    """What happens if the limit is exceeded and the request is not refused."""
+    """The effect of exceeding the limit; null if the request is refused."""
     setting: str | None
     """Setting that changes the limit; null if none does."""
 

@@ -67,7 +67,7 @@ export type Limits = {
 export type Limit = {
   /** Unique name; docs/reference/limits.md lists all names. */
   name: string;
-  /** What the limit applies to. */
+  /** The value that is limited. */
   bounds: string;
   /** Largest allowed value; null if there is no limit. */
   value: number | null;
@@ -77,7 +77,7 @@ export type Limit = {
   status: number | null;
   /** Error code of that answer. */
   code: string | null;
-  /** What happens if the limit is exceeded and the request is not refused. */
+  /** The effect of exceeding the limit; null if the request is refused. */
   effect: string | null;
   /** Setting that changes the limit; null if none does. */
   setting: string | null;

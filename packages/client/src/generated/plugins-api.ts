@@ -332,7 +332,7 @@ export interface PluginsApi {
   'GET /v1/bundles': {
     request: {
       query?: {
-        /** What a plugin should do, in plain words. Only matches are listed, best first. */
+        /** A description of the task in plain words. Only matches are listed, best first. */
         q?: string | undefined;
         /** Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all. */
         limit?: number | undefined;
@@ -380,7 +380,7 @@ export interface PluginsApi {
       query?: {
         /** Only the plugins of this bundle. */
         bundle_id?: string | undefined;
-        /** What a plugin should do, in plain words. Only matches are listed, best first. */
+        /** A description of the task in plain words. Only matches are listed, best first. */
         q?: string | undefined;
         /** Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all. */
         limit?: number | undefined;

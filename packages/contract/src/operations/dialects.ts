@@ -4,7 +4,7 @@ export const dialectOperations = describeOperations('dialects', {
   retrieveForDify: {
     summary: 'Find chunks in the form of the External Knowledge API of Dify',
     description:
-      'Does what queryChunks does. `knowledge_id` is the id of a collection. Errors have the form `{"error_code","error_msg","code","request_id"}`, and a refused key gets 403, because Dify takes 401 for success when it checks the connection.',
+      'Finds chunks like queryChunks. `knowledge_id` is the id of a collection. Errors have the form `{"error_code","error_msg","code","request_id"}`, and a refused key gets 403, because Dify takes 401 for success when it checks the connection.',
     scope: 'collections',
     examples: {
       question: {

@@ -149,7 +149,7 @@ function createShownMedia() {
     /** SVG pictures, which have no block of their own. */
     drawings,
     fits,
-    /** Takes bytes for another content from those that are left. @returns false when they are too many */
+    /** Reserves bytes of the remaining allowance for another content. @returns false when they exceed it */
     take(bytes: number): boolean {
       if (bytes > bytesLeft) return false;
       bytesLeft -= bytes;

@@ -16,7 +16,7 @@ export const pageParameters = (id: string) => ({
     Type.String({
       minLength: 1,
       maxLength: maxQuestionCharacters,
-      description: 'What a plugin should do, in plain words. Only matches are listed, best first.',
+      description: 'A description of the task in plain words. Only matches are listed, best first.',
     }),
   ),
   limit: Type.Optional(

@@ -17,7 +17,7 @@ const shortestInner = 4;
 const shortestLowered = 8;
 /** Letters and digits in a row that hardly any other text contains. In packed text fewer are enough. */
 const rare = { asText: 6, packed: 4 } as const;
-/** The levels of JSON within JSON: for example an upstream quotes, in JSON, a JSON request, and a handler quotes that answer. */
+/** The number of levels of JSON within JSON. For example, an upstream quotes a JSON request in its JSON answer, and a handler quotes that answer. */
 const jsonLevels = 5;
 const packedLevels = 2;
 

@@ -10,7 +10,7 @@ export interface Segment {
   readonly right: number;
   /** The baseline in points from the bottom of the page, like all PDF coordinates. */
   readonly y: number;
-  /** The size of most of its characters. */
+  /** The font size of most of its characters. */
   readonly size: number;
   readonly bold: boolean;
   readonly mono: boolean;
