@@ -33,8 +33,8 @@ export interface ManifestCacheOptions {
   readonly stampOf?: (folder: BundleFolder) => string;
 }
 
-/** Increase it when a check, a default or the format of an entry changes. */
-const cacheVersion = 1;
+/** Increase it when a check, a default or the content of an entry changes, such as the formats with losses. */
+export const cacheVersion = 2;
 const suffix = '.bundle';
 
 export function createManifestCache(options: ManifestCacheOptions): ManifestCache {
