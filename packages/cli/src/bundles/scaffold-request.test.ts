@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { commandName } from '@quartermaster/contract/command-name';
 import { checkBundle, recordExamples, runExamples } from '@quartermaster/server/authoring';
 import { parse } from 'yaml';
 import { scaffoldBundle } from './scaffold.ts';
@@ -32,7 +33,10 @@ test('a call of an API becomes a plugin without code, which passes its test afte
   );
   assert.deepEqual((await checkBundle(folder)).failures, []);
   const [before] = await runExamples(folder);
-  assert.match(before?.wrong ?? '', /no response was recorded/);
+  assert.equal(
+    before?.wrong,
+    `no response was recorded for this example. Run "${commandName} bundle record" with the folder of places.`,
+  );
 
   const recorded = await recordExamples({
     ...{ folder, credentials: {}, plugins: [], allowWrites: false, updateOutputs: true },

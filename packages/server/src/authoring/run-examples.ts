@@ -101,7 +101,7 @@ export async function openExamplePlayer(catalogue: Catalogue, bundle: CompiledBu
   const credentials = inventCredentials(bundle);
   const play = async (placed: PlacedExample, recording: Recording) => {
     stage.play(recording);
-    return judgeRun(await runExample(runtime.executor, placed, credentials), stage);
+    return judgeRun(await runExample(runtime.executor, placed, credentials), stage, bundle.id);
   };
   return {
     play,
@@ -158,8 +158,12 @@ export function readOutcome(outcome: Awaited<ReturnType<typeof runExample>>): Pl
   return { wrong: sentenceOf({ ...error, path: `output${error.path}` }) };
 }
 
-function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: UpstreamStage): Played {
+function judgeRun(outcome: Awaited<ReturnType<typeof runExample>>, stage: UpstreamStage, bundleId: string): Played {
   const played = readOutcome(outcome);
+  if ('wrong' in played && stage.hadNothing()) {
+    const remedy = `Run "${commandName} bundle record" with the folder of ${bundleId}`;
+    return { wrong: `no response was recorded for this example. ${remedy}.` };
+  }
   if ('wrong' in played || stage.left() === 0) return played;
   return { wrong: `${stage.left()} of the recorded calls were not made; record the example again` };
 }

@@ -18,6 +18,8 @@ export interface UpstreamStage {
   play(recording: Recording): void;
   /** The number of recorded calls that were not requested. */
   left(): number;
+  /** Whether a call came for which there is no recording. */
+  hadNothing(): boolean;
   close(): Promise<void>;
 }
 
@@ -28,6 +30,7 @@ const replayHeader = 'x-quartermaster-replay';
 export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promise<UpstreamStage> {
   let recording: Recording = null;
   let used = new Set<number>();
+  let hadNothing = false;
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const called = request.headers[replayHeader];
@@ -38,6 +41,7 @@ export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promis
       response.writeHead(200, { 'content-type': recording.contentType }).end(recording.body);
     } else {
       const call = recording?.calls[Number(called)];
+      hadNothing ||= call === undefined;
       if (call === undefined) response.writeHead(501).end('no response was recorded for this call');
       else response.writeHead(call.response.status, call.response.headers).end(bytesOf(call.response.body));
     }
@@ -71,8 +75,10 @@ export async function openUpstreamStage(tokenPaths: ReadonlySet<string>): Promis
     play: (next) => {
       recording = next;
       used = new Set();
+      hadNothing = false;
     },
     left: () => (recording !== null && 'calls' in recording ? recording.calls.length - used.size : 0),
+    hadNothing: () => hadNothing,
     close: async () => {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
