@@ -308,6 +308,15 @@ describe('a credential', () => {
     assert.ok(!all.includes(mark), all);
   });
 
+  it('that a plugin prints before its process exits is redacted in the response and in the log', async (t) => {
+    const { execute, log } = await openBench(t, echo);
+    const input_params = { q: `print before ${plainSecret} after` };
+    const { text } = await execute({ plugin_id: 'handle', input_params, credentials: { api_key: plainSecret } });
+    const all = [text, ...log].join('\n');
+    assert.match(all, /before \[redacted\] after/);
+    assert.ok(!all.includes(mark), all);
+  });
+
   it('that its schema does not mark as secret is not redacted', async (t) => {
     const { execute } = await openBench(t, json(200, { said: 'hi' }));
     const { status, text } = await execute({ plugin_id: 'say', credentials: { api_key: `${mark}-123`, region: 'hi' } });

@@ -106,6 +106,10 @@ response: {output: '{said: body.said}'}`,
     if (q === 'reject') context.reject('q is wrong');
     if (q === 'throw') throw new Error('it broke');
     if (q === 'exit') process.exit(1);
+    if (q?.startsWith('print ')) {
+      console.error(q);
+      process.exit(1);
+    }
     if (q === 'spin') for (;;);
     if (q === 'leave') void context.fetch({ url: 'https://api.example.com/left' }).catch(() => {});
     if (q === 'elsewhere') await context.fetch({ url: 'https://evil.example.com/' });
