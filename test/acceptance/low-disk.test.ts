@@ -6,10 +6,17 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ServerError } from '@quartermaster/client';
 import type { RecordItem } from '@quartermaster/contract';
 import { createShim } from '../../proof/shim/build-shim.ts';
 import { settledRecord } from '../support/client.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+
+interface Upload {
+  readonly content: Blob;
+  readonly purpose: 'record_file';
+  readonly name: string;
+}
 
 const run = promisify(execFile);
 const moreThanAnyDisk = String(1_000_000_000);
@@ -71,31 +78,41 @@ test('[disk] while the disk quota of the data folder is used up, changes are ref
 });
 
 test('[disk] records in progress leave a reserve, deletes and a start work on a full disk, and every record completes once there is space', async (t) => {
-  const folder = await mountDisk(t, 140);
-  const settings = { MIN_FREE_DISK_MB: '20' };
+  const folder = await mountDisk(t, 130);
+  const settings = { MIN_FREE_DISK_MB: '40' };
   const service = await startService(t, { folder, settings });
   while (!(await exists(join(folder, 'ballast')))) await pause(100);
   const { collection_id: collection } = await service.client.collections.create({ name: 'words' });
-  const records: Array<{ readonly file: string; readonly record: string }> = [];
+  // All files are stored before the first record needs space.
+  const files: string[] = [];
   for (let i = 0; i < 8; i++) {
     const content = new Blob([manyWords(i, 1.5 * mebibyte)]);
-    const { file_id: file } = await service.client.files.upload(content, { purpose: 'record_file', name: `${i}.txt` });
+    const upload = { purpose: 'record_file', name: `${i}.txt` } as const;
+    files.push((await service.client.files.upload(content, upload)).file_id);
+  }
+  const records: Array<{ readonly file: string; readonly record: string }> = [];
+  for (const file of files) {
     const { record_id: record } = await service.client.records.create(collection, { type: 'file', file_id: file });
     records.push({ file, record });
   }
-  const [last] = records.slice(-1);
-  assert.ok(last !== undefined);
-  await untilWaiting(service, collection, last.record);
+  const waiting: typeof records = [];
+  for (const each of records) {
+    const { status } = await untilWaiting(service, collection, each.record);
+    if (status === 'creating') waiting.push(each);
+  }
+  assert.ok(waiting.length >= 2, `${waiting.length} records wait`);
+  const [deleted] = waiting;
+  assert.ok(deleted !== undefined);
   assert.ok((await freeMiB(folder)) > 8, 'what was in work has stopped before the disk was full');
-  await service.client.records.delete(collection, last.record);
-  await service.client.files.delete(last.file);
+  await service.client.records.delete(collection, deleted.record);
+  await service.client.files.delete(deleted.file);
   await service.kill();
 
   await fillDisk(folder);
   assert.equal(await freeMiB(folder), 0);
   const again = await startService(t, { folder, settings });
   assert.equal(await exists(join(folder, 'ballast')), false, 'it was released for the start');
-  const [first, second, ...rest] = records.slice(0, -1);
+  const [first, second, ...rest] = records.filter((each) => each !== deleted);
   assert.ok(first !== undefined && second !== undefined);
   for (const { file, record } of [first, second]) {
     await again.client.records.delete(collection, record);
@@ -108,8 +125,9 @@ test('[disk] records in progress leave a reserve, deletes and a start work on a 
   for (const { record } of rest) {
     assert.equal((await settledRecord(again.client, collection, record)).status, 'ready');
   }
-  assert.equal((await again.client.files.upload(upload.content, upload)).bytes, 1);
-  while (!(await exists(join(folder, 'ballast')))) await pause(100);
+  // Uploads are refused until the space for deletions is reserved again.
+  assert.equal(await untilUploaded(again, upload), 1);
+  assert.equal(await exists(join(folder, 'ballast')), true);
   assert.equal(await again.stop(), 0);
 });
 
@@ -119,6 +137,18 @@ async function untilWaiting({ client }: StartedService, collection: string, reco
     const item = await client.records.get(collection, record);
     if (item.status !== 'creating' || item.progress?.stage === 'waiting_for_disk') return item;
     await pause(50);
+  }
+}
+
+/** Repeats an upload while the disk is nearly full. Returns the bytes that were stored. */
+async function untilUploaded({ client }: StartedService, upload: Upload): Promise<number> {
+  for (;;) {
+    try {
+      return (await client.files.upload(upload.content, upload)).bytes;
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.status !== 507) throw error;
+      await pause(100);
+    }
   }
 }
 
