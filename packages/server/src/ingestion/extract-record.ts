@@ -104,8 +104,10 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
 /** The maximum number of rows written in one transaction. */
 const rowsAtOnce = 200;
 
-function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJob, { signal, untilFreeSpace }: Work) {
+function createStore(deps: ProcessDeps, job: RecordJob, { signal, untilFreeSpace }: Work) {
+  const { jobs, clock, newId, metrics } = deps;
   const counts = { numChunks: 0, skipped: 0 };
+  const leaseUntil = () => clock.now() + deps.leaseMs;
 
   async function writeBatch(batch: readonly ExtractedChunk[]): Promise<void> {
     signal.throwIfAborted();
@@ -118,7 +120,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
     const skipped = batch.filter((chunk) => taken.has(rowKeyOf(chunk)));
     await untilFreeSpace?.();
     signal.throwIfAborted();
-    if (!(await jobs.addChunks(job, chunks))) throw new LeaseLost();
+    if (!(await jobs.addChunks(job, chunks, leaseUntil()))) throw new LeaseLost();
     metrics?.chunksWritten(chunks.length);
     counts.numChunks += chunks.length;
     counts.skipped += skipped.length;
@@ -130,7 +132,7 @@ function createStore({ jobs, clock, newId, metrics }: ProcessDeps, job: RecordJo
       await untilFreeSpace?.();
       signal.throwIfAborted();
       const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
-      if (!(await jobs.addRows(job, slice))) throw new LeaseLost();
+      if (!(await jobs.addRows(job, slice, leaseUntil()))) throw new LeaseLost();
     }
   }
 

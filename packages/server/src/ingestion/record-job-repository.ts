@@ -81,11 +81,15 @@ export interface RecordJobRepository {
   renew(held: Claim, progress: WorkProgress): Promise<boolean>;
   /**
    * Writes chunks of the next generation, in order, with their terms. Queries return them after the publication.
+   * Extends the lease to `leaseUntil`, because a renewal skips the row that this transaction locks.
    * @returns false when the lease is lost
    */
-  addChunks(job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean>;
-  /** Writes rows of the next generation that did not become a chunk. @returns false when the lease is lost. */
-  addRows(job: RecordJob, rows: readonly NewRow[]): Promise<boolean>;
+  addChunks(job: RecordJob, chunks: readonly NewChunk[], leaseUntil?: number): Promise<boolean>;
+  /**
+   * Writes rows of the next generation that did not become a chunk, and extends the lease to `leaseUntil`.
+   * @returns false when the lease is lost
+   */
+  addRows(job: RecordJob, rows: readonly NewRow[], leaseUntil?: number): Promise<boolean>;
   /**
    * Marks the next generation as completely written. A later attempt continues from here. @returns false when the lease
    * is lost.

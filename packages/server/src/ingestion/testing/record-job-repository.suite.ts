@@ -146,6 +146,23 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
+  test('each written batch of chunks or rows extends the lease, because a renewal skips a locked record', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
+    assert.equal(await jobs.addChunks(job, [newChunk('apple')], start + 60_000), true);
+    assert.equal(await jobs.claim(claimAt(start + 59_999)), undefined);
+    assert.equal(await jobs.addRows(job, [], start + 90_000), true);
+    assert.equal(await jobs.claim(claimAt(start + 89_999)), undefined);
+    const { attempt, token } = await claim(repositories, start + 90_000);
+    assert.equal(attempt, 2);
+    assert.notEqual(token, job.token);
+    assert.equal(await jobs.addChunks(job, [newChunk('late')], start + 120_000), false);
+    await sweepAway(repositories, collection);
+  });
+
   test('when every lease is ended, claimed records can be claimed immediately, and their attempts count', async () => {
     const repositories = open();
     const { jobs } = repositories;

@@ -36,10 +36,10 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
       const set = { stage, percent, lease_until: leaseUntil, worked_ms: workedMs };
       return renewLease(database, { table: 'record', key: 'id' }, held, set);
     },
-    addChunks: (job, chunks) => addChunks(database, job, chunks),
-    addRows: (job, rows) =>
+    addChunks: (job, chunks, leaseUntil) => addChunks(database, job, { chunks, leaseUntil }),
+    addRows: (job, rows, leaseUntil) =>
       write.transaction().execute(async (transaction) => {
-        if ((await hold(transaction, job)) === undefined) return false;
+        if ((await hold(transaction, job, leaseUntil)) === undefined) return false;
         await insertRows(transaction, job, rows);
         return true;
       }),
@@ -86,9 +86,15 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
   };
 }
 
-async function addChunks(database: Database, job: RecordJob, chunks: readonly NewChunk[]): Promise<boolean> {
+interface ChunkBatch {
+  readonly chunks: readonly NewChunk[];
+  readonly leaseUntil: number | undefined;
+}
+
+async function addChunks(database: Database, job: RecordJob, batch: ChunkBatch): Promise<boolean> {
+  const { chunks } = batch;
   await database.untilMerged?.(job.collectionId);
-  const row = await writeChunks(database, job, chunks);
+  const row = await writeChunks(database, job, batch);
   if (row === undefined || !isKeyBatchDue(row.keyed_to, chunks)) return row !== undefined;
   return database.write.transaction().execute(async (transaction) => {
     const held = await hold(transaction, job);
@@ -98,13 +104,14 @@ async function addChunks(database: Database, job: RecordJob, chunks: readonly Ne
 }
 
 /** @returns undefined when the lease is lost */
-async function writeChunks({ dialect, write, searchIndex }: Database, job: RecordJob, chunks: readonly NewChunk[]) {
+async function writeChunks({ dialect, write, searchIndex }: Database, job: RecordJob, batch: ChunkBatch) {
+  const { chunks, leaseUntil } = batch;
   const { projectId, collectionId, id: recordId } = job;
   const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
   const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
   const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
   return write.transaction().execute(async (transaction) => {
-    const held = await updateHeld(transaction, job, { lease_owner: job.token, keyed_to: keyedTo });
+    const held = await updateHeld(transaction, job, { ...holding(job, leaseUntil), keyed_to: keyedTo });
     if (held !== undefined) await insertChunks(transaction, { dialect, searchIndex }, { place, chunks });
     return held;
   });
@@ -123,8 +130,13 @@ const idle = (now: number) => ({
  * Checks the lease and locks the row until the transaction ends. A new holder waits and then starts from the stored
  * state.
  */
-function hold(db: Kysely<Tables>, held: Claim) {
-  return updateHeld(db, held, { lease_owner: held.token });
+function hold(db: Kysely<Tables>, held: Claim, leaseUntil?: number) {
+  return updateHeld(db, held, holding(held, leaseUntil));
+}
+
+/** The columns that a holder sets to lock its row. */
+function holding(held: Claim, leaseUntil: number | undefined) {
+  return { lease_owner: held.token, ...(leaseUntil === undefined ? {} : { lease_until: leaseUntil }) };
 }
 
 function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, 'record'>) {
