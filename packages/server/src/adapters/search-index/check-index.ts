@@ -84,7 +84,7 @@ function compareChunks(
   ];
 }
 
-const rowsAtOnce = 10_000;
+const rowsPerQuery = 10_000;
 
 /** Returns the seqs of the stored chunks in ascending order. Reads an index of the table, which has no texts. */
 function listStored(statements: ThreadStatements, collectionId: string): Float64Array {
@@ -92,13 +92,13 @@ function listStored(statements: ThreadStatements, collectionId: string): Float64
   for (let last = ''; ; ) {
     const rows = statements.all<{ seq: number; id: string }>(
       'select seq, id from chunk where collection_id = ? and id > ? order by id limit ?',
-      ...[collectionId, last, rowsAtOnce],
+      ...[collectionId, last, rowsPerQuery],
     );
     for (const { seq, id } of rows) {
       seqs.push(seq);
       last = id;
     }
-    if (rows.length < rowsAtOnce) return Float64Array.from(seqs).sort();
+    if (rows.length < rowsPerQuery) return Float64Array.from(seqs).sort();
   }
 }
 

@@ -31,7 +31,7 @@ export interface IndexMergerDeps {
 
 /** Merges the segments of collections in the background. */
 export interface IndexMerger {
-  /** Tells that segments were added to a collection, or will be when the current transaction commits. */
+  /** Reports that segments were added to a collection, or will be when the current transaction commits. */
   changed(collectionId: string): void;
   /**
    * Begins with the collections that an earlier process left unmerged.
@@ -71,7 +71,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   }
 
   async function run(signal: AbortSignal, hasFreeSpace: () => Promise<boolean>): Promise<void> {
-    if (isFirstRun) for (const id of await takeOver(deps.write)) changed.add(id);
+    if (isFirstRun) for (const id of await recoverInterrupted(deps.write)) changed.add(id);
     isFirstRun = false;
     const failed = new Map<string, unknown>();
     let isIdle = true;
@@ -117,8 +117,8 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   };
 }
 
-/** Hides what an interrupted merge has written, and returns the collections that need work. */
-async function takeOver(write: Kysely<Tables>): Promise<string[]> {
+/** Retires the segments that an interrupted merge has written. Returns the collections that need a merge or a deletion. */
+async function recoverInterrupted(write: Kysely<Tables>): Promise<string[]> {
   await write.updateTable('index_segment').set({ state: 'retired' }).where('state', '=', 'building').execute();
   const rows = await write
     .selectFrom('index_segment')
@@ -134,18 +134,18 @@ async function takeOver(write: Kysely<Tables>): Promise<string[]> {
   return rows.map((row) => row.collection_id);
 }
 
-export interface Merging extends Omit<IndexMergerDeps, 'logger' | 'rebuildSome'> {
+export interface MergeContext extends Omit<IndexMergerDeps, 'logger' | 'rebuildSome'> {
   readonly signal: AbortSignal;
 }
 
 /** Merges the segments of a collection until no merge is due, and deletes the replaced ones. */
-export async function mergeSegmentsOf(collectionId: string, merging: Merging): Promise<void> {
+export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<void> {
   for (const state of ['rebuilt', 'live'] as const) while (await mergeOnce(collectionId, state, merging));
   while (!(await clearRetired(merging.write, collectionId))) merging.signal.throwIfAborted();
 }
 
 /** @returns false when no merge is due, or the collection was deleted meanwhile */
-async function mergeOnce(collectionId: string, state: PartState, merging: Merging): Promise<boolean> {
+async function mergeOnce(collectionId: string, state: PartState, merging: MergeContext): Promise<boolean> {
   const { write, signal } = merging;
   const segments = await write
     .selectFrom('index_segment')
@@ -175,7 +175,7 @@ interface Target extends Omit<Replacement, 'merged'> {
 }
 
 /** @returns false when the collection was deleted meanwhile */
-async function fillTarget(merging: Merging, { thread, ...replaced }: Target): Promise<boolean> {
+async function fillTarget(merging: MergeContext, { thread, ...replaced }: Target): Promise<boolean> {
   const { write, signal } = merging;
   const { target } = replaced;
   for (let number = 0; ; ) {
@@ -217,7 +217,7 @@ interface StoredPages {
 }
 
 /** @returns false when the collection was deleted meanwhile */
-function storePages({ write, insertPages }: Merging, { target, number, pages }: StoredPages): Promise<boolean> {
+function storePages({ write, insertPages }: MergeContext, { target, number, pages }: StoredPages): Promise<boolean> {
   const first = target * pagesPerSegment + number;
   return write.transaction().execute(async (transaction) => {
     if (!(await holdTarget(transaction, target, number + pages.length))) return false;

@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely';
 import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
-import type { SegmentAnswer, SegmentQuestion } from './ask.ts';
 import type { IndexState } from './index-state.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
+import type { SegmentAnswer, SegmentQuestion } from './questions.ts';
 import type { AddedChunks, RemovedChunks } from './write-segments.ts';
 
 /** Runs a procedure of `thread-procedures.ts` in the thread of a SQLite connection. */

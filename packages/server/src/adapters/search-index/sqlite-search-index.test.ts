@@ -16,7 +16,7 @@ import { sweepCollection } from '../repositories/records/sweep-collection.ts';
 import { sqliteFile } from '../sqlite/sqlite-database.ts';
 import { insertInto, runMany } from '../sqlite/sqlite-insert-many.ts';
 import { openSqliteThread } from '../sqlite/sqlite-thread.ts';
-import { createIndexMerger, type MergeThread, type Merging, mergeSegmentsOf } from './index-merger.ts';
+import { createIndexMerger, type MergeContext, type MergeThread, mergeSegmentsOf } from './index-merger.ts';
 import { createMergeMetrics } from './merge-metrics.ts';
 import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
 
@@ -42,7 +42,7 @@ interface MergeHooks {
 async function merge(collectionId: string, { onStep, signal = new AbortController().signal }: MergeHooks = {}) {
   let step = 0;
   const thread = await openThread();
-  const merging: Merging = {
+  const merging: MergeContext = {
     write: database.write,
     signal,
     openThread: async () => ({

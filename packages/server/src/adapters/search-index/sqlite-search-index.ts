@@ -10,7 +10,7 @@ import { withSharedFlag } from './shared-flag.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /** Number of rows of FTS5 that one transaction deletes. */
-const oldRowsAtOnce = 500;
+const oldRowsPerTransaction = 500;
 
 /**
  * The search index in SQLite. Collections are indexed in segments (`search/segments`). The index of FTS5 that an earlier
@@ -61,7 +61,7 @@ export function createSqliteSearchIndex({
     },
     check: findIndexErrors,
     async rebuild(db, collectionId) {
-      if (await isReplaced(db, collectionId)) return old.drop(db, collectionId, oldRowsAtOnce);
+      if (await isReplaced(db, collectionId)) return old.drop(db, collectionId, oldRowsPerTransaction);
       const isFinished = await rebuildSome(db, collectionId);
       return isFinished && !(await isReplaced(db, collectionId));
     },

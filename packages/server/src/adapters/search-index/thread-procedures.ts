@@ -1,11 +1,11 @@
-import { createQuestions, type SegmentQuestion } from './ask.ts';
 import { checkIndex } from './check-index.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
+import { createQuestions, type SegmentQuestion } from './questions.ts';
 import { rebuildSome } from './rebuild-index.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 import { type AddedChunks, addChunks, type RemovedChunks, removeChunks } from './write-segments.ts';
 
-/** What the thread of a SQLite connection does with the search index, each in one message. */
+/** The procedures of the search index that run in the thread of a SQLite connection. A call is one message. */
 export interface ThreadProcedures {
   call(procedure: string, argument: unknown): unknown;
 }

@@ -29,7 +29,7 @@ export interface OpenAiEmbedderDeps {
  */
 const longestText = 8_000;
 const attempts = 5;
-const requestsAtOnce = 4;
+const maxConcurrentRequests = 4;
 const maxAnswerBytes = 64 * 1024 * 1024;
 /** Either the texts or the configuration may be wrong. Any other status below 500 means a wrong configuration. */
 const ambiguous: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -73,7 +73,7 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   return {
     model: `openai:${model}${dimensions === null ? '' : `:${dimensions}`}`,
     batchSize,
-    lanes: requestsAtOnce,
+    lanes: maxConcurrentRequests,
     embed: (texts, signal) => embed(texts.map(cut), signal),
     async embedQuestion(text, signal) {
       const answer = await ask([cut(text)], signal);

@@ -94,7 +94,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: Vecto
   };
 }
 
-const askedAtOnce = 1000;
+const maxVisible = 1000;
 
 async function findVisible(
   chunks: Pick<ChunkIndex, 'findVisible'>,
@@ -102,12 +102,12 @@ async function findVisible(
   filter: MetadataFilter | undefined,
 ): Promise<number[]> {
   const positions: number[] = [];
-  for (let from = 0; from < seqs.length && positions.length < askedAtOnce; from += askedAtOnce) {
-    const part = seqs.slice(from, from + askedAtOnce);
+  for (let from = 0; from < seqs.length && positions.length < maxVisible; from += maxVisible) {
+    const part = seqs.slice(from, from + maxVisible);
     const visible = await chunks.findVisible(part, filter);
     positions.push(...part.filter((seq) => visible.has(seq)));
   }
-  return positions.slice(0, askedAtOnce);
+  return positions.slice(0, maxVisible);
 }
 
 function nearestOf(stored: ReadonlyMap<number, Float32Array>, query: Float32Array): Near[] {

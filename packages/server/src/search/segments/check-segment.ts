@@ -3,7 +3,7 @@ import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms } from './segment-terms.ts';
 import { compareTerms } from './term-order.ts';
 
-/** What the row of a segment and its pages must agree on. */
+/** Sums of a segment that its row and its pages must agree on. */
 export interface SegmentSums {
   readonly chunks: number;
   readonly postings: number;

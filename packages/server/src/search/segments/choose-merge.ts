@@ -1,4 +1,4 @@
-/** What is known of a segment without reading it. */
+/** The size of a segment, which its row gives without reading a page. */
 export interface SegmentSize {
   readonly chunks: number;
   readonly removals: number;
@@ -10,16 +10,16 @@ export interface MergeRange {
   readonly to: number;
 }
 
-/** The least number of neighbours of about one size that are merged. */
-const mergedAtOnce = 8;
+/** The minimum number of neighbouring segments of similar size that a merge takes. */
+const leastParts = 8;
 /**
- * The same for large segments. Each merge of a chunk costs processor time, and a few more segments cost a question less
+ * The same minimum for large segments. Each merge of a chunk costs processor time, but a few more segments cost a question less
  * than a tenth of a millisecond. An import of 100,000 chunks merges each of them once instead of three times.
  */
-const largeAtOnce = 16;
-/** Number of chunks and removals from which on the largest of some neighbours makes their merge a large one. */
+const leastLargeParts = 16;
+/** A merge is large if its largest segment has this many chunks and removals. */
 const large = 512;
-/** The most segments of one merge, which bounds its memory. */
+/** The maximum number of segments of one merge, which bounds its memory. */
 const mostMerged = 64;
 /** From this number of removals on, a collection is merged as a whole when they exceed a fifth of its chunks. */
 const manyRemovals = 1000;
@@ -52,10 +52,10 @@ export function chooseMerge(segments: readonly SegmentSize[]): MergeRange | unde
 function isWorthMerging(sizes: readonly number[]): boolean {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const largest = Math.max(...sizes);
-  if (largest < large) return sizes.length >= mergedAtOnce && total >= 2 * largest;
-  return sizes.length >= largeAtOnce && total >= mergedAtOnce * largest;
+  if (largest < large) return sizes.length >= leastParts && total >= 2 * largest;
+  return sizes.length >= leastLargeParts && total >= leastParts * largest;
 }
 
 function levelOf(size: number): number {
-  return Math.floor(Math.log2(Math.max(size, 1)) / Math.log2(mergedAtOnce));
+  return Math.floor(Math.log2(Math.max(size, 1)) / Math.log2(leastParts));
 }

@@ -142,7 +142,7 @@ function countRemoved(list: PostingList, removed: Uint8Array): number {
   return count;
 }
 
-/** What an entry of a cache takes besides its content. */
+/** Bytes that an entry of a cache takes besides its content. */
 const entryBytes = 200;
 
 function bytesOfHeader({ seqs, lengths, firstTerms, removals }: SegmentHeader): number {

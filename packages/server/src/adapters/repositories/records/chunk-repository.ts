@@ -9,9 +9,9 @@ import type {
 } from '../../../collections/chunks/chunk-repository.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
 import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
-import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { insertChunks, toChunk } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
@@ -73,7 +73,7 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
       .clearSelect()
       .select([
         'chunk.id',
-        weightOf({
+        rowWeight({
           texts: ['chunk.content', 'chunk.question', 'chunk.answer'],
           json: ['chunk.metadata', 'chunk.locator'],
         }),
@@ -81,11 +81,11 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
     for (const bound of window.bounds) page = page.where('chunk.id', bound.compare, bound.id);
     page = page.orderBy('chunk.id', window.direction).limit(window.limit);
     return read
-      .selectFrom(weighed(read, page.as('page'), window.direction))
-      .innerJoin('chunk', 'chunk.id', 'weighed.id')
+      .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
+      .innerJoin('chunk', 'chunk.id', 'page_rows.id')
       .selectAll('chunk')
-      .select('weighed.found')
-      .where('weighed.before', '<', mostPageWeight)
+      .select('page_rows.found')
+      .where('page_rows.before', '<', maxPageWeight)
       .orderBy('chunk.id', window.direction)
       .execute();
   });

@@ -9,9 +9,9 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { CollectionTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
-import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
 import { sweepCollection } from './sweep-collection.ts';
 import { toSpace } from './vector-repository.ts';
 
@@ -25,17 +25,17 @@ export function createCollectionRepository(database: Database): CollectionReposi
     const page = await readKeysetPage(query, (window) => {
       let page = read
         .selectFrom('collection')
-        .select(['id', weightOf({ json: ['metadata'] })])
+        .select(['id', rowWeight({ json: ['metadata'] })])
         .where('project_id', '=', projectId)
         .where('status', '=', 'ready');
       for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
       page = page.orderBy('id', window.direction).limit(window.limit);
       return read
-        .selectFrom(weighed(read, page.as('page'), window.direction))
-        .innerJoin('collection', 'collection.id', 'weighed.id')
+        .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
+        .innerJoin('collection', 'collection.id', 'page_rows.id')
         .selectAll('collection')
-        .select('weighed.found')
-        .where('weighed.before', '<', mostPageWeight)
+        .select('page_rows.found')
+        .where('page_rows.before', '<', maxPageWeight)
         .orderBy('collection.id', window.direction)
         .execute();
     });

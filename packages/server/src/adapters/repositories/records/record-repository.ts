@@ -20,9 +20,9 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
-import { mostPageWeight, weighed, weightOf } from '../../full-text/weighed-page.ts';
 import { lockCollection } from './lock-collection.ts';
 
 /** Stores records in either database. */
@@ -149,15 +149,15 @@ async function listRecords(read: Kysely<Tables>, of: { projectId: string; collec
   const page = await readKeysetPage(query, (window) => {
     let page = ofCollection()
       .clearSelect()
-      .select(['id', weightOf({ texts: ['content'], json: ['metadata', 'report'] })]);
+      .select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
     for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
     page = page.orderBy('id', window.direction).limit(window.limit);
     return read
-      .selectFrom(weighed(read, page.as('page'), window.direction))
-      .innerJoin('record', 'record.id', 'weighed.id')
+      .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
+      .innerJoin('record', 'record.id', 'page_rows.id')
       .selectAll('record')
-      .select('weighed.found')
-      .where('weighed.before', '<', mostPageWeight)
+      .select('page_rows.found')
+      .where('page_rows.before', '<', maxPageWeight)
       .orderBy('record.id', window.direction)
       .execute();
   });

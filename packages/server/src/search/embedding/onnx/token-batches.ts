@@ -13,7 +13,7 @@ export interface TokenBatch {
 }
 
 /** The maximum number of tokens of one batch, including padding. A small model takes half a second on one core. */
-const tokensAtOnce = 2048;
+const maxBatchTokens = 2048;
 /** More characters than an average token has in any language. Longer texts are truncated before they are tokenized. */
 const charactersPerToken = 12;
 
@@ -50,7 +50,7 @@ export function createBatches(texts: ReadonlyArray<readonly number[]>): TokenBat
   const batches: TokenBatch[] = [];
   for (let from = 0; from < order.length; ) {
     let to = from + 1;
-    while (to < order.length && (to + 1 - from) * (order[to]?.ids.length ?? 0) <= tokensAtOnce) to += 1;
+    while (to < order.length && (to + 1 - from) * (order[to]?.ids.length ?? 0) <= maxBatchTokens) to += 1;
     const some = order.slice(from, to);
     batches.push({
       places: some.map(({ place }) => place),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildSegment } from '../../search/segments/build-segment.ts';
-import { createQuestions } from './ask.ts';
+import { createQuestions } from './questions.ts';
 import { withSharedFlag } from './shared-flag.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 

@@ -1,16 +1,16 @@
 import { type AliasedExpression, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Tables } from '../database/tables.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * A page ends with the row that reaches this weight. Parsing and writing the page blocks the event loop for about 30
  * ms.
  */
-export const mostPageWeight = 8 * 1024 * 1024;
+export const maxPageWeight = 8 * 1024 * 1024;
 /** A byte of JSON, which is parsed and serialized again, costs as much as this many bytes of text. */
 const jsonWeight = 4;
 
 /** The weight of a row as SQL, computed without reading the column values. */
-export function weightOf({ texts = [], json = [] }: { texts?: readonly string[]; json?: readonly string[] }) {
+export function rowWeight({ texts = [], json = [] }: { texts?: readonly string[]; json?: readonly string[] }) {
   const bytes = (column: string): RawBuilder<number> => sql<number>`coalesce(octet_length(${sql.ref(column)}), 0)`;
   const parts = [...texts.map(bytes), ...json.map((column) => sql<number>`${jsonWeight} * ${bytes(column)}`)];
   return sql<number>`${sql.join(parts, sql` + `)}`.as('weight');
@@ -18,9 +18,9 @@ export function weightOf({ texts = [], json = [] }: { texts?: readonly string[];
 
 /**
  * Selects the rows of a page, the total weight of the rows before each (`before`), and the number of rows (`found`).
- * The page contains at least one row, whatever it weighs.
+ * A page has at least one row, whatever its weight.
  */
-export function weighed(
+export function withWeightBefore(
   db: Kysely<Tables>,
   page: AliasedExpression<{ id: string; weight: number }, 'page'>,
   direction: 'asc' | 'desc',
@@ -33,5 +33,5 @@ export function weighed(
       sql<number>`sum(weight) over (order by id ${order} rows unbounded preceding) - weight`.as('before'),
       sql<number | string>`count(*) over ()`.as('found'),
     ])
-    .as('weighed');
+    .as('page_rows');
 }

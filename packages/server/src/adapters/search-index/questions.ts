@@ -28,12 +28,15 @@ export type SegmentAnswer = readonly RankedChunk[] | null;
 const megabyte = 1024 * 1024;
 const caches = { headerBytes: 32 * megabyte, pageBytes: 32 * megabyte, listBytes: 16 * megabyte };
 
-/** With a condition, most chunks of a ranking may fail. One larger ranking then costs less than several small ones. */
-const leastConditioned = 2000;
-/** A ranking that has too few visible chunks is made again with this many times as many. */
+/**
+ * Length of the first ranking of a question with a condition. Most chunks may fail it, and one long ranking costs less
+ * than several short ones.
+ */
+const firstRankingWithCondition = 2000;
+/** A ranking with too few visible chunks is computed again, this many times as long. */
 const growth = 8;
-/** Number of chunks whose visibility one statement decides. */
-const askedAtOnce = 1000;
+/** The maximum number of chunks whose visibility one statement checks. */
+const chunksPerStatement = 1000;
 
 /** Answers questions in the thread of a read connection. Both return null when the collection has an index of FTS5. */
 export interface Questions {
@@ -55,7 +58,7 @@ export function createQuestions(statements: ThreadStatements): Questions {
       checkpoint();
       if (hasOldIndex(statements, question.collectionId)) return null;
       const rank = createRanking(open(question.collectionId), { words: question.words, checkpoint });
-      return takeVisible(rank, { statements, checkpoint, ...question });
+      return findVisibleMatches(rank, { statements, checkpoint, ...question });
     },
   };
 }
@@ -75,7 +78,7 @@ function createCheckpoint(ended: Int32Array | undefined): () => void {
   };
 }
 
-/** Weighs the words, once, and returns a function that ranks the best chunks. */
+/** Computes the weights of the words once and returns a function that ranks the best chunks. */
 function createRanking(
   index: CollectionIndex,
   { words, checkpoint }: { words: readonly string[]; checkpoint: () => void },
@@ -84,7 +87,7 @@ function createRanking(
   const found = new Map(words.map((word, place) => [word, counts[place] as number]));
   const query = weighAll(words, found, index);
   const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
-  // A word without a weight is in no chunk, so that its lists are not read.
+  // A word without a weight is in no chunk, so its lists are not read.
   const options = { ...query, weights: words.map((word) => weights.get(word) ?? 0), checkpoint };
   return (count) => rankSegments(segments, { ...options, count }).map(toMatch);
 }
@@ -124,23 +127,23 @@ function hasOldIndex(statements: ThreadStatements, collectionId: string): boolea
   return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
 }
 
-interface Taking extends Pick<SegmentQuestion, 'limit' | 'condition'> {
+interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'condition'> {
   readonly statements: ThreadStatements;
   readonly checkpoint: () => void;
 }
 
 /** Returns the first `limit` visible chunks of a ranking that meet the condition. */
-function takeVisible(
+function findVisibleMatches(
   rank: (count: number) => RankedChunk[],
-  { statements, checkpoint, limit, condition }: Taking,
+  { statements, checkpoint, limit, condition }: RankingContext,
 ): RankedChunk[] {
   const matches: RankedChunk[] = [];
   let seen = 0;
-  for (let count = condition === null ? 2 * limit + 5 : leastConditioned; ; count *= growth) {
+  for (let count = condition === null ? 2 * limit + 5 : firstRankingWithCondition; ; count *= growth) {
     const ranked = rank(count);
-    for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
+    for (; seen < ranked.length && matches.length < limit; seen += chunksPerStatement) {
       checkpoint();
-      const piece = ranked.slice(seen, seen + askedAtOnce);
+      const piece = ranked.slice(seen, seen + chunksPerStatement);
       const visible = findVisible(
         statements,
         piece.map(({ seq }) => seq),
