@@ -35,24 +35,33 @@ for (const word of vocabulary) assert.deepEqual(tokenize(word), [word]);
 /** A term that only the index has, as if an earlier version of the analysis had found it. */
 export const earlierTerm = 'earliertermofanotheranalysis';
 
+/** The words of each chunk, by its seq. */
+export type Texts = ReadonlyMap<number, readonly string[]>;
+
 export interface ChangingOptions {
   readonly seed: number;
+  /** The project of the new collection; by default one that does not exist. */
+  readonly projectId?: string;
   /** Creates an index of an earlier version in the new collection. */
   readonly createIndex?: (db: Transaction<Tables>, collectionId: string) => Promise<void>;
 }
 
 /** Creates a collection, and an index of an earlier version if `createIndex` is given. */
-export async function createChangingCollection(database: Database, { seed, createIndex }: ChangingOptions) {
-  const collectionId = await insertCollection(database);
+export async function createChangingCollection(database: Database, { seed, projectId, createIndex }: ChangingOptions) {
+  const collectionId = await insertCollection(database, projectId === undefined ? {} : { project_id: projectId });
   if (createIndex !== undefined) await database.write.transaction().execute((db) => createIndex(db, collectionId));
   return openChangingCollection(database, { collectionId, seed });
 }
 
+export interface OpenOptions {
+  readonly collectionId: string;
+  readonly seed: number;
+  /** Called after each commit with all texts. */
+  readonly onCommit?: (texts: Texts) => void;
+}
+
 /** A collection that is changed as the repositories do it, and a copy of its texts to compare with. */
-export async function openChangingCollection(
-  database: Database,
-  { collectionId, seed }: { readonly collectionId: string; readonly seed: number },
-) {
+export async function openChangingCollection(database: Database, { collectionId, seed, onCommit }: OpenOptions) {
   const { write, searchIndex, read } = database;
   const random = createRandom(seed);
   const below = (count: number) => Math.floor(random() * count);
@@ -64,6 +73,16 @@ export async function openChangingCollection(
     .where('collection_id', '=', collectionId)
     .execute();
   let texts = new Map<number, readonly string[]>(stored.map(({ seq, content }) => [seq, content.split(' ')]));
+  onCommit?.(texts);
+  const committed = (changed: typeof texts) => {
+    texts = changed;
+    onCommit?.(texts);
+  };
+  const { project_id } = await read
+    .selectFrom('collection')
+    .select('project_id')
+    .where('id', '=', collectionId)
+    .executeTakeFirstOrThrow();
 
   async function insert(db: Transaction<Tables>, { count, analysed }: { count: number; analysed: string }) {
     const added = new Map<number, readonly string[]>();
@@ -71,7 +90,13 @@ export async function openChangingCollection(
       const words = newText();
       const { seq } = await db
         .insertInto('chunk')
-        .values({ ...emptyChunk, id: newId('chunk'), collection_id: collectionId, content: words.join(' ') })
+        .values({
+          ...emptyChunk,
+          project_id,
+          id: newId('chunk'),
+          collection_id: collectionId,
+          content: words.join(' '),
+        })
         .returning('seq')
         .executeTakeFirstOrThrow();
       added.set(seq, words);
@@ -89,13 +114,13 @@ export async function openChangingCollection(
   return {
     id: collectionId,
     random,
-    get texts(): ReadonlyMap<number, readonly string[]> {
+    get texts(): Texts {
       return texts;
     },
     /** @param analysed further terms that only the index gets */
     async add(count: number, analysed = '') {
       const added = await write.transaction().execute((db) => insert(db, { count, analysed }));
-      texts = new Map([...texts, ...added]);
+      committed(new Map([...texts, ...added]));
     },
     async addAndRollBack(count: number) {
       const undone = write.transaction().execute(async (db) => {
@@ -111,7 +136,7 @@ export async function openChangingCollection(
         await db.deleteFrom('chunk').where('seq', 'in', seqs).execute();
         await searchIndex.remove(db, collectionId, seqs);
       });
-      texts = new Map([...texts].filter(([seq]) => !seqs.includes(seq)));
+      committed(new Map([...texts].filter(([seq]) => !seqs.includes(seq))));
     },
     /** Gives chunks another text under the same number. */
     async change(count: number) {
@@ -126,7 +151,7 @@ export async function openChangingCollection(
           await searchIndex.remove(db, collectionId, [seq]);
           await searchIndex.add(db, collectionId, [{ seq, words: countTerms(words.join(' ')) }]);
         });
-        texts = new Map([...texts, [seq, words]]);
+        committed(new Map([...texts, [seq, words]]));
       }
     },
     /** Does one of the changes above, or none. */
@@ -139,7 +164,7 @@ export async function openChangingCollection(
      * Compares random questions with a scan of all texts.
      * @returns the number of comparisons
      */
-    async compare(expected: ReadonlyMap<number, readonly string[]> = texts) {
+    async compare(expected: Texts = texts) {
       const questions = [[pick()], [pick(), pick(), 'missing'], Array.from({ length: 6 }, pick)];
       for (const words of questions) {
         const distinct = [...new Set(words)];
@@ -154,7 +179,6 @@ export async function openChangingCollection(
 export type ChangingCollection = Awaited<ReturnType<typeof createChangingCollection>>;
 
 const emptyChunk = {
-  project_id: 'proj00000000000000000000',
   record_id: null,
   generation: 0,
   ordinal: 0,

@@ -15,15 +15,19 @@ const kinds: ReadonlyArray<readonly [kind: string, text: RegExp]> = [
   ['read of a merge', /^(startMerge|continueMerge)$/],
   ['pages of a merge', /^insert into "index_page"/],
   ['swap of a merge', /^update "index_segment" set "state" = \?, "position"/],
-  ['deletion of merged pages', /^delete from "index_page"/],
+  ['deletion of pages', /^delete from "index_page"/],
+  ['deletion of a collection', /^update "collection" set "status"/],
+  ['retirement of all its segments', /^update "index_segment" set "state" = \? where "collection_id"/],
+  ['deletion of its chunks', /^delete from "chunk" where "seq" in \(select/],
+  ['end of its deletion', /^delete from "collection"/],
   ['commit', /^commit$/],
   ['rollback', /^rollback$/],
 ];
 
-/** Returns the kind of a message to a SQLite thread. */
-export function kindOf(message: unknown): string {
+/** Returns the kind of a message to a SQLite thread, if it is one of `killKinds`. */
+export function kindOf(message: unknown): string | undefined {
   const text = textOf(message);
-  return kinds.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
+  return kinds.find(([, pattern]) => pattern.test(text))?.[0];
 }
 
 function textOf(message: unknown): string {

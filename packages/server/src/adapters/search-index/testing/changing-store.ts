@@ -1,0 +1,103 @@
+import { MessagePort } from 'node:worker_threads';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import { until } from '../../../kernel/testing/until.ts';
+import type { Database } from '../../database/database.ts';
+import { openDatabase } from '../../database/open-database.ts';
+import { createSqliteFullText } from '../../full-text/sqlite-full-text.ts';
+import { createCollectionRepository } from '../../repositories/records/collection-repository.ts';
+import { createChangingCollection, openChangingCollection, type Texts } from './changing-collection.suite.ts';
+import { findWork, kindOf } from './kill-points.ts';
+
+/** The collections of a store that a process changes until it is killed or its machine loses power. */
+export interface ChangingStore {
+  readonly folder: string;
+  /** Has an index of FTS5, which is rebuilt while the collection is changed. */
+  readonly kept: string;
+  /** Collections that are deleted: one with segments, and one with an index of FTS5. */
+  readonly deleted: readonly string[];
+}
+
+export interface StoreObserver {
+  /** Called before a message of one of `killKinds` is sent to a SQLite thread. */
+  onStep(kind: string): void;
+  /** Called after each commit that changes the kept collection. */
+  onCommit?(texts: Texts): void;
+  /** Called after the commit that deletes a collection. */
+  onDeletion?(collectionId: string): void;
+}
+
+const logger = createLogger('silent');
+/** Number of changes, and the changes after which a collection is deleted. */
+const rounds = 80;
+const deletedAfter = [2, 10];
+/** Maximum number of rows that one transaction of a deletion changes. */
+const sweptAtOnce = 100;
+
+/** Creates the collections in the SQLite database of the folder. */
+export async function createChangingStore(folder: string, projectId?: string): Promise<ChangingStore> {
+  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  try {
+    const createIndex = createSqliteFullText().create;
+    const project = projectId === undefined ? {} : { projectId };
+    const kept = await createChangingCollection(database, { seed: 5, createIndex, ...project });
+    await kept.add(1200);
+    const old = await createChangingCollection(database, { seed: 6, createIndex, ...project });
+    await old.add(600);
+    const segments = await createChangingCollection(database, { seed: 7, ...project });
+    for (let n = 0; n < 20; n++) await segments.add(30);
+    await segments.remove(40);
+    return { folder, kept: kept.id, deleted: [old.id, segments.id] };
+  } finally {
+    await database.close();
+  }
+}
+
+/** Changes the kept collection and deletes the others, while indexes are rebuilt and merged in the background. */
+export async function changeStore(
+  { folder, kept, deleted }: ChangingStore,
+  { seed, ...observer }: StoreObserver & { readonly seed: number },
+): Promise<void> {
+  watchMessages((kind) => observer.onStep(kind));
+  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const collection = await openChangingCollection(database, {
+    ...{ collectionId: kept, seed },
+    onCommit: (texts) => observer.onCommit?.(texts),
+  });
+  database.startMerging(async () => true);
+  const sweeps: Promise<void>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await collection.changeSomehow();
+    const id = deleted[deletedAfter.indexOf(round)];
+    if (id === undefined) continue;
+    await markDeleting(database, id);
+    observer.onDeletion?.(id);
+    sweeps.push(sweep(database, id));
+  }
+  await Promise.all(sweeps);
+  await until(async () => !(await findWork(database)));
+  await database.close();
+}
+
+async function markDeleting(database: Database, collectionId: string): Promise<void> {
+  const { project_id } = await database.read
+    .selectFrom('collection')
+    .select('project_id')
+    .where('id', '=', collectionId)
+    .executeTakeFirstOrThrow();
+  const isMarked = await createCollectionRepository(database).markDeleting(project_id, collectionId);
+  if (!isMarked) throw new Error(`the collection ${collectionId} cannot be deleted`);
+}
+
+/** Removes the rows of a deleted collection, as the service does in the background. */
+export function sweep(database: Database, collectionId: string): Promise<void> {
+  return createCollectionRepository(database).sweep(collectionId, sweptAtOnce, new AbortController().signal);
+}
+
+function watchMessages(onStep: (kind: string) => void): void {
+  const { postMessage } = MessagePort.prototype;
+  MessagePort.prototype.postMessage = function (...values: unknown[]) {
+    const kind = kindOf(values[0]);
+    if (kind !== undefined) onStep(kind);
+    Reflect.apply(postMessage, this, values);
+  };
+}
