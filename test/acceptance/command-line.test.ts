@@ -267,6 +267,30 @@ test('[commands] a run writes its picture, or its output, to the file that --out
   assert.deepEqual((await readdir(home)).filter((name) => !name.startsWith('.')).sort(), ['code.PNG', 'sum.json']);
 });
 
+test('[commands] --out decodes a picture that a full project cannot store, and writes no JSON to a picture file', async (t) => {
+  const full = await startService(t, { settings: { MAX_PROJECT_BYTES: '100' } });
+  const { home, run } = await openHome(t);
+  const environment = { QUARTERMASTER_URL: full.filesUrl, QUARTERMASTER_API_KEY: full.key };
+  const inHome = { folder: home, environment };
+  const drawing = ['run', 'qr_code_generator/generate_qr_code', '--input', '{"text":"https://example.com/"}', '--out'];
+  const drawn = await run([...drawing, 'code.png'], inHome);
+  assert.equal(drawn.code, 0, drawn.errors);
+  assert.match(drawn.errors, /^Written to code\.png: a \.png file in the output$/m);
+  const content = await readFile(join(home, 'code.png'));
+  assert.equal(content.toString('hex', 0, 8), '89504e470d0a1a0a');
+  assert.ok(drawn.output.includes(content.toString('base64')));
+  assert.equal((await run([...drawing, 'code.svg'], inHome)).code, 0);
+  assert.match(await readFile(join(home, 'code.svg'), 'utf8'), /<svg/);
+  const absent = await run([...drawing, 'code.pdf'], inHome);
+  assert.equal(absent.code, 73);
+  assert.match(absent.errors, /The output has no \.pdf content, so code\.pdf was not written\./);
+  assert.ok(JSON.parse(absent.output), 'the output is printed');
+  assert.deepEqual((await readdir(home)).filter((name) => !name.startsWith('.')).sort(), ['code.png', 'code.svg']);
+  const refused = await run(['run', 'list', '--limit', '1000', '--json'], inHome);
+  const { error } = JSON.parse(refused.errors);
+  assert.deepEqual([error.code, error.details[0].path], ['REQUEST_VALIDATION_ERROR', 'query/limit'], refused.errors);
+});
+
 test('[commands] the guide downloads a picture of a plugin as printed', async (t) => {
   const { home, login } = await openHome(t);
   await login();

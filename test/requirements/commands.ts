@@ -25,6 +25,7 @@ export const commandsRequirements: Requirements = {
       '[commands] files are uploaded, listed, downloaded and deleted',
       '[commands] a run names its artifacts on standard error, and they are downloaded',
       '[commands] a run writes its picture, or its output, to the file that --out names',
+      '[commands] --out decodes a picture that a full project cannot store, and writes no JSON to a picture file',
       '[commands] the guide downloads a picture of a plugin as printed',
       '[commands] paths are relative to the folder of the user when npm runs the command in the folder of the clone',
       'a name of the service that leads elsewhere is not used for a file',

@@ -71,3 +71,12 @@ test('an error of the service names the options of the command instead of the pa
   assert.match(describe('body/input_params/expression is required.'), /: input expression is required\.$/);
   assert.match(describe('body/credentials/api_key is required.'), /: credential api_key is required\.$/);
 });
+
+test('the details of an error of the service are kept for --json', () => {
+  const details = [{ run_id: 'run0123456789' }];
+  assert.deepEqual(
+    describeFailure(new ApiError(500, { code: 'PLUGIN_FAILED', message: 'No.', details })).details,
+    details,
+  );
+  assert.equal('details' in describeFailure(new ApiError(500, { code: 'PLUGIN_FAILED', message: 'No.' })), false);
+});

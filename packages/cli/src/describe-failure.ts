@@ -11,6 +11,8 @@ export interface Failure {
   readonly exitCode: ExitCode;
   /** The code of the error of the service. */
   readonly code?: string;
+  /** The details of the error of the service, such as the id of a failed run. */
+  readonly details?: ApiError['details'];
   /** The id under which the service logged the request. */
   readonly requestId?: string;
 }
@@ -29,7 +31,7 @@ export function describeFailure(error: unknown): Failure {
   return describeSystemError(error);
 }
 
-function describeApiError({ code, message, status, requestId, retryAfterMs }: ApiError): Failure {
+function describeApiError({ code, message, status, details, requestId, retryAfterMs }: ApiError): Failure {
   const remedy = code === 'APIKEY_VALIDATION_FAILED' ? ` Run "${commandName} login" with another key.` : '';
   const reason = withOptionNames(message) + remedy;
   // A server that is not Quartermaster answers with success.
@@ -39,6 +41,7 @@ function describeApiError({ code, message, status, requestId, retryAfterMs }: Ap
     reason,
     exitCode: isForeign ? exitCodes.unavailable : exitCodeOf(status, retryAfterMs !== null),
     code,
+    ...(details.length === 0 ? {} : { details }),
     ...(requestId === null ? {} : { requestId }),
   };
 }

@@ -8,9 +8,9 @@ try {
   await createProgram().parseAsync(process.argv);
 } catch (error) {
   const { describeFailure } = await import('./describe-failure.ts');
-  const { message, reason, exitCode, code, requestId } = describeFailure(error);
+  const { message, reason, exitCode, code, details, requestId } = describeFailure(error);
   if (process.argv.includes('--json'))
-    printErrorJson({ error: { code, message: reason ?? message, request_id: requestId } });
+    printErrorJson({ error: { code, message: reason ?? message, details, request_id: requestId } });
   else printError(`quartermaster: ${message}`);
   process.exitCode = exitCode;
 }

@@ -5,6 +5,7 @@ import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { writeContent } from '../files/download-file.ts';
 import { printError } from '../output/print.ts';
+import { findInlineMedia, isMediaExtension } from './inline-media.ts';
 
 /** Fails when the file exists or cannot be created. Leaves nothing behind. */
 export async function checkPath(path: string, force: true | undefined): Promise<void> {
@@ -28,6 +29,7 @@ export interface SaveOptions {
 /**
  * Writes the picture, document or large text of an output to a file, or the output as JSON when it has none.
  * @returns the artifact that was written
+ * @throws CommandError when the extension names a format and the output has no content of it
  */
 export async function saveOutput(
   { data, artifacts: found = [] }: Pick<ExecuteResult, 'data' | 'artifacts'>,
@@ -35,14 +37,32 @@ export async function saveOutput(
 ): Promise<OutputArtifact | undefined> {
   const artifact = chooseArtifact(found, path);
   if (artifact === undefined) {
-    const json = `${JSON.stringify(data, null, 2)}\n`;
-    const file = { file_name: path, bytes: Buffer.byteLength(json), sha256: undefined };
-    await writeContent(new Response(json), { file, path, force });
+    const content = contentOf(data, path);
+    const file = { file_name: path, bytes: content.byteLength, sha256: undefined };
+    await writeContent(new Response(content), { file, path, force });
   } else {
     await writeContent(await artifacts.download(artifact.artifact_id), { file: artifact, path, force });
   }
-  if (path !== '-') printError(`Written to ${path}: ${artifact?.file_name ?? 'the output as JSON'}`);
+  if (path !== '-') printError(`Written to ${path}: ${artifact?.file_name ?? describeContent(path)}`);
   return artifact;
+}
+
+/** The content of an output without artifacts: the picture or document in it that the extension names, or its JSON. */
+function contentOf(data: unknown, path: string): Buffer<ArrayBuffer> {
+  const extension = extname(path).toLowerCase();
+  if (!isMediaExtension(extension)) return Buffer.from(`${JSON.stringify(data, null, 2)}\n`);
+  const found = findInlineMedia(data, extension);
+  if (found !== undefined) return found;
+  throw new CommandError(
+    exitCodes.cannotCreate,
+    `The output has no ${extension} content, so ${path} was not written. Standard output has the output as JSON.`,
+  );
+}
+
+function describeContent(path: string): string {
+  return isMediaExtension(extname(path).toLowerCase())
+    ? `a ${extname(path).toLowerCase()} file in the output`
+    : 'the output as JSON';
 }
 
 /** The only artifact, or the first one with the extension of the file. Undefined without artifacts. */
