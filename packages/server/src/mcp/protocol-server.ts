@@ -97,7 +97,10 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
     return nextCursor === undefined ? { tools: listed } : { tools: listed, nextCursor };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    if (offered?.knowledge.has(params.name)) return await callKnowledge(deps, offered, params);
+    if (offered?.knowledge.has(params.name)) {
+      const key = { ...offered.key, signal: context.mcpReq.signal };
+      return await callKnowledge(deps, { ...offered, key }, params);
+    }
     const opened = await openCall(offer, params);
     if (opened.kind === 'answered') return opened.result;
     const { plugin, input } = opened;
@@ -141,7 +144,7 @@ async function callKnowledge(
   try {
     return await knowledge.call(name, sent, key);
   } catch (error) {
-    logger.error({ err: error, tool: name }, 'tool call failed');
+    if (key.signal?.aborted !== true) logger.error({ err: error, tool: name }, 'tool call failed');
     throw serviceFailed();
   }
 }

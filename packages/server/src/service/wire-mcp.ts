@@ -48,7 +48,7 @@ export function shareMcp(
 ): SharedMcp {
   const calls = new Counter({
     name: 'quartermaster_knowledge_calls_total',
-    help: 'Calls of MCP tools and methods for resources that read collections, by tool or method and outcome: succeeded, or the error code in lower case.',
+    help: 'Calls of MCP tools and methods for resources that read collections, by tool or method and outcome: succeeded, client_gone, or the error code in lower case.',
     labelNames: ['tool', 'outcome'],
     registers: [registry],
   });

@@ -39,7 +39,7 @@ export interface KnowledgeStore {
   readonly chunks: {
     get(key: ChunkKey): Promise<Chunk>;
     list(of: RecordKey, query: ListQuery): Promise<Page<Chunk>>;
-    query(projectId: string, collectionId: string, body: ChunkQuery): Promise<ScoredChunk[]>;
+    query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<ScoredChunk[]>;
   };
   /** Counts tokens without blocking the event loop. */
   countTokens(text: string): Promise<number>;

@@ -36,7 +36,10 @@ export interface KnowledgeDeps {
    * @throws Problem REQUEST_VALIDATION_ERROR; its paths begin with `arguments`
    */
   readonly check: <Schema extends TSchema>(schema: Schema, sent: Arguments) => Static<Schema>;
-  /** Counts a call by tool, or method for resources, and by outcome: `succeeded`, or the code of the error in lower case. */
+  /**
+   * Counts a call by tool, or method for resources, and by outcome: `succeeded`, `client_gone`, or the code of the error in
+   * lower case.
+   */
   readonly countCall: (tool: string, outcome: string) => void;
   readonly logger: Logger;
 }
@@ -46,7 +49,10 @@ export interface Knowledge {
   /** The definitions for an endpoint. They never depend on what is stored. */
   toolsOf(caller: KnowledgeKey): readonly Tool[];
   has(tool: string): boolean;
-  /** Calls a tool. Every refusal is a result that the model can read; only a defect throws. */
+  /**
+   * Calls a tool. Every refusal is a result that the model can read. Throws for a defect, and when the signal of the caller
+   * aborts.
+   */
   call(tool: string, sent: Arguments, caller: KnowledgeKey): Promise<CallToolResult>;
   /** @throws Problem OBJECT_NOT_FOUND for a cursor that is not one of a previous page */
   listResources(cursor: string | undefined, caller: KnowledgeKey): Promise<ListResourcesResult>;
@@ -78,7 +84,7 @@ export function createKnowledge({ store, check, countCall, logger }: KnowledgeDe
     try {
       return await work();
     } catch (error) {
-      outcome = error instanceof Problem ? error.code.toLowerCase() : 'internal_server_error';
+      outcome = outcomeOf(error, caller);
       throw error;
     } finally {
       countCall(tool, outcome);
@@ -109,6 +115,11 @@ export function createKnowledge({ store, check, countCall, logger }: KnowledgeDe
       await store.collections.get(projectId, collectionId);
     },
   };
+}
+
+function outcomeOf(error: unknown, { signal }: KnowledgeKey): string {
+  if (error instanceof Problem) return error.code.toLowerCase();
+  return signal?.aborted === true ? 'client_gone' : 'internal_server_error';
 }
 
 interface Answered {

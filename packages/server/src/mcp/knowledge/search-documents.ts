@@ -40,6 +40,8 @@ export interface KnowledgeCaller {
   readonly collectionId?: string | undefined;
   /** Whether results have a `resource_link` for each document. Default: false. */
   readonly wantsLinks?: boolean | undefined;
+  /** Aborts when the client disconnects, which ends its search. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const concurrency = 4;
@@ -56,7 +58,8 @@ export async function searchDocuments(
   const depth = Math.min(start + topK + 1, Math.floor(questionLimits.ranked / Math.max(1, ids.length)));
   const { query: query_text, filters } = question;
   const body = { query_text, top_k: depth, ...(filters === undefined ? {} : { filters }) };
-  const lists = await mapWithConcurrency(ids, concurrency, (id) => store.chunks.query(caller.projectId, id, body));
+  const { projectId, signal } = caller;
+  const lists = await mapWithConcurrency(ids, concurrency, (id) => store.chunks.query(projectId, id, body, signal));
   const ranked = joinByRank(lists);
   const page = ranked.slice(start, start + topK);
   const results = await fillAnswer(store, caller, { page, maxTokens });
