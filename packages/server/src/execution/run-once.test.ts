@@ -50,9 +50,9 @@ function encrypterOf() {
   return createEncrypter(newKey());
 }
 
-test('a response above 64 KiB is returned once and not stored; a repeated request gets 409 and runs nothing', async (t) => {
+test('a response above 1.25 MiB is returned once and not stored; a repeated request gets 409 and runs nothing', async (t) => {
   const { once, rows } = await open(t);
-  const text = 'x'.repeat(400_000);
+  const text = 'x'.repeat(2_000_000);
   const first = await once.runOnce(place, request, async () => execution({ text }));
   assert.deepEqual(first.data, { text });
   const [row] = await rows();

@@ -6,6 +6,7 @@ import type { KeyedHashes } from '../kernel/keyed-hash.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOf } from './answers.ts';
 import type { Execution } from './outcome.ts';
+import { outputPartLimits } from './output-parts/output-part.ts';
 import { outcomeProblem } from './problems.ts';
 
 /** Executes the runs of an `Idempotency-Key` once. The first request runs; repetitions get its answer. */
@@ -42,8 +43,11 @@ export interface RunOnceDeps {
   readonly hashes: KeyedHashes;
 }
 
-/** The largest answer that is stored for repetitions, so that answers cannot fill the disk. */
-export const maxStoredBytes = 64 * 1024;
+/**
+ * The largest answer that is stored for repetitions: an output that is returned unchanged, and what is said of it. Only an output
+ * whose parts could not be stored is larger.
+ */
+export const maxStoredBytes = outputPartLimits.inlineBytes + 256 * 1024;
 
 type Answer =
   | { readonly noRoom: { readonly run_id: string } }

@@ -6,10 +6,10 @@ export interface OutputPart {
   readonly mediaType: string;
   readonly bytes: Uint8Array;
   /**
-   * How the output holds the bytes: as base64 after `prefix` (empty, or the start of a `data:` URL), as the text itself, or
-   * as the JSON value of which the bytes are the JSON text.
+   * How the output holds the bytes: as base64 of either alphabet after `prefix` (empty, or the start of a `data:` URL), as the
+   * text itself, or as the JSON value of which the bytes are the JSON text.
    */
-  readonly form: 'base64' | 'text' | 'json';
+  readonly form: 'base64' | 'base64url' | 'text' | 'json';
   readonly prefix: string;
 }
 

@@ -1,6 +1,7 @@
 import { jsonSize } from '../../kernel/json/json-size.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from '../json-bounds.ts';
+import { readLongText } from './detect-media.ts';
 import { findMedia, replaceAt, visitTexts } from './find-parts.ts';
 import { type OutputPart, outputPartLimits } from './output-part.ts';
 
@@ -26,14 +27,14 @@ export function splitOutput(output: unknown): SplitOutput {
   return jsonSize(split.output, inlineBytes) > inlineBytes ? whole(output) : split;
 }
 
-/** Joins an output with the parts that could not be stored. */
+/** Joins an output with the parts that could not be stored. Their base64 has no line breaks then. */
 export function joinOutput({ output, parts }: SplitOutput): unknown {
   return replaceAt(output, new Map(parts.map((part) => [part.path, restore(part)])));
 }
 
 function restore({ form, prefix, bytes }: OutputPart): unknown {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (form === 'base64') return prefix + buffer.toString('base64');
+  if (form === 'base64' || form === 'base64url') return prefix + buffer.toString(form);
   const text = buffer.toString();
   return form === 'text' ? text : parseJson(text);
 }
@@ -46,7 +47,7 @@ function findLargeTexts(output: unknown, found: number): OutputPart[] {
   const parts: OutputPart[] = [];
   visitTexts(output, (text, path) => {
     if (text.length >= outputPartLimits.largeText) {
-      parts.push({ path, mediaType: 'text/plain', bytes: Buffer.from(text), form: 'text', prefix: '' });
+      parts.push({ path, ...readLongText(text) });
     }
     return found + parts.length < outputPartLimits.parts;
   });
