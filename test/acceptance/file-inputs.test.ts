@@ -124,6 +124,10 @@ test('[file-inputs] an input names a file or an artifact by REST, directly, asyn
   const input = { file, picture: `artifact:${picture.artifact_id}`, list: [file], text: file };
   const expected = { digests: [sha256(pdf), picture.sha256, sha256(pdf)], text: file };
 
+  const placeholder = await execute(service, { picture: `data:image/png;base64,artifact:${picture.artifact_id}` });
+  assert.deepEqual(placeholder.data?.digests, [picture.sha256], placeholder.text);
+  const capital = await execute(service, { picture: ` ARTIFACT:${picture.artifact_id}` });
+  assert.deepEqual(capital.data?.digests, [picture.sha256], capital.text);
   const { status, text, data } = await execute(service, input);
   assert.equal(status, 200, text);
   assert.deepEqual(data, expected, 'a text that is no file content stays as it is');
@@ -153,16 +157,16 @@ test('[file-inputs] an input names a file or an artifact by REST, directly, asyn
 
   const metrics = await (await fetch(`${pluginsUrl}/metrics`, { headers: requestInit.headers })).text();
   assert.match(metrics, /^quartermaster_input_files_total\{kind="file",result="passed"\} 8$/m);
-  assert.match(metrics, /^quartermaster_input_files_total\{kind="artifact",result="passed"\} 4$/m);
-  const bytes = 4 * (2 * pdf.length + picture.bytes);
+  assert.match(metrics, /^quartermaster_input_files_total\{kind="artifact",result="passed"\} 6$/m);
+  const bytes = 4 * (2 * pdf.length + picture.bytes) + 2 * picture.bytes;
   assert.match(metrics, new RegExp(`^quartermaster_input_file_bytes_total ${bytes}$`, 'm'));
   await service.stop();
   const events = service
     .log()
     .split('\n')
     .filter((line) => line.includes('"stored files passed to plugin"'));
-  assert.equal(events.length, 4);
-  const { event, project, files, artifacts } = JSON.parse(events[0] ?? '');
+  assert.equal(events.length, 6);
+  const { event, project, files, artifacts } = JSON.parse(events[2] ?? '');
   assert.equal(event, 'files_passed_to_plugin');
   assert.match(project, /^proj/);
   assert.deepEqual([files, artifacts], [[file.slice(5), file.slice(5)], [picture.artifact_id]]);

@@ -11,11 +11,23 @@ const idShape = '[a-z]{4}[a-z0-9]{20}';
 const referencePattern = `^(?:${kinds.join('|')}):${idShape}$`;
 const [shortest, longest] = ['file:'.length + 24, 'artifact:'.length + 24];
 
-/** Reads `file:` or `artifact:` and an id. No base64 has a colon. */
+/** More characters than the head of a reference has: a data URL with its media type, and the kind. */
+const longestHead = 256;
+
+/**
+ * Reads `file:` or `artifact:` and an id. Models copy the placeholder of an output with the head of its data URL, with spaces or with
+ * capital letters, so these are ignored. No base64 has a colon.
+ */
 export function readFileReference(text: string): FileReference | undefined {
-  const kind = kinds.find((one) => text.startsWith(`${one}:`));
-  return kind === undefined ? undefined : { kind, id: text.slice(kind.length + 1) };
+  const start = text.slice(0, longestHead).trimStart().toLowerCase();
+  const head = start.startsWith('data:') ? start.slice(0, start.indexOf(dataUrlMark) + dataUrlMark.length) : '';
+  if (head !== '' && !head.endsWith(dataUrlMark)) return undefined;
+  const rest = text.trimStart().slice(head.length).trimStart();
+  const kind = kinds.find((one) => rest.slice(0, one.length + 1).toLowerCase() === `${one}:`);
+  return kind === undefined ? undefined : { kind, id: rest.slice(kind.length + 1).trim() };
 }
+
+const dataUrlMark = ';base64,';
 
 /** Whether a schema describes file content: a text that `contentEncoding` declares as base64. */
 export function isFileContent({ contentEncoding }: Readonly<Record<string, unknown>>): boolean {

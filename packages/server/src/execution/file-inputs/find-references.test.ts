@@ -78,3 +78,28 @@ test('bytes are compared with the media type of the field where a signature is k
   ] as const;
   for (const [wanted, bytes, found] of cases) assert.equal(findOtherType(wanted, bytes), found, wanted);
 });
+
+test('a reference is read from the placeholder of a data URL, with spaces and in capital letters', () => {
+  const artifact = { kind: 'artifact', id };
+  for (const text of [
+    `data:image/png;base64,artifact:${id}`,
+    `DATA:image/svg+xml;charset=utf-8;base64, artifact:${id}`,
+    ` artifact:${id}\n`,
+    `ARTIFACT:${id}`,
+    `Artifact: ${id}`,
+  ]) {
+    assert.deepEqual(readFileReference(text), artifact, text);
+  }
+  const texts = [
+    'data:image/png;base64,iVBORw0KGgo=',
+    `data:text/plain,artifact:${id}`,
+    'data:',
+    ' ',
+    '',
+    'aGVsbG8=',
+    id,
+  ];
+  for (const text of [...texts, `data:${'a'.repeat(300)};base64,artifact:${id}`]) {
+    assert.equal(readFileReference(text), undefined, text);
+  }
+});
