@@ -137,7 +137,7 @@ export interface FullTextPlaceTable {
  * it, or both. `search/segments/segment-format.ts` describes the header and the pages.
  */
 export interface IndexSegmentTable {
-  /** An id whose transaction is rolled back is given again. */
+  /** In SQLite, an id whose transaction is rolled back is given again. */
   id: Generated<number>;
   collection_id: string;
   /**
@@ -154,6 +154,11 @@ export interface IndexSegmentTable {
   header: Uint8Array;
   /** The lowest version of the analysis that has produced terms of the segment. See `analysis-version.ts`. */
   analysis: Generated<number>;
+  /**
+   * From this time on, the segment may be deleted: a `building` one because its merge has stopped, a `retired` one
+   * because no question reads it any more. Null means at once. A live segment has none.
+   */
+  expires_at: Generated<number | null>;
 }
 
 export interface IndexPageTable {

@@ -30,6 +30,7 @@ import { createArtifactsMigration } from './migrations/0042-artifacts.ts';
 import { createKeyToolsMigration } from './migrations/0043-key-tools.ts';
 import { createIndexSegmentsMigration } from './migrations/0044-index-segments.ts';
 import { createIndexRebuildsMigration } from './migrations/0045-index-rebuilds.ts';
+import { createIndexSegmentExpiryMigration } from './migrations/0046-index-segment-expiry.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -65,6 +66,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0043-key-tools': createKeyToolsMigration(),
     '0044-index-segments': createIndexSegmentsMigration(dialect),
     '0045-index-rebuilds': createIndexRebuildsMigration(dialect),
+    '0046-index-segment-expiry': createIndexSegmentExpiryMigration(dialect),
   };
 }
 

@@ -43,6 +43,8 @@ export async function findVisibleChunks(
 
 export interface VisibleQuery extends Condition {
   readonly limit: number;
+  /** Number of entries that are ranked first without a condition. */
+  readonly least?: number;
 }
 
 /** With a condition, most entries of a list may fail. One larger ranking then costs less than several small ones. */
@@ -55,13 +57,13 @@ const leastSeen = 100;
  */
 export async function takeVisible(
   db: Kysely<Tables>,
-  { limit, ...condition }: VisibleQuery,
+  { limit, least = Math.max(4 * limit, leastSeen), ...condition }: VisibleQuery,
   rank: (count: number) => Promise<RankedChunk[]>,
 ): Promise<RankedChunk[]> {
   const matches: RankedChunk[] = [];
   let seen = 0;
-  const least = condition.filter === undefined ? leastSeen : leastConditioned;
-  for (let count = Math.max(4 * limit, least); ; count *= 8) {
+  const first = condition.filter === undefined ? least : Math.max(4 * limit, leastConditioned);
+  for (let count = first; ; count *= 8) {
     const ranked = await rank(count);
     for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
       const piece = ranked.slice(seen, seen + askedAtOnce);

@@ -1,5 +1,6 @@
 import { type Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
 import { systemClock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
@@ -8,7 +9,11 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
-import { createPostgresFullText } from '../full-text/postgres-full-text.ts';
+import { createIndexMerger } from '../search-index/index-merger.ts';
+import { createMergeMetrics } from '../search-index/merge-metrics.ts';
+import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
+import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
+import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
 import { createAvailability } from './postgres-availability.ts';
 import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
 import { explainFailedConnection } from './postgres-errors.ts';
@@ -58,7 +63,9 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   const main = openPool({ connections: connections - 1, timeouts });
   const reserved = openPool({ connections: 1, timeouts });
   let clock: PostgresClock | undefined;
+  let index: ReturnType<typeof openSearchIndex> | undefined;
   const close = async () => {
+    await index?.close();
     await Promise.all([clock?.close(), availability.close()]);
     await Promise.all([main.db.destroy(), reserved.db.destroy()]);
   };
@@ -77,22 +84,55 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   if (metrics !== undefined) countConnections(metrics, [main.pool, reserved.pool], () => refused);
   const checkCommit = createCommitCheck(reserved.db);
   if (metrics !== undefined) showSkew(metrics, clock);
+  index = openSearchIndex(main.db, { clock, metrics, logger, epoch: availability.epoch });
   return {
     dialect: 'postgres',
     read: main.db,
     write: main.db,
     leases: reserved.db,
     clock,
-    searchIndex: createPostgresFullText(),
-    startMerging() {
-      // The index in PostgreSQL has no segments.
-    },
+    searchIndex: index.searchIndex,
+    startMerging: index.startMerging,
+    untilMerged: index.untilMerged,
     assertAvailable: availability.assert,
     async check() {
       availability.assert();
       await checkCommit();
     },
     close,
+  };
+}
+
+/** Milliseconds for which replaced segments are kept. A question takes less time, because its statements are limited. */
+const keptSegments = 60_000;
+
+interface SearchIndexParts {
+  readonly clock: PostgresClock;
+  readonly metrics: Registry | undefined;
+  readonly logger: Logger;
+  readonly epoch: () => number;
+}
+
+function openSearchIndex(db: Kysely<Tables>, { clock, metrics, logger, epoch }: SearchIndexParts) {
+  const merger = createIndexMerger({
+    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics) },
+    openThread: async () => createPostgresMergeThread(db),
+    times: { clock, isShared: true, keptMs: keptSegments },
+    rebuildSome: async () => undefined,
+  });
+  const searchIndex = createPostgresSearchIndex({ onChanged: merger.changed, epoch });
+  return {
+    searchIndex,
+    startMerging() {
+      searchIndex.start();
+      // The disk of the server is not known.
+      merger.start(async () => true);
+    },
+    untilMerged: merger.untilMerged,
+    async close() {
+      await merger.close();
+      await searchIndex.close();
+    },
   };
 }
 

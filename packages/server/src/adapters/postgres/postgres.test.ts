@@ -10,6 +10,7 @@ import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { createPostgresFullText } from '../full-text/postgres-full-text.ts';
 import { testCommonWords } from '../full-text/testing/full-text.suite.ts';
 import { type Corpus, createCorpus } from '../full-text/testing/full-text-corpus.suite.ts';
 
@@ -80,12 +81,14 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
-  describe('full text', () => {
+  describe('the full text of a collection of an earlier version', () => {
     let database: Database;
     let corpus: Corpus;
     beforeEach(async () => {
       database = await openAt(testing.url);
-      corpus = createCorpus(database, await insertCollection(database));
+      const collectionId = await insertCollection(database);
+      await database.write.transaction().execute((trx) => createPostgresFullText().create(trx, collectionId));
+      corpus = createCorpus(database, collectionId);
     });
     afterEach(() => database.close());
     testCommonWords(() => corpus);

@@ -2,29 +2,20 @@ import { checkSegment } from '../../search/segments/check-segment.ts';
 import { createLiveChunks, isRemoved, type LiveChunks } from '../../search/segments/live-chunks.ts';
 import { DamagedSegment } from '../../search/segments/segment-format.ts';
 import { decodeHeader, type SegmentHeader } from '../../search/segments/segment-reader.ts';
-import { readIndexState } from './index-state.ts';
-import { pagesPerSegment } from './segment-pages.ts';
-import type { ThreadStatements } from './thread-statements.ts';
+import type { SegmentSource } from './segment-source.ts';
 
-interface SegmentRow {
-  readonly id: number;
-  readonly chunks: number;
-  readonly removals: number;
-  readonly header: Uint8Array;
-}
 interface CheckedSegment {
   readonly header: SegmentHeader;
   readonly live: LiveChunks;
 }
 
 /**
- * Reads all segments of a collection and compares them with its chunks. An index of FTS5 is not checked.
+ * Reads all segments of a collection and compares them with its chunks.
  * @returns one sentence for each error; the first damaged segment ends the check
  */
-export function checkIndex(statements: ThreadStatements, collectionId: string): string[] {
-  if (readIndexState(statements, collectionId).hasOldIndex) return [];
+export function checkIndex(source: SegmentSource, collectionId: string): string[] {
   try {
-    return compareChunks(statements, collectionId, readSegments(statements, collectionId));
+    return compareChunks(source, collectionId, readSegments(source, collectionId));
   } catch (error) {
     if (error instanceof DamagedSegment)
       return [`The search index of collection ${collectionId} is damaged: ${error.message}.`];
@@ -32,17 +23,13 @@ export function checkIndex(statements: ThreadStatements, collectionId: string): 
   }
 }
 
-function readSegments(statements: ThreadStatements, collectionId: string): CheckedSegment[] {
+function readSegments(source: SegmentSource, collectionId: string): CheckedSegment[] {
   const checked: CheckedSegment[] = [];
-  const rows = statements.all<SegmentRow>(
-    "select id, chunks, removals, header from index_segment where collection_id = ? and state = 'live' order by position",
-    collectionId,
-  );
-  for (const row of rows) {
-    const header = decodeHeader(row.header);
-    checkSegment(header, (number) => readPage(statements, row.id, number));
-    if (header.seqs.length !== row.chunks || header.removals.length > row.removals) {
-      throw new DamagedSegment(`the numbers of segment ${row.id} do not agree with its header`);
+  for (const { id, chunks, removals } of source.listSegments(collectionId)) {
+    const header = decodeHeader(found(source.readHeader(id), `the header of segment ${id}`));
+    checkSegment(header, (number) => found(source.readPage(id, number), `page ${number} of segment ${id}`));
+    if (header.seqs.length !== chunks || header.removals.length > removals) {
+      throw new DamagedSegment(`the numbers of segment ${id} do not agree with its header`);
     }
     for (const { live } of checked) live.remove(header.removals);
     checked.push({ header, live: createLiveChunks(header) });
@@ -50,23 +37,15 @@ function readSegments(statements: ThreadStatements, collectionId: string): Check
   return checked;
 }
 
-function readPage(statements: ThreadStatements, segment: number, number: number): Uint8Array {
-  const [row] = statements.all<{ data: Uint8Array }>(
-    'select data from index_page where id = ?',
-    segment * pagesPerSegment + number,
-  );
-  if (row === undefined) throw new DamagedSegment(`page ${number} of segment ${segment} is missing`);
-  return row.data;
+function found(bytes: Uint8Array | undefined, name: string): Uint8Array {
+  if (bytes === undefined) throw new DamagedSegment(`${name} is missing`);
+  return bytes;
 }
 
 /** Compares the live chunks of the index with the rows, both in the order of their seqs. */
-function compareChunks(
-  statements: ThreadStatements,
-  collectionId: string,
-  segments: readonly CheckedSegment[],
-): string[] {
+function compareChunks(source: SegmentSource, collectionId: string, segments: readonly CheckedSegment[]): string[] {
   const indexed = listLive(segments);
-  const stored = listStored(statements, collectionId);
+  const stored = listStored(source, collectionId);
   let at = 0;
   let missing = 0;
   let unknown = 0;
@@ -87,13 +66,10 @@ function compareChunks(
 const rowsPerQuery = 10_000;
 
 /** Returns the seqs of the stored chunks in ascending order. Reads an index of the table, which has no texts. */
-function listStored(statements: ThreadStatements, collectionId: string): Float64Array {
+function listStored(source: SegmentSource, collectionId: string): Float64Array {
   const seqs: number[] = [];
   for (let last = ''; ; ) {
-    const rows = statements.all<{ seq: number; id: string }>(
-      'select seq, id from chunk where collection_id = ? and id > ? order by id limit ?',
-      ...[collectionId, last, rowsPerQuery],
-    );
+    const rows = source.listChunks(collectionId, last, rowsPerQuery);
     for (const { seq, id } of rows) {
       seqs.push(seq);
       last = id;

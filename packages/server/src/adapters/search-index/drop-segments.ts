@@ -9,24 +9,25 @@ import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
 export async function dropSegments(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
   await db
     .updateTable('index_segment')
-    .set({ state: 'retired' })
+    .set({ state: 'retired', expires_at: null })
     .where('collection_id', '=', collectionId)
     .where('state', '<>', 'retired')
     .execute();
   await db.deleteFrom('index_rebuild').where('collection_id', '=', collectionId).execute();
-  return clearRetired(db, collectionId);
+  return clearRetired(db, collectionId, Number.MAX_SAFE_INTEGER);
 }
 
 /**
- * Deletes the last pages of one retired segment, and its row with the last of them.
- * @returns true when no retired segment is left
+ * Deletes the last pages of one expired segment, and its row with the last of them.
+ * @returns true when no expired segment is left
  */
-export async function clearRetired(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+export async function clearRetired(db: Kysely<Tables>, collectionId: string, now: number): Promise<boolean> {
   const segment = await db
     .selectFrom('index_segment')
     .select(['id', 'pages'])
     .where('collection_id', '=', collectionId)
     .where('state', '=', 'retired')
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '<=', now)]))
     .limit(1)
     .executeTakeFirst();
   if (segment === undefined) return true;

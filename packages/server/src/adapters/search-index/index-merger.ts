@@ -1,12 +1,22 @@
 import type { Kysely } from 'kysely';
 import { type RunningTask, startPeriodicTask } from '../../kernel/concurrency/periodic-task.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
-import { chooseMerge } from '../../search/segments/choose-merge.ts';
 import type { MergedSegment } from '../../search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
+import { findExpired, findUnmerged, retireUnfinished } from './due-segments.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
 import { createMergeBacklog } from './merge-backlog.ts';
+import {
+  type ClaimedMerge,
+  claimMerge,
+  keptUntil,
+  leaseEnd,
+  type PartState,
+  retire,
+  retireInterrupted,
+  type SegmentTimes,
+} from './merge-claims.ts';
 import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
@@ -23,6 +33,7 @@ export interface IndexMergerDeps {
   readonly openThread: () => Promise<MergeThread>;
   /** Inserts rows of (id, data). */
   readonly insertPages: (db: Kysely<Tables>, pages: ReadonlyArray<readonly [number, Uint8Array]>) => Promise<unknown>;
+  readonly times: SegmentTimes;
   readonly metrics: MergeMetrics;
   /** Rebuilds between merges, so that both never change a collection at the same time. */
   readonly rebuildSome: RebuildSome;
@@ -46,8 +57,8 @@ export interface IndexMerger {
 
 /** Milliseconds after which a failed merge is tried again. */
 const pause = 30_000;
-/** A collection with fewer segments needs no merge. */
-const leastSegments = 8;
+/** Milliseconds between two searches for segments that expire. */
+const searchPause = 60_000;
 
 /**
  * Merges one collection after another, in write transactions of a bounded number of pages. Questions see the parts until
@@ -58,6 +69,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   const backlog = createMergeBacklog(() => deps.metrics.waited?.());
   let task: RunningTask | undefined;
   let isFirstRun = true;
+  let searchAt = 0;
   let opened: Promise<MergeThread> | undefined;
 
   function openThread(): Promise<MergeThread> {
@@ -70,27 +82,44 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
     await (await thread)?.close();
   }
 
-  async function run(signal: AbortSignal, hasFreeSpace: () => Promise<boolean>): Promise<void> {
-    if (isFirstRun) for (const id of await recoverInterrupted(deps.write)) changed.add(id);
+  /** The first run also finds the collections that earlier processes left unmerged. */
+  async function findDue(): Promise<string[]> {
+    const { write, times } = deps;
+    const now = times.clock.now();
+    if (isFirstRun && !times.isShared) await retireUnfinished(write);
+    if (now < searchAt) return [];
+    const due = isFirstRun ? await findUnmerged(write) : await findExpired(write, now);
     isFirstRun = false;
+    searchAt = now + searchPause;
+    return due;
+  }
+
+  async function run(signal: AbortSignal, hasFreeSpace: () => Promise<boolean>): Promise<void> {
+    for (const id of await findDue()) changed.add(id);
     const failed = new Map<string, unknown>();
+    const busy = new Set<string>();
     let isIdle = true;
     while (await hasFreeSpace()) {
       const rebuilt = await deps.rebuildSome();
       if (rebuilt !== undefined) changed.add(rebuilt);
-      const due = [...changed].filter((id) => !failed.has(id));
+      const due = [...changed].filter((id) => !failed.has(id) && !busy.has(id));
       if (rebuilt === undefined && due.length === 0) break;
       isIdle = false;
       for (const id of due) {
         // A change during the work adds the collection again.
         changed.delete(id);
         backlog.begins(id);
-        await mergeSegmentsOf(id, { ...deps, openThread, signal }).catch((error: unknown) => failed.set(id, error));
+        try {
+          if ((await mergeSegmentsOf(id, { ...deps, openThread, signal })) === 'busy') busy.add(id);
+        } catch (error) {
+          failed.set(id, error);
+        }
         backlog.ended(id);
         signal.throwIfAborted();
       }
     }
-    for (const id of failed.keys()) changed.add(id);
+    // The other process may have merged a busy collection without the last changes.
+    for (const id of [...failed.keys(), ...busy]) changed.add(id);
     // A run without changes closes the thread.
     if (isIdle) await closeThread();
     if (failed.size > 0) throw new AggregateError(failed.values(), 'some collections could not be merged');
@@ -117,96 +146,65 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   };
 }
 
-/** Retires the segments that an interrupted merge has written. Returns the collections that need a merge or a deletion. */
-async function recoverInterrupted(write: Kysely<Tables>): Promise<string[]> {
-  await write.updateTable('index_segment').set({ state: 'retired' }).where('state', '=', 'building').execute();
-  const rows = await write
-    .selectFrom('index_segment')
-    .select('collection_id')
-    .groupBy('collection_id')
-    .having((having) =>
-      having.or([
-        having(having.fn.countAll<number>(), '>=', leastSegments),
-        having(having.fn.max('state'), '=', 'retired'),
-      ]),
-    )
-    .execute();
-  return rows.map((row) => row.collection_id);
-}
-
 export interface MergeContext extends Omit<IndexMergerDeps, 'logger' | 'rebuildSome'> {
   readonly signal: AbortSignal;
 }
 
-/** Merges the segments of a collection until no merge is due, and deletes the replaced ones. */
-export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<void> {
-  for (const state of ['rebuilt', 'live'] as const) while (await mergeOnce(collectionId, state, merging));
-  while (!(await clearRetired(merging.write, collectionId))) merging.signal.throwIfAborted();
+/**
+ * Merges the segments of a collection until no merge is due, and deletes the expired ones.
+ * @returns `busy` when another process merges the collection
+ */
+export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<'done' | 'busy'> {
+  const { write, signal, times } = merging;
+  await retireInterrupted(write, collectionId, times.clock.now());
+  let isBusy = false;
+  for (const state of ['rebuilt', 'live'] as const) {
+    let outcome = await mergeOnce(collectionId, state, merging);
+    while (outcome === 'merged') outcome = await mergeOnce(collectionId, state, merging);
+    isBusy ||= outcome === 'busy';
+  }
+  while (!(await clearRetired(write, collectionId, times.clock.now()))) signal.throwIfAborted();
+  return isBusy ? 'busy' : 'done';
 }
 
-/** @returns false when no merge is due, or the collection was deleted meanwhile */
-async function mergeOnce(collectionId: string, state: PartState, merging: MergeContext): Promise<boolean> {
-  const { write, signal } = merging;
-  const segments = await write
-    .selectFrom('index_segment')
-    .select(['id', 'position', 'chunks', 'removals', 'analysis'])
-    .where('collection_id', '=', collectionId)
-    .where('state', '=', state)
-    .orderBy('position')
-    .execute();
-  const range = chooseMerge(segments);
-  if (range === undefined) return false;
-  const parts = segments.slice(range.from, range.to);
-  const ids = parts.map(({ id }) => id);
-  const thread = await merging.openThread();
-  await thread.start({ segments: ids, areFirst: range.from === 0 });
-  const target = await insertTarget(write, collectionId, Math.min(...parts.map(({ analysis }) => analysis)));
+async function mergeOnce(
+  collectionId: string,
+  state: PartState,
+  merging: MergeContext,
+): Promise<'merged' | 'none' | 'busy'> {
+  const { write, signal, times } = merging;
+  const claimed = await claimMerge(write, { collectionId, state }, times);
+  if (typeof claimed === 'string') return claimed;
   try {
-    return await fillTarget(merging, { thread, target, state, parts: ids, position: parts[0]?.position ?? target });
+    const thread = await merging.openThread();
+    await thread.start({ segments: claimed.segments, areFirst: claimed.areFirst });
+    await fillTarget(merging, { thread, ...claimed });
+    return 'merged';
   } catch (error) {
-    // Should this fail too, the next start does it, and the first error is reported.
-    if (!signal.aborted) await retire(write, target).catch(() => {});
+    // Should this fail too, a later run does it, and the first error is reported.
+    if (!signal.aborted) await retire(write, claimed.target).catch(() => {});
+    if (error instanceof PartsGone) return 'none';
     throw error;
   }
 }
 
-interface Target extends Omit<Replacement, 'merged'> {
+interface Target extends ClaimedMerge {
   readonly thread: MergeThread;
 }
 
-/** @returns false when the collection was deleted meanwhile */
-async function fillTarget(merging: MergeContext, { thread, ...replaced }: Target): Promise<boolean> {
-  const { write, signal } = merging;
-  const { target } = replaced;
+async function fillTarget(merging: MergeContext, { thread, ...claimed }: Target): Promise<void> {
+  const { signal } = merging;
+  const { target } = claimed;
   for (let number = 0; ; ) {
     signal.throwIfAborted();
     const { pages, merged } = await thread.next(pagesPerTransaction);
-    if (!(await storePages(merging, { target, number, pages }))) return false;
+    await storePages(merging, { target, number, pages });
     number += pages.length;
     if (merged === null) continue;
-    const isReplaced = await replaceParts(write, { ...replaced, merged });
-    if (isReplaced) merging.metrics.merged(merged.chunks);
-    return isReplaced;
+    await replaceParts(merging, { ...claimed, merged });
+    merging.metrics.merged(merged.chunks);
+    return;
   }
-}
-
-async function retire(write: Kysely<Tables>, target: number): Promise<void> {
-  await write
-    .updateTable('index_segment')
-    .set({ state: 'retired' })
-    .where('id', '=', target)
-    .where('state', '=', 'building')
-    .execute();
-}
-
-async function insertTarget(write: Kysely<Tables>, collectionId: string, analysis: number): Promise<number> {
-  const empty = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
-  const { id } = await write
-    .insertInto('index_segment')
-    .values({ collection_id: collectionId, state: 'building', analysis, ...empty })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
 }
 
 interface StoredPages {
@@ -216,61 +214,55 @@ interface StoredPages {
   readonly pages: readonly Uint8Array[];
 }
 
-/** @returns false when the collection was deleted meanwhile */
-function storePages({ write, insertPages }: MergeContext, { target, number, pages }: StoredPages): Promise<boolean> {
+function storePages(merging: MergeContext, { target, number, pages }: StoredPages): Promise<void> {
+  const { write, insertPages, times } = merging;
   const first = target * pagesPerSegment + number;
   return write.transaction().execute(async (transaction) => {
-    if (!(await holdTarget(transaction, target, number + pages.length))) return false;
+    const { numUpdatedRows } = await transaction
+      .updateTable('index_segment')
+      .set({ pages: number + pages.length, expires_at: leaseEnd(times) })
+      .where('id', '=', target)
+      .where('state', '=', 'building')
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw new PartsGone();
     await insertPages(
       transaction,
       pages.map((page, at) => [first + at, page] as const),
     );
-    return true;
   });
 }
 
-/** Sets the number of pages. @returns false when the collection was deleted meanwhile */
-async function holdTarget(db: Kysely<Tables>, target: number, pages: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('index_segment')
-    .set({ pages })
-    .where('id', '=', target)
-    .where('state', '=', 'building')
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
-
-/** The segments of a rebuild in progress are merged among themselves. */
-type PartState = 'live' | 'rebuilt';
-
-interface Replacement {
-  /** The state of the parts, and of the segment that replaces them. */
-  readonly state: PartState;
-  readonly parts: readonly number[];
-  readonly target: number;
+interface Replacement extends ClaimedMerge {
   readonly merged: MergedSegment;
-  readonly position: number;
 }
 
-/** @returns false when the collection was deleted meanwhile */
-function replaceParts(write: Kysely<Tables>, replacement: Replacement): Promise<boolean> {
-  const { state, parts, target, merged, position } = replacement;
+/** Shows the merged segment instead of its parts. The updates lock all of them. */
+function replaceParts({ write, times }: MergeContext, replacement: Replacement): Promise<void> {
+  const { segments, target, state, merged, position } = replacement;
   const { header, chunks, removals } = merged;
+  const shownAs = chunks + removals === 0 ? 'retired' : state;
   return write.transaction().execute(async (transaction) => {
+    const hidden = await transaction
+      .updateTable('index_segment')
+      .set({ state: 'retired', expires_at: keptUntil(times) })
+      .where('id', 'in', segments)
+      .where('state', '=', state)
+      .executeTakeFirst();
+    if (hidden.numUpdatedRows !== BigInt(segments.length)) throw new PartsGone();
     const shown = await transaction
       .updateTable('index_segment')
-      .set({ state: chunks + removals === 0 ? 'retired' : state, position, chunks, removals, header })
+      .set({ state: shownAs, position, chunks, removals, header, expires_at: null })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();
-    if (shown.numUpdatedRows === 0n) return false;
-    const hidden = await transaction
-      .updateTable('index_segment')
-      .set({ state: 'retired' })
-      .where('id', 'in', parts)
-      .where('state', '=', state)
-      .executeTakeFirst();
-    if (hidden.numUpdatedRows !== BigInt(parts.length)) throw new Error('a merged segment is no longer live');
-    return true;
+    if (shown.numUpdatedRows === 0n) throw new PartsGone();
   });
+}
+
+/** The collection was deleted while its segments were merged, or another process has taken the merge over. */
+class PartsGone extends Error {
+  override readonly name = 'PartsGone';
+  constructor() {
+    super('a merged segment is no longer live');
+  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { RecordJob } from '../../ingestion/record-job-repository.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { createRecordJobRepository } from '../repositories/records/record-job-repository.ts';
 import { createIndexMerger } from './index-merger.ts';
@@ -47,6 +48,7 @@ test('no writer waits before merges have started, while no merge is possible, an
     openThread: () => assert.fail('no merge is due'),
     insertPages: () => assert.fail('no merge is due'),
     metrics: { merged() {}, failed: () => assert.fail('no merge is due'), waited: () => waits++ },
+    times: { clock: systemClock, isShared: false, keptMs: 0 },
     rebuildSome: async () => undefined,
     logger: silent,
   });

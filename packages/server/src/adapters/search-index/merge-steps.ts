@@ -1,7 +1,6 @@
 import { type MergedSegment, mergeSegments } from '../../search/segments/merge-segments.ts';
 import { decodeHeader } from '../../search/segments/segment-reader.ts';
-import { pagesPerSegment } from './segment-pages.ts';
-import type { ThreadStatements } from './thread-statements.ts';
+import type { SegmentSource } from './segment-source.ts';
 
 export interface MergeParts {
   /** Ids of neighbouring segments, in their order. */
@@ -15,26 +14,24 @@ export interface MergeStep {
   readonly merged: MergedSegment | null;
 }
 
-/** Merges segments in the thread of a read connection, one step at a time. A new start gives up the merge before. */
+/** Merges segments in a thread, one step at a time. A new start gives up the merge before. */
 export interface MergeSteps {
   start(parts: MergeParts): void;
   /** Returns at least `pages` further pages, or the last ones. */
   next(pages: number): MergeStep;
 }
 
-export function createMergeSteps(statements: ThreadStatements): MergeSteps {
+export function createMergeSteps(source: Pick<SegmentSource, 'readHeader' | 'readPage'>): MergeSteps {
   let merging: Generator<Uint8Array, MergedSegment, undefined> | undefined;
-  const read = (sql: string, id: number): Uint8Array => {
-    const [row] = statements.all<{ bytes: Uint8Array }>(sql, id);
-    if (row === undefined) throw new MergeGone();
-    return row.bytes;
+  const found = (bytes: Uint8Array | undefined): Uint8Array => {
+    if (bytes === undefined) throw new MergeGone();
+    return bytes;
   };
   return {
     start({ segments, areFirst }) {
       const parts = segments.map((id) => ({
-        header: decodeHeader(read('select header as bytes from index_segment where id = ?', id)),
-        readPage: (number: number) =>
-          read('select data as bytes from index_page where id = ?', id * pagesPerSegment + number),
+        header: decodeHeader(found(source.readHeader(id))),
+        readPage: (number: number) => found(source.readPage(id, number)),
       }));
       merging = mergeSegments(parts, { areFirst });
     },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildSegment } from '../../search/segments/build-segment.ts';
+import { withSharedFlag } from './abort-flag.ts';
 import { createQuestions } from './questions.ts';
-import { withSharedFlag } from './shared-flag.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
 const count = 20_000;

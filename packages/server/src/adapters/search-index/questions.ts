@@ -26,7 +26,7 @@ export interface SegmentQuestion {
 export type SegmentAnswer = readonly RankedChunk[] | null;
 
 const megabyte = 1024 * 1024;
-const caches = { headerBytes: 32 * megabyte, pageBytes: 32 * megabyte, listBytes: 16 * megabyte };
+export const caches = { headerBytes: 32 * megabyte, pageBytes: 32 * megabyte, listBytes: 16 * megabyte };
 
 /**
  * Length of the first ranking of a question with a condition. Most chunks may fail it, and one long ranking costs less
@@ -72,14 +72,14 @@ class QuestionEnded extends Error {
 }
 
 /** Returns a function that throws once the question has ended. */
-function createCheckpoint(ended: Int32Array | undefined): () => void {
+export function createCheckpoint(ended: Int32Array | undefined): () => void {
   return () => {
     if (ended !== undefined && Atomics.load(ended, 0) !== 0) throw new QuestionEnded();
   };
 }
 
 /** Computes the weights of the words once and returns a function that ranks the best chunks. */
-function createRanking(
+export function createRanking(
   index: CollectionIndex,
   { words, checkpoint }: { words: readonly string[]; checkpoint: () => void },
 ): (count: number) => RankedChunk[] {

@@ -4,9 +4,9 @@ import type { Tables } from '../database/tables.ts';
 import { normaliseWords } from '../full-text/bm25.ts';
 import { metadataFilter } from '../full-text/metadata-filter.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
+import { withSharedFlag } from './abort-flag.ts';
 import { dropSegments } from './drop-segments.ts';
 import { addChunks, ask, countIndexed, findIndexErrors, rebuildSome, removeChunks } from './search-thread.ts';
-import { withSharedFlag } from './shared-flag.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /** Number of rows of FTS5 that one transaction deletes. */

@@ -1,7 +1,9 @@
 import { checkIndex } from './check-index.ts';
+import { readIndexState } from './index-state.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
 import { createQuestions, type SegmentQuestion } from './questions.ts';
 import { rebuildSome } from './rebuild-index.ts';
+import { createSqliteSource } from './segment-source.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 import { type AddedChunks, addChunks, type RemovedChunks, removeChunks } from './write-segments.ts';
 
@@ -13,14 +15,18 @@ export interface ThreadProcedures {
 /** Callers of other threads pass the arguments through `search-thread.ts`, which types them. */
 export function createThreadProcedures(statements: ThreadStatements): ThreadProcedures {
   const questions = createQuestions(statements);
-  const merge = createMergeSteps(statements);
+  const source = createSqliteSource(statements);
+  const merge = createMergeSteps(source);
   const procedures: Record<string, (argument: never) => unknown> = {
     addChunks: (added: AddedChunks) => addChunks(statements, added),
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
     countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
-    checkIndex: (collectionId: string) => ({ findings: checkIndex(statements, collectionId) }),
     rebuildSome: (collectionId: string) => ({ isFinished: rebuildSome(statements, collectionId) }),
+    // An index of FTS5 is not checked.
+    checkIndex: (collectionId: string) => ({
+      findings: readIndexState(statements, collectionId).hasOldIndex ? [] : checkIndex(source, collectionId),
+    }),
     startMerge: (parts: MergeParts) => merge.start(parts),
     continueMerge: (pages: number) => merge.next(pages),
   };

@@ -1,6 +1,6 @@
 import { analysisVersion } from '../../search/analysis/analysis-version.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
-import { buildRemovals } from '../../search/segments/build-segment.ts';
+import { type BuiltSegment, buildRemovals } from '../../search/segments/build-segment.ts';
 import { createSegmentBuilder } from '../../search/segments/segment-builder.ts';
 import { readWords } from '../full-text/bm25.ts';
 import { type IndexState, readIndexState } from './index-state.ts';
@@ -64,15 +64,19 @@ interface SegmentPlace {
   readonly state: 'live' | 'rebuilt';
 }
 
-/** Writes a segment of the chunks. */
-export function insertChunks(statements: ThreadStatements, { chunks, ...place }: AddedChunks & SegmentPlace): void {
+export function buildChunks(chunks: readonly IndexedChunk[]): BuiltSegment {
   const builder = createSegmentBuilder();
   for (const { seq, words } of [...chunks].sort((a, b) => a.seq - b.seq)) {
     if (builder.addWords(seq, words)) continue;
     const { counts, length } = readWords(words);
     builder.add({ seq, terms: counts, length });
   }
-  const { header, pages } = builder.build();
+  return builder.build();
+}
+
+/** Writes a segment of the chunks. */
+export function insertChunks(statements: ThreadStatements, { chunks, ...place }: AddedChunks & SegmentPlace): void {
+  const { header, pages } = buildChunks(chunks);
   const sizes = { chunks: chunks.length, removals: 0, pages: pages.length };
   const id = insertSegment(statements, { ...place, ...sizes, header });
   for (const [number, page] of pages.entries()) {

@@ -55,6 +55,8 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       metrics: createMergeMetrics(metrics),
       rebuildSome: createIndexRebuilder({ write, searchIndex, metrics: createRebuildMetrics(metrics), logger }),
       logger,
+      // A question is one transaction, so that it needs no replaced segment.
+      times: { clock, isShared: false, keptMs: 0 },
     });
     return {
       dialect: 'sqlite',

@@ -32,8 +32,8 @@ test('chunks that are added one by one are merged a few times each, and never ma
   assert.ok(most <= 40, `${most} segments`);
 });
 
-test('segments are merged as a whole when more than a fifth of their chunks are removed', () => {
-  const segments = [{ chunks: 6000, removals: 0 }, ...Array(3).fill({ chunks: 0, removals: 400 })];
+test('segments are merged as a whole when more than a third of their chunks are removed', () => {
+  const segments = [{ chunks: 6000, removals: 0 }, ...Array(3).fill({ chunks: 0, removals: 650 })];
   assert.equal(chooseMerge(segments), undefined);
   segments.push({ chunks: 0, removals: 100 });
   assert.deepEqual(chooseMerge(segments), { from: 0, to: 5 });

@@ -21,7 +21,7 @@ const leastLargeParts = 16;
 const large = 512;
 /** The maximum number of segments of one merge, which bounds its memory. */
 const mostMerged = 64;
-/** From this number of removals on, a collection is merged as a whole when they exceed a fifth of its chunks. */
+/** From this number of removals on, a collection is merged as a whole when they exceed a third of its chunks. */
 const manyRemovals = 1000;
 
 /**
@@ -32,7 +32,7 @@ export function chooseMerge(segments: readonly SegmentSize[]): MergeRange | unde
   const sizes = segments.map(({ chunks, removals }) => chunks + removals);
   const removals = segments.reduce((sum, segment) => sum + segment.removals, 0);
   const chunks = segments.reduce((sum, segment) => sum + segment.chunks, 0);
-  if (removals >= manyRemovals && removals * 5 > chunks && segments.length <= mostMerged) {
+  if (removals >= manyRemovals && removals * 3 > chunks && segments.length <= mostMerged) {
     return { from: 0, to: segments.length };
   }
   const levels = sizes.map(levelOf);

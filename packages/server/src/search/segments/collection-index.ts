@@ -9,7 +9,16 @@ export interface SegmentStore {
   /** Returns the ids of a collection's segments in their order. */
   list(collectionId: string): readonly number[];
   readHeader(segment: number): Uint8Array;
-  readPage(segment: number, page: number): Uint8Array;
+  /** @param ahead number of pages from this one on that are likely to be read soon */
+  readPage(segment: number, page: number, ahead: number): Uint8Array;
+}
+
+/** Thrown by a store that does not have a page or header at hand. The caller gets it and repeats the question. */
+export class NotAtHand extends Error {
+  override readonly name = 'NotAtHand';
+  constructor() {
+    super('a page of a segment is not at hand');
+  }
 }
 
 /** Maximum number of bytes that each cache holds. */
@@ -39,21 +48,22 @@ export type OpenCollectionIndex = (collectionId: string) => CollectionIndex;
 
 interface CachedSegment {
   readonly header: SegmentHeader;
-  readonly live: LiveChunks;
+  live: LiveChunks;
   /** The segments whose removals `live` has applied. */
   readonly applied: Set<number>;
 }
 
 interface CachedList {
   readonly list: PostingList | undefined;
-  /** Number of removed chunks with the term, counted when the segment had `countedAt` live chunks. */
+  /** Number of removed chunks with the term, counted when `countedIn` had `countedAt` chunks. */
   removed: number;
   countedAt: number;
+  countedIn: LiveChunks;
 }
 
 /**
- * Call it in one thread with a connection that sees committed data only, because the id of a segment whose transaction
- * is rolled back is given again.
+ * The caches live as long as the result. In SQLite, list committed segments only, because the id of a segment whose
+ * transaction is rolled back is given again.
  */
 export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheLimits): OpenCollectionIndex {
   const segments: ByteCache<number, CachedSegment> = createByteCache(limits.headerBytes);
@@ -68,11 +78,11 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     segments.set(id, opened, bytesOfHeader(header));
     return opened;
   }
-  function readPage(id: number, number: number): Uint8Array {
+  function readPage(id: number, number: number, ahead = 1): Uint8Array {
     const key = `${id}.${number}`;
     const known = pages.get(key);
     if (known !== undefined) return known;
-    const page = store.readPage(id, number);
+    const page = store.readPage(id, number, ahead);
     pages.set(key, page, page.length + entryBytes);
     return page;
   }
@@ -80,18 +90,19 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     const key = `${id}.${term}`;
     let found = lists.get(key);
     if (found === undefined) {
-      const list = findTerm(header, (number) => readPage(id, number), term);
-      found = { list, removed: 0, countedAt: header.seqs.length };
+      const list = findTerm(header, (number, ahead) => readPage(id, number, ahead), term);
+      found = { list, removed: 0, countedAt: header.seqs.length, countedIn: live };
       lists.set(key, found, bytesOfList(list) + 2 * term.length);
     }
-    if (found.list !== undefined && found.countedAt !== live.chunks) {
+    if (found.list !== undefined && (found.countedAt !== live.chunks || found.countedIn !== live)) {
       found.removed = live.removed === null ? 0 : countRemoved(found.list, live.removed);
       found.countedAt = live.chunks;
+      found.countedIn = live;
     }
     return found;
   }
   return (collectionId) => {
-    const opened = store.list(collectionId).map((id) => ({ id, segment: openSegment(id) }));
+    const opened = mapAll(store.list(collectionId), (id) => ({ id, segment: openSegment(id) }));
     applyRemovals(opened);
     const chunks = opened.reduce((sum, { segment }) => sum + segment.live.chunks, 0);
     const words = opened.reduce((sum, { segment }) => sum + segment.live.words, 0);
@@ -100,8 +111,8 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
       words,
       find(terms) {
         const counts = new Array<number>(terms.length).fill(0);
-        const ranked = opened.map(({ id, segment }) => {
-          const found = terms.map((term, place) => {
+        const ranked = mapAll(opened, ({ id, segment }) => {
+          const found = mapAll(terms, (term, place) => {
             const { list, removed } = openList(id, segment, term);
             counts[place] = (counts[place] as number) + (list === undefined ? 0 : list.count - removed);
             return list;
@@ -114,8 +125,34 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
   };
 }
 
-/** Applies the removals of each segment to the segments before it, once. */
+/** Maps all items also when pages of some are not at hand, so that the store learns of all of them. */
+function mapAll<Item, Result>(items: readonly Item[], map: (item: Item, place: number) => Result): Result[] {
+  const results: Result[] = [];
+  let missing: NotAtHand | undefined;
+  for (const [place, item] of items.entries()) {
+    try {
+      results.push(map(item, place));
+    } catch (error) {
+      if (!(error instanceof NotAtHand)) throw error;
+      missing = error;
+    }
+  }
+  if (missing !== undefined) throw missing;
+  return results;
+}
+
+/**
+ * Applies the removals of each segment to the segments before it, once. A cached segment can have the removals of a list
+ * that was read later, or of segments that were merged since. It then begins again, so that a question always sees the
+ * state of its own list.
+ */
 function applyRemovals(opened: ReadonlyArray<{ id: number; segment: CachedSegment }>): void {
+  const listed = new Set(opened.map(({ id }) => id));
+  for (const { segment } of opened) {
+    if (segment.applied.isSubsetOf(listed)) continue;
+    segment.live = createLiveChunks(segment.header);
+    segment.applied.clear();
+  }
   for (const [place, { id, segment }] of opened.entries()) {
     if (segment.header.removals.length === 0) continue;
     for (const { segment: earlier } of opened.slice(0, place)) {

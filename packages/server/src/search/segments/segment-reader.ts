@@ -12,8 +12,11 @@ import {
 } from './segment-format.ts';
 import { type ByteCursor, readVarint } from './varints.ts';
 
-/** Returns a page of a segment by its number. */
-export type ReadPage = (number: number) => Uint8Array;
+/**
+ * Returns a page of a segment by its number.
+ * @param ahead number of pages from this one on that are likely to be read soon
+ */
+export type ReadPage = (number: number, ahead?: number) => Uint8Array;
 
 export interface SegmentHeader extends SegmentChunks {
   readonly dictionaryPages: readonly number[];
@@ -155,7 +158,8 @@ function openShortList({ count, cursor }: DictionaryEntry, lengths: Uint16Array)
 function openLongList({ count, sizeOrPage: firstPage }: DictionaryEntry, readPage: ReadPage): PostingList {
   const blocks = Math.ceil(count / blockSize);
   const skipPages = countSkipPages(blocks);
-  const skips = Array.from({ length: skipPages }, (_, place) => readPage(firstPage + place));
+  const end = firstPage + skipPages + Math.ceil(blocks / blocksPerPage);
+  const skips = Array.from({ length: skipPages }, (_, place) => readPage(firstPage + place, end - firstPage - place));
   const { last, offsets, pairStarts, pairs } = decodeSkipPages(skips, blocks);
   const firstBlockPage = firstPage + skipPages;
   let openPage = -1;
@@ -168,7 +172,7 @@ function openLongList({ count, sizeOrPage: firstPage }: DictionaryEntry, readPag
     pairs,
     decode(block, target) {
       const page = firstBlockPage + Math.floor(block / blocksPerPage);
-      if (page !== openPage) bytes = readPage(page);
+      if (page !== openPage) bytes = readPage(page, end - page);
       openPage = page;
       const inBlock = block === blocks - 1 ? count - block * blockSize : blockSize;
       const previous = block === 0 ? -1 : (last[block - 1] as number);

@@ -50,7 +50,7 @@ export function createCorpus(database: Database, collectionId: string) {
 }
 export type Corpus = ReturnType<typeof createCorpus>;
 
-const emptyChunk = {
+export const emptyChunk = {
   project_id: projectId,
   content: '',
   question: null,

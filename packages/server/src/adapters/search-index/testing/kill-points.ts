@@ -17,7 +17,10 @@ const kinds: ReadonlyArray<readonly [kind: string, text: RegExp]> = [
   ['swap of a merge', /^update "index_segment" set "state" = \?, "position"/],
   ['deletion of pages', /^delete from "index_page"/],
   ['deletion of a collection', /^update "collection" set "status"/],
-  ['retirement of all its segments', /^update "index_segment" set "state" = \? where "collection_id"/],
+  [
+    'retirement of all its segments',
+    /^update "index_segment" set "state" = \?, "expires_at" = \? where "collection_id" = \? and "state" <>/,
+  ],
   ['deletion of its chunks', /^delete from "chunk" where "seq" in \(select/],
   ['end of its deletion', /^delete from "collection"/],
   ['commit', /^commit$/],

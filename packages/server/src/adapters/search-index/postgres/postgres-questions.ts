@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely';
+import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
+import type { ChunkSearch, RankedChunk } from '../../../search/chunk-index.ts';
+import type { Statistics } from '../../../search/search-index.ts';
+import { DamagedSegment } from '../../../search/segments/segment-format.ts';
+import type { Tables } from '../../database/tables.ts';
+import { takeVisible } from '../../full-text/visible-chunks.ts';
+import { withSharedFlag } from '../abort-flag.ts';
+import type { Attempt, ListedQuestion } from './postgres-index-protocol.ts';
+import type { IndexThread } from './postgres-index-thread.ts';
+import { fetchMissing, listCollection } from './postgres-segment-rows.ts';
+import type { MissingPages } from './prefetched-store.ts';
+
+export interface QuestionDeps {
+  readonly thread: IndexThread;
+  /** Changes when existing connections may lead to another server. */
+  readonly epoch: () => number;
+}
+
+/**
+ * Answers questions in PostgreSQL. Both return null when the collection has the index of an earlier version.
+ *
+ * A question needs two statements: one lists the segments, and one decides which of the best chunks are visible. Pages
+ * that the thread does not have in its caches are fetched in between. No transaction keeps them, so that a merge can
+ * have replaced and deleted a listed segment. The question then begins again.
+ */
+export interface PostgresQuestions {
+  /** @param words distinct and normalised */
+  ask(db: Kysely<Tables>, question: ChunkSearch, words: readonly string[]): Promise<RankedChunk[] | null>;
+  count(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null>;
+}
+
+/** Segments are deleted a minute after their replacement. A question that finds one missing this often finds damage. */
+const mostAttempts = 5;
+
+/** Number of questions that fetch pages at the same time. The thread holds the pages of each until its answer. */
+const mostFetching = 4;
+
+/** Asks the thread with what was fetched so far. */
+type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
+
+export function createPostgresQuestions({ thread, epoch }: QuestionDeps): PostgresQuestions {
+  let questions = 0;
+  const fetching = createSemaphore({ permits: mostFetching });
+
+  /** Lists the segments and works on them, again while one of them is gone. */
+  async function withSegments<Result>(
+    db: Kysely<Tables>,
+    { collectionId, ended = null }: { readonly collectionId: string; readonly ended?: Int32Array | null },
+    work: (listed: ListedQuestion) => Promise<Result>,
+  ): Promise<Result | null> {
+    for (let attempt = 1; ; attempt++) {
+      const listed = { question: ++questions, isPrivate: db.isTransaction, epoch: epoch(), ended, fetched: null };
+      const { isOld, segments } = await listCollection(db, collectionId);
+      if (isOld) return null;
+      try {
+        return await work({ ...listed, segments });
+      } catch (error) {
+        if (!(error instanceof SegmentGone) || attempt === mostAttempts) throw error;
+      }
+    }
+  }
+  async function answer<Result>(db: Kysely<Tables>, listed: ListedQuestion, ask: AskThread<Result>): Promise<Result> {
+    const found = await ask(listed);
+    if ('result' in found) return found.result;
+    const fetchAndAsk = () => fetchMissingOf(found.missing, { db, listed, ask });
+    // A transaction holds a connection, for which the other questions may wait.
+    return listed.isPrivate ? fetchAndAsk() : fetching.run(fetchAndAsk);
+  }
+  async function fetchMissingOf<Result>(
+    missing: MissingPages,
+    { db, listed, ask }: { db: Kysely<Tables>; listed: ListedQuestion; ask: AskThread<Result> },
+  ): Promise<Result> {
+    try {
+      for (let wanted = missing; ; ) {
+        const fetched = await fetchMissing(db, wanted);
+        // Another server may give an id again that its predecessor has lost.
+        if (fetched === undefined || epoch() !== listed.epoch) throw new SegmentGone();
+        const found = await ask({ ...listed, fetched });
+        if ('result' in found) return found.result;
+        wanted = found.missing;
+      }
+    } finally {
+      await thread.call('end', listed.question);
+    }
+  }
+  return {
+    ask(db, { collectionId, limit, filter, signal }, words) {
+      const askWith = (ended: Int32Array | null) =>
+        withSegments(db, { collectionId, ended }, async (listed) => {
+          signal?.throwIfAborted();
+          if (listed.segments.length === 0) return [];
+          return takeVisible(db, { limit, filter, dialect: 'postgres', least: 2 * limit + 5 }, (count) =>
+            answer(db, listed, (question) => {
+              signal?.throwIfAborted();
+              return thread.call('rank', { ...question, words, count });
+            }),
+          );
+        });
+      return signal === undefined ? askWith(null) : withSharedFlag(signal, askWith);
+    },
+    count: (db, collectionId) =>
+      withSegments(db, { collectionId }, async (listed) => {
+        if (listed.segments.length === 0) return { chunks: 0, words: 0 };
+        return answer(db, listed, (question) => thread.call('count', question));
+      }),
+  };
+}
+
+/** A listed segment or one of its pages no longer exists. */
+class SegmentGone extends DamagedSegment {
+  constructor() {
+    super('a page of the search index is missing');
+  }
+}

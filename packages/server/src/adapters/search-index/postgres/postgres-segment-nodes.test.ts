@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Transaction } from 'kysely';
+import { createTestDatabase, type TestDatabase } from '../../../../../../test/support/postgres.ts';
+import { createNewId } from '../../../kernel/identifier.ts';
+import { createLogger } from '../../../kernel/log/logger.ts';
+import type { Database } from '../../database/database.ts';
+import { openDatabase } from '../../database/open-database.ts';
+import type { Tables } from '../../database/tables.ts';
+import { insertCollection } from '../../database/testing/insert-rows.ts';
+import {
+  assertSameRanking,
+  createRandom,
+  emptyChunk,
+  rankByHand,
+} from '../../full-text/testing/full-text-corpus.suite.ts';
+import { createIndexMerger } from '../index-merger.ts';
+import type { SegmentTimes } from '../merge-claims.ts';
+import { createSegmentHarness, vocabulary } from '../testing/segment-harness.ts';
+import { createPostgresMergeThread } from './postgres-merge-thread.ts';
+import { insertPages } from './postgres-segment-rows.ts';
+
+let testing: TestDatabase;
+let nodes: readonly [Database, Database];
+before(async () => {
+  testing = await createTestDatabase();
+  const open = () => openDatabase({ url: testing.url, dataFolder: '/unused', logger: createLogger('silent') });
+  nodes = [await open(), await open()];
+});
+after(async () => {
+  await Promise.all(nodes.map((node) => node.close()));
+  await testing.drop();
+});
+
+const minute = 60_000;
+
+/** @param ahead milliseconds by which the clock of the node is ahead */
+function partsOf(database: Database, { keptMs = 0, ahead = 0 }: { keptMs?: number; ahead?: number } = {}) {
+  const clock = { now: () => database.clock.now() + ahead };
+  const times: SegmentTimes = { clock, isShared: true, keptMs };
+  return { insertPages, openThread: async () => createPostgresMergeThread(database.read), times };
+}
+const harnessOf = (database: Database, options = {}) =>
+  createSegmentHarness({ database, folder: '', close: async () => {} }, partsOf(database, options));
+
+test('one node at a time merges a collection', async () => {
+  const [one, other] = [harnessOf(nodes[0]), harnessOf(nodes[1])];
+  const collection = await one.createFilledCollection(31);
+  for (let n = 0; n < 9; n++) await collection.add(20);
+  const found: number[] = [];
+  await one.merge(collection.id, { onStep: async () => found.push(await other.merge(collection.id)) });
+  assert.deepEqual(found, [0]);
+  assert.deepEqual((await one.countRows(collection.id)).states, ['live']);
+  await collection.compare();
+});
+
+test('a node that stands still during a merge loses the merge to another one', async () => {
+  const [one, other] = [harnessOf(nodes[0]), harnessOf(nodes[1], { ahead: 2 * minute })];
+  const collection = await one.createFilledCollection(32);
+  for (let n = 0; n < 9; n++) await collection.add(20);
+  let steps = 0;
+  await one.merge(collection.id, { onStep: async () => (steps = await other.merge(collection.id)) });
+  assert.ok(steps > 0);
+  await one.merge(collection.id);
+  assert.deepEqual((await one.countRows(collection.id)).states, ['live']);
+  await collection.compare();
+});
+
+test('replaced segments are deleted a minute later, by whichever node', async () => {
+  const one = harnessOf(nodes[0], { keptMs: minute });
+  const collection = await one.createFilledCollection(33);
+  for (let n = 0; n < 9; n++) await collection.add(20);
+  await one.merge(collection.id);
+  const states = async () => (await one.countRows(collection.id)).states.toSorted();
+  assert.deepEqual(await states(), ['live', ...Array(9).fill('retired')]);
+  await harnessOf(nodes[1], { ahead: minute - 5_000 }).merge(collection.id);
+  assert.equal((await states()).length, 10);
+  const deps = harnessOf(nodes[1], { ahead: minute + 1 }).deps;
+  const merger = createIndexMerger({ ...deps, rebuildSome: async () => undefined, logger: createLogger('silent') });
+  merger.start(async () => true);
+  await merger.close();
+  await harnessOf(nodes[1], { ahead: minute + 1 }).merge(collection.id);
+  assert.deepEqual(await states(), ['live']);
+  await collection.compare();
+});
+
+const newId = createNewId();
+const randomOf = createRandom(41);
+const randomWords = () =>
+  Array.from({ length: 1 + Math.floor(randomOf() * 8) }, () => vocabulary[Math.floor(randomOf() * 11)] ?? 'red');
+
+/** Adds, changes and removes chunks as the repositories do, and notes what is certainly in the index, and what is not. */
+function createWriter(node: Database, collectionId: string, shared: Shared) {
+  const { write, searchIndex } = node;
+  const inTransaction = (work: (transaction: Transaction<Tables>) => Promise<unknown>) =>
+    write.transaction().execute(work);
+  return {
+    async add(): Promise<void> {
+      const texts = Array.from({ length: 1 + Math.floor(randomOf() * 12) }, randomWords);
+      let seqs: number[] = [];
+      await inTransaction(async (transaction) => {
+        const rows = texts.map((_, ordinal) => ({
+          ...{ ...emptyChunk, id: newId('chunk'), collection_id: collectionId },
+          ...{ record_id: null, generation: 0, ordinal },
+        }));
+        const inserted = await transaction.insertInto('chunk').values(rows).returning(['seq', 'ordinal']).execute();
+        seqs = inserted.sort((a, b) => a.ordinal - b.ordinal).map(({ seq }) => seq);
+        const indexed = seqs.map((seq, place) => ({ seq, words: (texts[place] ?? []).join(' ') }));
+        await searchIndex.add(transaction, collectionId, indexed);
+      });
+      for (const [place, seq] of seqs.entries()) shared.live.set(seq, texts[place] ?? []);
+    },
+    async remove(seq: number): Promise<void> {
+      let isRemoved = false;
+      shared.live.delete(seq);
+      await inTransaction(async (transaction) => {
+        const { numDeletedRows } = await transaction.deleteFrom('chunk').where('seq', '=', seq).executeTakeFirst();
+        isRemoved = numDeletedRows > 0n;
+        if (isRemoved) await searchIndex.remove(transaction, collectionId, [seq]);
+      });
+      if (isRemoved) shared.removed.add(seq);
+    },
+    async change(seq: number): Promise<void> {
+      const words = randomWords();
+      await inTransaction(async (transaction) => {
+        const locked = await transaction
+          .updateTable('chunk')
+          .set({ content: words.join(' ') })
+          .where('seq', '=', seq)
+          .executeTakeFirst();
+        if (locked.numUpdatedRows === 0n) return;
+        await searchIndex.remove(transaction, collectionId, [seq]);
+        await searchIndex.add(transaction, collectionId, [{ seq, words: words.join(' ') }]);
+      });
+    },
+  };
+}
+
+interface Shared {
+  /** Chunks whose addition has been acknowledged and whose removal has not begun. */
+  readonly live: Map<number, readonly string[]>;
+  /** Chunks whose removal has been acknowledged. */
+  readonly removed: Set<number>;
+}
+
+test('two nodes that add, change, remove, merge and ask at the same time miss no chunk and find no removed one', async () => {
+  const collectionId = await insertCollection(nodes[0]);
+  const shared: Shared = { live: new Map(), removed: new Set() };
+  const writers = [0, 1, 0, 1].map((n) => createWriter(nodes[n] as Database, collectionId, shared));
+  const pick = () => [...shared.live.keys()][Math.floor(randomOf() * shared.live.size)] ?? -1;
+  let isDone = false;
+  let questions = 0;
+  async function writeMuch(writer: ReturnType<typeof createWriter>) {
+    for (let round = 0; round < 80; round++) {
+      const chance = randomOf();
+      if (chance < 0.55 || shared.live.size < 20) await writer.add();
+      else if (chance < 0.8) await writer.remove(pick());
+      else await writer.change(pick());
+    }
+  }
+  async function mergeMuch(node: Database) {
+    const harness = harnessOf(node);
+    while (!isDone) await harness.merge(collectionId);
+  }
+  async function askMuch(node: Database) {
+    for (; !isDone; questions++) {
+      const sure = new Set(shared.live.keys());
+      const gone = new Set(shared.removed);
+      const found = await node.searchIndex.ask(node.read, { collectionId, words: vocabulary, limit: 100_000 });
+      const seqs = new Set(found.map(({ seq }) => seq));
+      for (const seq of gone) assert.ok(!seqs.has(seq), `the removed chunk ${seq} was found`);
+      for (const seq of sure) assert.ok(seqs.has(seq) || !shared.live.has(seq), `the chunk ${seq} is missing`);
+    }
+  }
+  const background = [...nodes.map(mergeMuch), ...nodes.map(askMuch)];
+  await Promise.all(writers.map(writeMuch)).finally(() => {
+    isDone = true;
+  });
+  await Promise.all(background);
+  assert.ok(questions > 10, `only ${questions} questions were asked`);
+
+  const rows = await nodes[0].read
+    .selectFrom('chunk')
+    .select(['seq', 'content'])
+    .where('collection_id', '=', collectionId)
+    .execute();
+  const texts = new Map(
+    rows.map(({ seq, content }) => [seq, content === '' ? (shared.live.get(seq) ?? []) : content.split(' ')]),
+  );
+  for (const node of nodes) {
+    const found = await node.searchIndex.ask(node.read, { collectionId, words: vocabulary, limit: 100_000 });
+    assertSameRanking(found, rankByHand(texts, vocabulary));
+    assert.deepEqual(await node.searchIndex.check(node.read, collectionId), []);
+  }
+});

@@ -1,0 +1,150 @@
+import { type Kysely, sql } from 'kysely';
+import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
+import type { Tables } from '../../database/tables.ts';
+import { pagesPerSegment } from '../segment-pages.ts';
+import type { FetchedEntry, FetchedPages, PackedSegment, ReadRequest } from './postgres-index-protocol.ts';
+import type { MissingPages } from './prefetched-store.ts';
+
+/** The segments of a collection at one moment. */
+export interface ListedCollection {
+  /** True when the collection has the index of an earlier version. */
+  readonly isOld: boolean;
+  /** The ids of the live segments in their order. */
+  readonly segments: readonly number[];
+}
+
+export async function listCollection(db: Kysely<Tables>, collectionId: string): Promise<ListedCollection> {
+  const { rows } = await sql<{ is_old: boolean; ids: number[] | null }>`
+    select exists (select from full_text where collection_id = ${collectionId}) as is_old,
+      (select json_agg(id order by position) from index_segment
+        where collection_id = ${collectionId} and state = 'live') as ids`.execute(db);
+  return { isOld: rows[0]?.is_old === true, segments: rows[0]?.ids ?? [] };
+}
+
+/** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */
+const literal = (numbers: readonly number[]) => `{${numbers.join()}}`;
+
+/**
+ * Fetches headers and pages with one statement.
+ * @returns undefined when one of them is gone
+ */
+export async function fetchMissing(db: Kysely<Tables>, missing: MissingPages): Promise<FetchedPages | undefined> {
+  const { headers, pages } = missing;
+  const ids = new Set<number>();
+  for (const { segment, first, count } of pages) {
+    for (let page = first; page < first + count; page++) ids.add(segment * pagesPerSegment + page);
+  }
+  const { rows } = await sql<{ id: number; is_header: boolean; bytes: Uint8Array }>`
+    select id, true as is_header, header as bytes from index_segment where id = any(${literal(headers)}::bigint[])
+    union all
+    select id, false, data from index_page where id = any(${literal([...ids])}::bigint[])`.execute(db);
+  if (rows.length < headers.length + ids.size) return undefined;
+  const entries = rows.map(({ id, is_header, bytes }): FetchedEntry => {
+    const place = is_header
+      ? { segment: id, page: null }
+      : { segment: Math.floor(id / pagesPerSegment), page: id % pagesPerSegment };
+    return { ...place, size: bytes.length };
+  });
+  return { entries, bytes: Buffer.concat(rows.map(({ bytes }) => bytes)) };
+}
+
+export interface NewSegment extends PackedSegment {
+  readonly collectionId: string;
+  readonly chunks: number;
+  readonly removals: number;
+}
+
+/** Inserts a live segment and its pages with one statement. Its place in the order of the collection is its id. */
+export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Promise<void> {
+  const { collectionId, chunks, removals, header, pages, sizes } = segment;
+  await sql`with segment as (
+      insert into index_segment (id, collection_id, state, position, chunks, removals, pages, header, analysis)
+      overriding system value
+      select id, ${collectionId}, 'live', id, ${chunks}::bigint, ${removals}::bigint, ${sizes.length}::bigint,
+        ${toBuffer(header)}::bytea, ${analysisVersion}::bigint
+      from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id) as next
+      returning id
+    )
+    insert into index_page (id, data)
+    select segment.id * ${pagesPerSegment}::bigint + page.number - 1, page.data
+    from segment, ${unnestPages(pages, sizes)}`.execute(db);
+}
+
+/** Inserts rows of (id, data), whose ids follow one another. */
+export async function insertPages(
+  db: Kysely<Tables>,
+  pages: ReadonlyArray<readonly [number, Uint8Array]>,
+): Promise<void> {
+  const [first] = pages;
+  if (first === undefined) return;
+  const bytes = Buffer.concat(pages.map(([, page]) => page));
+  const sizes = pages.map(([, page]) => page.length);
+  await sql`insert into index_page (id, data)
+    select ${first[0]}::bigint + page.number - 1, page.data from ${unnestPages(bytes, sizes)}`.execute(db);
+}
+
+/** Divides the bytes into pages. The driver sends one parameter as it is, but an array of them as text. */
+function unnestPages(bytes: Uint8Array, sizes: readonly number[]) {
+  let end = 1;
+  const starts = sizes.map((size) => {
+    const start = end;
+    end += size;
+    return start;
+  });
+  return sql`(select number, substring(${toBuffer(bytes)}::bytea from start for size) as data
+    from unnest(${literal(starts)}::int[], ${literal(sizes)}::int[]) with ordinality as part (start, size, number)) as page`;
+}
+
+/** The driver sends a Buffer, and not every Uint8Array, as bytes. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Answers the reads of a merge or a check. */
+export async function readForThread(db: Kysely<Tables>, request: ReadRequest): Promise<unknown> {
+  switch (request.kind) {
+    case 'header': {
+      const rows = await db.selectFrom('index_segment').select('header').where('id', '=', request.segment).execute();
+      return rows[0] === undefined ? null : Uint8Array.from(rows[0].header);
+    }
+    case 'pages':
+      return readPages(db, request);
+    case 'segments':
+      return db
+        .selectFrom('index_segment')
+        .select(['id', 'chunks', 'removals'])
+        .where('collection_id', '=', request.collectionId)
+        .where('state', '=', 'live')
+        .orderBy('position')
+        .execute();
+    case 'chunks': {
+      const { collectionId, after, limit } = request;
+      return db
+        .selectFrom('chunk')
+        .select(['seq', 'id'])
+        .where('collection_id', '=', collectionId)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+    }
+  }
+}
+
+async function readPages(
+  db: Kysely<Tables>,
+  { segment, first, count }: Extract<ReadRequest, { kind: 'pages' }>,
+): Promise<Uint8Array[]> {
+  const from = segment * pagesPerSegment + first;
+  const end = Math.min(from + count, (segment + 1) * pagesPerSegment);
+  const rows = await db
+    .selectFrom('index_page')
+    .selectAll()
+    .where('id', '>=', from)
+    .where('id', '<', end)
+    .orderBy('id')
+    .execute();
+  const gap = rows.findIndex(({ id }, at) => id !== from + at);
+  // A copy has a buffer of its own. The driver's may share a larger one, which a message would copy whole.
+  return rows.slice(0, gap < 0 ? rows.length : gap).map(({ data }) => Uint8Array.from(data));
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { checkDatabase } from '../../database/check-database.ts';
+import { insertCollection } from '../../database/testing/insert-rows.ts';
+import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
+import { sweepCollection } from '../../repositories/records/sweep-collection.ts';
+import { createIndexMerger } from '../index-merger.ts';
+import { createSegmentHarness, emptySegment, type MergeParts, type SegmentHarness } from './segment-harness.ts';
+
+const silent = { error: () => {} } as never;
+const rebuildSome = async () => undefined;
+
+/** Tests the segments of a database: what changes, merges, failures and a check do to them. */
+export function testSegments(
+  name: string,
+  { open, partsOf }: { open: () => Promise<TemporaryDatabase>; partsOf: (temporary: TemporaryDatabase) => MergeParts },
+): void {
+  describe(name, () => {
+    let temporary: TemporaryDatabase;
+    let harness: SegmentHarness;
+    before(async () => {
+      temporary = await open();
+      harness = createSegmentHarness(temporary, partsOf(temporary));
+    });
+    after(() => temporary.close());
+    testRandomChanges(() => harness);
+    testRemovalDuringMerge(() => harness);
+    testQuestionsDuringMerge(() => harness);
+    testInterruptedMerge(() => harness);
+    testFailedMerge(() => harness);
+    testDeletedCollection(() => harness);
+    testCheck(() => harness);
+    testManyRemovals(() => harness);
+  });
+}
+
+type Current = () => SegmentHarness;
+
+function testRandomChanges(current: Current): void {
+  test('additions, removals and merges in any order give the ranking of the live chunks', async () => {
+    const { createFilledCollection, merge, countRows } = current();
+    const collection = await createFilledCollection(11);
+    await collection.add(300);
+    for (let round = 0; round < 60; round++) {
+      const chance = collection.random();
+      if (chance < 0.5) await collection.add(1 + Math.floor(collection.random() * 40));
+      else if (chance < 0.8) await collection.remove(1 + Math.floor(collection.random() * 12));
+      else await merge(collection.id);
+      if (round % 4 === 0) await collection.compare();
+    }
+    await merge(collection.id);
+    await collection.compare();
+    const { states, pages, expectedPages } = await countRows(collection.id);
+    assert.ok(
+      states.every((state) => state === 'live') && states.length < 20,
+      `segments after the last merge: ${states.join()}`,
+    );
+    assert.equal(pages, expectedPages);
+  });
+}
+
+function testRemovalDuringMerge(current: Current): void {
+  test('a removal during a merge applies to the merged segment', async () => {
+    const { createFilledCollection, merge } = current();
+    const collection = await createFilledCollection(12);
+    for (let n = 0; n < 10; n++) await collection.add(20);
+    const steps = await merge(collection.id, { onStep: () => collection.remove(15) });
+    assert.ok(steps > 0, 'nothing was merged');
+    await collection.compare();
+  });
+}
+
+function testQuestionsDuringMerge(current: Current): void {
+  test('questions during a merge have the same answers', async () => {
+    const { createFilledCollection, merge } = current();
+    const collection = await createFilledCollection(13);
+    for (let n = 0; n < 9; n++) await collection.add(200);
+    let comparisons = 0;
+    await merge(collection.id, {
+      onStep: async () => {
+        await collection.compare();
+        comparisons++;
+      },
+    });
+    assert.ok(comparisons > 0);
+    await collection.compare();
+  });
+}
+
+function testInterruptedMerge(current: Current): void {
+  test('what an interrupted merge has written is never found, and the next start deletes it', async () => {
+    const { createFilledCollection, merge, countRows, database, deps } = current();
+    const collection = await createFilledCollection(14);
+    for (let n = 0; n < 9; n++) await collection.add(20);
+    const stopping = new AbortController();
+    const interrupted = merge(collection.id, { signal: stopping.signal, onStep: () => stopping.abort() });
+    // The signal ends the merge before its next step, or after it in the deletion of the parts.
+    await interrupted.catch((error: Error) => assert.equal(error.name, 'AbortError'));
+    await database.write
+      .insertInto('index_segment')
+      .values({ collection_id: collection.id, state: 'building', ...emptySegment })
+      .execute();
+    await collection.compare();
+
+    const merger = createIndexMerger({ ...deps, rebuildSome, logger: silent });
+    merger.start(async () => true);
+    await merger.close();
+    const left = await countRows(collection.id);
+    assert.ok(!left.states.includes('building'), left.states.join());
+    await merge(collection.id);
+    assert.deepEqual((await countRows(collection.id)).states, ['live']);
+    await collection.compare();
+  });
+}
+
+function testFailedMerge(current: Current): void {
+  test('a failed merge is tried again, and leaves only what it has replaced', async () => {
+    const { createFilledCollection, merge, countRows, database, deps } = current();
+    const collection = await createFilledCollection(18);
+    for (let n = 0; n < 9; n++) await collection.add(20);
+    await assert.rejects(merge(collection.id, { onStep: () => assert.fail('no space') }), /no space/);
+    await collection.compare();
+    const { states } = await countRows(collection.id);
+    assert.deepEqual([states.length, states.at(-1)], [10, 'retired']);
+
+    const merged = Promise.withResolvers<void>();
+    const failed = Promise.withResolvers<void>();
+    let isBroken = true;
+    const merger = createIndexMerger({
+      ...deps,
+      async insertPages(db, pages) {
+        if (isBroken) throw new Error('no space');
+        await deps.insertPages(db, pages);
+      },
+      metrics: { merged: () => merged.resolve(), failed: () => failed.resolve() },
+      rebuildSome,
+      logger: silent,
+    });
+    merger.changed(collection.id);
+    merger.start(async () => true);
+    await failed.promise;
+    isBroken = false;
+    // Any later change also brings the collection whose merge failed.
+    merger.changed(await insertCollection(database));
+    await merged.promise;
+    await merger.close();
+    await merge(collection.id);
+    assert.deepEqual((await countRows(collection.id)).states, ['live']);
+    await collection.compare();
+  });
+}
+
+function testDeletedCollection(current: Current): void {
+  test('a collection that is deleted during a merge leaves nothing', async () => {
+    const { createFilledCollection, merge, countRows, database } = current();
+    const collection = await createFilledCollection(15);
+    for (let n = 0; n < 9; n++) await collection.add(20);
+    const remove = async () => {
+      await database.write
+        .updateTable('collection')
+        .set({ status: 'deleting' })
+        .where('id', '=', collection.id)
+        .execute();
+      await sweepCollection(database, { collectionId: collection.id, limit: 2 }, new AbortController().signal);
+    };
+    await merge(collection.id, { onStep: (step) => (step === 0 ? remove() : undefined) });
+    assert.deepEqual(await countRows(collection.id), { states: [], removals: 0, pages: 0, expectedPages: 0 });
+    assert.deepEqual(await collection.corpus.search(['red']), []);
+  });
+}
+
+function testCheck(current: Current): void {
+  test('a check of the database finds a missing page, a changed page, a missing segment and one too many', async () => {
+    const { createFilledCollection, database } = current();
+    const collection = await createFilledCollection(17);
+    for (let n = 0; n < 3; n++) await collection.add(20);
+    await collection.remove(5);
+    const { write } = database;
+    const live = [...collection.live.keys()];
+    await write.deleteFrom('chunk').where('collection_id', '=', collection.id).where('seq', 'not in', live).execute();
+    const check = async () =>
+      (await checkDatabase(database)).indexes
+        .filter(({ collectionId }) => collectionId === collection.id)
+        .map(({ finding }) => finding);
+    assert.deepEqual(await check(), []);
+    const rows = await write
+      .selectFrom('index_segment')
+      .selectAll()
+      .where('collection_id', '=', collection.id)
+      .execute();
+    const [first, second] = rows.filter(({ chunks }) => chunks > 0);
+    assert.ok(first !== undefined && second !== undefined);
+
+    const page = first.id * 2 ** 22;
+    const { data } = await write
+      .selectFrom('index_page')
+      .select('data')
+      .where('id', '=', page)
+      .executeTakeFirstOrThrow();
+    await write
+      .updateTable('index_page')
+      .set({ data: data.subarray(0, -1) })
+      .where('id', '=', page)
+      .execute();
+    assert.match((await check()).join(), /is damaged: /);
+    await write.deleteFrom('index_page').where('id', '=', page).execute();
+    assert.match((await check()).join(), /is damaged: page 0 of segment \d+ is missing\.$/);
+    await write.insertInto('index_page').values({ id: page, data }).execute();
+    assert.deepEqual(await check(), []);
+
+    await write.updateTable('index_segment').set({ state: 'retired' }).where('id', '=', first.id).execute();
+    assert.match((await check()).join(), /lacks \d+ chunks\.$/);
+    await write.updateTable('index_segment').set({ state: 'live' }).where('id', '=', first.id).execute();
+    await write
+      .deleteFrom('chunk')
+      .where('seq', '=', live[0] ?? -1)
+      .execute();
+    assert.match((await check()).join(), /has 1 chunks that do not exist\.$/);
+  });
+}
+
+function testManyRemovals(current: Current): void {
+  test('when more than a third of the chunks are removed, the collection is merged as a whole', async () => {
+    const { createFilledCollection, merge, countRows, registry } = current();
+    const collection = await createFilledCollection(16);
+    for (let n = 0; n < 6; n++) await collection.add(500);
+    await collection.remove(1200);
+    await merge(collection.id);
+    const { states, removals } = await countRows(collection.id);
+    assert.deepEqual([states, removals], [['live'], 0]);
+    assert.match(await registry.metrics(), /quartermaster_index_merges_total [1-9]/);
+    await collection.compare();
+  });
+}
