@@ -22,6 +22,16 @@ test('[catalogue] a question finds plugins and their bundles, best match first, 
   assert.equal(shared.service.log().includes('otter'), false);
 });
 
+test('[catalogue] a question without words is refused, whether it is empty or has only spaces', async () => {
+  for (const path of ['/v1/plugins', '/v1/bundles']) {
+    for (const q of ['', '%20', '%09%20']) {
+      const { status, body } = await read(`${path}?q=${q}`);
+      assert.equal(status, 422, q);
+      assert.match(body.error.message, /^query\/q must/);
+    }
+  }
+});
+
 test('[catalogue] the client reads every plugin and bundle once over pages, in the order of the whole list', async () => {
   const qm = new Quartermaster({ baseUrl: shared.service.filesUrl, apiKey: shared.service.key });
   const nameOf = ({ bundle_id, plugin_id }: { bundle_id: string; plugin_id: string }) => `${bundle_id}/${plugin_id}`;

@@ -179,6 +179,7 @@ const conditions: ReadonlyArray<readonly [operator: string, name: string | strin
     ['before', 'day', '2026-01-01', []],
     ['after', 'day', '2026-05-01T00:00:00Z', []],
     ['after', 'year', '2025', ['Horaires']],
+    ['after', 'lang', '2020-01-01', []],
   ];
 
 for (const [comparison_operator, name, value, found] of conditions) {
@@ -242,6 +243,34 @@ test('[dialects] an invalid request from Dify is refused in its error format, wi
     body: '{"query":',
   });
   assert.deepEqual([broken.status, broken.body.error_code], [400, 400]);
+});
+
+test('[dialects] an unknown path or method below a dialect is refused in the form of the dialect', async () => {
+  const paths = ['/dify', '/dify/', '/dify/retrieval/x', '/dify/other'];
+  for (const path of paths) {
+    const { status, body, headers } = await send<DifyError>(path, { method: 'POST' });
+    assert.deepEqual([status, body.error_code, body.code], [404, 2001, 'OBJECT_NOT_FOUND'], path);
+    assert.equal(body.request_id, headers.get('x-request-id'));
+  }
+  const dify = await send<DifyError>('/dify/retrieval', { method: 'GET' });
+  assert.deepEqual([dify.status, dify.body.error_code, dify.headers.get('allow')], [405, 405, 'POST']);
+  const loader = await send<LoaderError>('/openwebui/process', { method: 'POST' });
+  assert.deepEqual([loader.status, loader.body.code, loader.headers.get('allow')], [405, 'METHOD_NOT_ALLOWED', 'PUT']);
+  assert.match(loader.body.detail, /POST is not allowed here/);
+  const { status, body } = await send<LoaderError>('/openwebui/ünknown', { method: 'PUT' });
+  assert.deepEqual([status, body.code], [404, 'OBJECT_NOT_FOUND']);
+});
+
+test('[dialects] source code is read as text, also when its media type is that of a video', async () => {
+  for (const [name, type] of [
+    ['main.ts', 'video/mp2t'],
+    ['main.RS', 'application/octet-stream'],
+  ] as const) {
+    const { status, body } = await load(name, 'const answer = 42;', { 'Content-Type': type });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(body[0]?.page_content, 'const answer = 42;');
+  }
+  assert.equal((await load('film.mp4', 'x', { 'Content-Type': 'video/mp4' })).status, 415);
 });
 
 test('[dialects] the test request of Dify without a body succeeds with a valid key and gets 403 with any other', async () => {

@@ -147,6 +147,19 @@ test('[mcp] a search is counted by its outcome, and its question appears in no l
   assert.equal(service.log().includes('otters'), false);
 });
 
+test('[mcp] a search for tools continues only its own question, and names the arguments that it ignores', async () => {
+  const search = (input: object): Promise<Answer> => callTool(url(), shared.service.key, 'search_tools', input);
+  const first = await search({ query: 'news', limit: 1, reason: 'curiosity', arguments: null });
+  const cursor = first.structuredContent.next_cursor;
+  assert.deepEqual(first._meta['quartermaster/ignored-arguments'], ['reason']);
+  const next = await search({ query: 'news', limit: 1, cursor });
+  assert.equal(next._meta?.['quartermaster/ignored-arguments'], undefined);
+  assert.notEqual(next.structuredContent.tools[0].name, first.structuredContent.tools[0].name);
+  const other = await search({ query: 'weather', limit: 1, cursor });
+  assert.equal(other.isError, true);
+  assert.match(JSON.stringify(other.content), /arguments\/cursor must be the `next_cursor`/);
+});
+
 const failsWith = async (input: object) =>
   (await callTool(url(), shared.service.key, 'search_tools', input)).isError === true;
 

@@ -17,6 +17,7 @@ export const bundlesRequirements: Requirements = {
     tests: [
       'limit, after and before select a page of either list, and without them a list is complete',
       '[catalogue] a question finds plugins and their bundles, best match first, and the log does not contain its words',
+      '[catalogue] a question without words is refused, whether it is empty or has only spaces',
       '[catalogue] the client reads every plugin and bundle once over pages, in the order of the whole list',
     ],
   },

@@ -14,6 +14,7 @@ export const dialectsRequirements: Requirements = {
       '[dialects] an invalid request from Dify is refused in its error format, with the field and a request id',
       '[dialects] 400 malformed questions from Dify get responses in its format, and none is an internal error',
       '[dialects] the test request of Dify without a body succeeds with a valid key and gets 403 with any other',
+      '[dialects] an unknown path or method below a dialect is refused in the form of the dialect',
     ],
   },
   'dialects.open-webui': {
@@ -23,6 +24,7 @@ export const dialectsRequirements: Requirements = {
       '[dialects] Open WebUI gets one item for each page of a PDF, and pages are numbered from 0',
       '[dialects] Open WebUI gets the whole text of a document without pages, and one item for each sheet',
       '[dialects] the format of a document follows from its name, and otherwise from its type',
+      '[dialects] source code is read as text, also when its media type is that of a video',
       '[dialects] the error for an unreadable document names the reason, and that for one without text uses the words that Open WebUI recognises',
       '[dialects] 150 damaged documents from Open WebUI are read or refused in its error format, and the service continues',
       '[dialects] documents from Open WebUI count as uploads of their project, and concurrent requests each get their own text',

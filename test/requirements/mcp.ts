@@ -31,6 +31,7 @@ export const mcpRequirements: Requirements = {
       '[mcp] the default list has at most 6,000 tokens, including the knowledge tools',
       '[mcp] a call through another tool returns the same result and errors as the direct call',
       '[mcp] call_read_tool refuses plugins that write, and the error for a wrong call of a search tool names the reason',
+      '[mcp] a search for tools continues only its own question, and names the arguments that it ignores',
       '[mcp] a URL that names bundles, tools or a toolset offers exactly these, and an unknown name is an error',
       '[mcp] a tool that lacks credentials is found with the reason, and is available once they are sent or stored',
       '[mcp] a search is counted by its outcome, and its question appears in no log',

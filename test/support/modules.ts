@@ -67,7 +67,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     ],
   },
   console: { uses: ['http'], entries: [] },
-  dialects: { uses: ['collections', 'extraction', 'files', 'http'], entries: [] },
+  dialects: { uses: ['collections', 'extraction', 'files', 'http', 'search'], entries: [] },
   egress: {
     uses: ['access', 'catalogue'],
     entries: [

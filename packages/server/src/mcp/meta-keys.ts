@@ -15,7 +15,7 @@ export const metaKeys = {
   error: 'quartermaster/error',
   /** Result whose output violates its schema: the violations. */
   outputViolations: 'quartermaster/output-violations',
-  /** Result of a knowledge tool: the names of arguments that it does not have. */
+  /** Result of a knowledge tool or of `search_tools`: the names of arguments that it does not have. */
   ignoredArguments: 'quartermaster/ignored-arguments',
   /** Content of a resource: the page of the console that shows it. */
   consoleUrl: 'quartermaster/console-url',

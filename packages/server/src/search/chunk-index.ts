@@ -1,11 +1,24 @@
-import type { MetadataFilter } from '@quartermaster/contract';
+import type { MetadataCondition } from '@quartermaster/contract';
+
+/** Compares dates in ISO 8601. An entry of another form never matches. The API has no such condition; Dify has. */
+export interface DateCondition {
+  readonly type: 'after' | 'before';
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A metadata filter of the API, or one with conditions on dates. */
+export type ChunkFilter =
+  | MetadataCondition
+  | DateCondition
+  | { readonly type: 'and' | 'or'; readonly filters: readonly ChunkFilter[] };
 
 export interface ChunkSearch {
   readonly collectionId: string;
   readonly words: readonly string[];
   readonly limit: number;
   /** Restricts the result to chunks that satisfy the filter. */
-  readonly filter?: MetadataFilter | undefined;
+  readonly filter?: ChunkFilter | undefined;
   /** Ends the search early when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,5 +36,5 @@ export interface ChunkIndex {
   /** Returns chunks that contain any of the terms, best first. */
   rank(search: ChunkSearch): Promise<RankedChunk[]>;
   /** Returns the subset of the chunks that is visible and satisfies the filter. */
-  findVisible(seqs: readonly number[], filter: MetadataFilter | undefined): Promise<ReadonlySet<number>>;
+  findVisible(seqs: readonly number[], filter: ChunkFilter | undefined): Promise<ReadonlySet<number>>;
 }

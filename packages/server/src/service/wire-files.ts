@@ -21,6 +21,7 @@ import { createUploads } from '../files/upload/upload.ts';
 import { basePathOf } from '../http/base-path.ts';
 import { createErrorWriter } from '../http/error-writer.ts';
 import type { Guard } from '../http/guard.ts';
+import { handleNotFound } from '../http/not-found.ts';
 import { collectOpenApi } from '../http/openapi/openapi.ts';
 import { operationRoutes } from '../http/openapi/operations.ts';
 import { createRecordMetrics } from '../ingestion/record-metrics.ts';
@@ -85,7 +86,15 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
   const temporaryFiles = addFileRoutes(context, app, { ...stored, guard });
   collectionRoutes(app, { guard, ...collections });
   const loaderMetrics = createLoaderMetrics(context.registry);
-  dialectRoutes(app, { guard, createErrorWriter, ...collections, temporaryFiles, loaderMetrics, logger });
+  dialectRoutes(app, {
+    guard,
+    createErrorWriter,
+    handleNotFound,
+    ...collections,
+    temporaryFiles,
+    loaderMetrics,
+    logger,
+  });
   administratorRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
   const consoleFiles = createConsoleFiles();

@@ -1,5 +1,6 @@
-import type { MetadataCondition, MetadataFilter, PresenceCondition, TextCondition } from '@quartermaster/contract';
+import type { MetadataCondition, PresenceCondition, TextCondition } from '@quartermaster/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { ChunkFilter, DateCondition } from '../../search/chunk-index.ts';
 import type { Database } from '../database/database.ts';
 
 type Dialect = Database['dialect'];
@@ -10,7 +11,7 @@ type ComparisonCondition = Exclude<MetadataCondition, TextCondition | PresenceCo
  * Translates the condition to SQL over the rows `chunk` and `record`. Keys and values are parameters and never part of
  * the SQL text.
  */
-export function metadataFilter(dialect: Dialect, filter: MetadataFilter): RawBuilder<SqlBool> {
+export function metadataFilter(dialect: Dialect, filter: ChunkFilter): RawBuilder<SqlBool> {
   if ('filters' in filter) {
     const parts = filter.filters.map((part) => metadataFilter(dialect, part));
     return sql<SqlBool>`(${sql.join(parts, filter.type === 'and' ? sql` and ` : sql` or `)})`;
@@ -18,16 +19,18 @@ export function metadataFilter(dialect: Dialect, filter: MetadataFilter): RawBui
   return condition(dialect, filter);
 }
 
-function condition(dialect: Dialect, condition: MetadataCondition): RawBuilder<SqlBool> {
+type Condition = MetadataCondition | DateCondition;
+
+function condition(dialect: Dialect, condition: Condition): RawBuilder<SqlBool> {
   const { type, key } = condition;
   const found = sql<SqlBool>`exists (select 1 from (${findEntry(dialect, key)}) as entry where ${matches(dialect, condition)})`;
   return negated.has(type) ? sql<SqlBool>`not ${found}` : found;
 }
 
-const negated: ReadonlySet<MetadataCondition['type']> = new Set(['ne', 'nin', 'not_contains', 'empty']);
+const negated: ReadonlySet<Condition['type']> = new Set(['ne', 'nin', 'not_contains', 'empty']);
 
 /** Compares the row `entry` with the condition, without its negation. */
-function matches(dialect: Dialect, condition: MetadataCondition): RawBuilder<SqlBool> {
+function matches(dialect: Dialect, condition: Condition): RawBuilder<SqlBool> {
   switch (condition.type) {
     case 'empty':
     case 'not_empty':
@@ -38,6 +41,11 @@ function matches(dialect: Dialect, condition: MetadataCondition): RawBuilder<Sql
     case 'ends_with': {
       const { entry, value } = forms[dialect].string;
       return sql`${entry} is not null and ${parts[dialect][condition.type](value(condition.value))}`;
+    }
+    case 'after':
+    case 'before': {
+      const type = condition.type === 'after' ? 'gt' : 'lt';
+      return sql`(${beginsLikeDate[dialect]}) and ${equalsOrOrders(dialect, { ...condition, type })}`;
     }
     default:
       return equalsOrOrders(dialect, condition);
@@ -72,6 +80,12 @@ function equalsOrOrders(dialect: Dialect, { type, value }: ComparisonCondition):
   });
   return sql`${sql.join(any, sql` or `)}`;
 }
+
+/** Whether an entry begins with a year and a month, such as 2026-05. */
+const beginsLikeDate: Record<Dialect, RawBuilder<SqlBool>> = {
+  sqlite: sql`entry.atom glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]*'`,
+  postgres: sql`entry.atom ~ '^[0-9]{4}-[0-9]{2}'`,
+};
 
 const operators = {
   eq: sql`in`,

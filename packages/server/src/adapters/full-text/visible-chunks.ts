@@ -1,6 +1,5 @@
-import type { MetadataFilter } from '@quartermaster/contract';
 import type { Kysely } from 'kysely';
-import type { RankedChunk } from '../../search/chunk-index.ts';
+import type { ChunkFilter, RankedChunk } from '../../search/chunk-index.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { metadataFilter } from './metadata-filter.ts';
@@ -10,7 +9,7 @@ const askedAtOnce = 1000;
 
 export interface Condition {
   readonly dialect: Database['dialect'];
-  readonly filter?: MetadataFilter | undefined;
+  readonly filter?: ChunkFilter | undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { type CachedJson, createJsonCache } from '../../kernel/json/json-cache.ts';
 import { pageOf } from '../../kernel/page-of.ts';
+import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { maxQuestionCharacters } from '../plugin-search.ts';
 import { listOf } from './list-of.ts';
@@ -35,6 +36,11 @@ type PageQuery = Static<typeof PageQuery>;
 /** Whether a query asks for a page. Other queries get the whole list, which is cached. */
 export function wantsPage({ q, limit, after, before }: PageQuery): boolean {
   return [q, limit, after, before].some((value) => value !== undefined);
+}
+
+/** @throws Problem for a question without words, like the schema for an empty one */
+export function checkQuestion(q: string | undefined): void {
+  if (q?.trim() === '') throw fieldInvalid('query/q', 'only spaces', 'a task in words');
 }
 
 interface PageOptions<Item> {

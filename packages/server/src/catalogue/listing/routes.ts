@@ -19,7 +19,7 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts'
 import { fallbackLanguage } from '../manifest/languages.ts';
 import type { PluginSearch } from '../plugin-search.ts';
 import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
-import { buildPage, bundlesOf, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
+import { buildPage, bundlesOf, checkQuestion, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
 import { matchesETag } from './etag.ts';
 
 export interface CatalogueRoutesDeps {
@@ -73,6 +73,7 @@ function bundleRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoute
     },
     async (request, reply) => {
       const { lang: language = fallbackLanguage, q, ...page } = request.query;
+      checkQuestion(q);
       if (!wantsPage(request.query)) return sendJson(request, reply, await catalogue().bundleList(language));
       const { bundles, describeBundle } = catalogue();
       const items = q === undefined ? [...bundles.values()] : bundlesOf(await search.find(q));
@@ -113,6 +114,7 @@ function pluginRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoute
     },
     async (request, reply) => {
       const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0], q, ...page } = request.query;
+      checkQuestion(q);
       const isDefinition = isDefinitionFormat(format);
       if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
       if (wantsPage(request.query)) {

@@ -4,6 +4,7 @@ import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
+import type { ChunkFilter } from '../../search/chunk-index.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
 import { fillBudget } from '../../search/query/query-budget.ts';
@@ -26,6 +27,9 @@ export interface ChunksDeps {
   readonly newId: NewId;
 }
 
+/** A query of the API whose filter may have conditions on dates. */
+export type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
+
 export interface Chunks {
   create(projectId: string, collectionId: string, body: ChunkCreate): Promise<Chunk>;
   get(key: ChunkKey): Promise<Chunk>;
@@ -37,7 +41,7 @@ export interface Chunks {
    * Returns the chunks that match best, best first.
    * @param signal ends the search when it aborts
    */
-  query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<ScoredChunk[]>;
+  query(projectId: string, collectionId: string, body: ChunkQuestion, signal?: AbortSignal): Promise<ScoredChunk[]>;
 }
 
 /** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { MetadataFilter } from '@quartermaster/contract';
 import type { CollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import type { RecordClaim, RecordJob } from '../../ingestion/record-job-repository.ts';
 import { createNewId } from '../../kernel/identifier.ts';
+import type { ChunkFilter } from '../../search/chunk-index.ts';
 import type { NewChunk } from '../chunks/chunk-repository.ts';
 import { maxCapacity, type StoredCollection } from '../collection-repository.ts';
 import type { NewRecord, StoredRecord } from '../records/record-repository.ts';
@@ -158,7 +158,7 @@ export async function foundBy(
   { chunks }: CollectionRepositories,
   of: StoredCollection,
   words: readonly string[],
-  filter?: MetadataFilter,
+  filter?: ChunkFilter,
 ) {
   const ranked = await chunks.rank({ collectionId: of.id, words, limit: 100, filter });
   const seqs = ranked.map(({ seq }) => seq);

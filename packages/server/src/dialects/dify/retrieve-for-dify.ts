@@ -1,12 +1,16 @@
 import type { ChunkQuery, DifyRecords, DifyRetrieval, ScoredChunk } from '@quartermaster/contract';
 import type { NamedRecord } from '../../collections/records/record-repository.ts';
 import { plainName } from '../../kernel/plain-name.ts';
+import type { ChunkFilter } from '../../search/chunk-index.ts';
 import { toFilter } from './to-filter.ts';
+
+/** A query whose filter may have conditions on dates. */
+type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
 
 /** The ports that the dialect translates to. */
 export interface DifyKnowledge {
   readonly chunks: {
-    query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<ScoredChunk[]>;
+    query(projectId: string, collectionId: string, body: ChunkQuestion, signal?: AbortSignal): Promise<ScoredChunk[]>;
   };
   readonly records: {
     name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;

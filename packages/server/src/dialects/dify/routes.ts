@@ -10,13 +10,18 @@ import { toDifyError } from './to-dify-error.ts';
 export interface DifyRoutesDeps extends DifyKnowledge {
   readonly guard: Guard;
   readonly createErrorWriter: CreateErrorWriter;
+  readonly handleNotFound: (scope: App) => void;
 }
 
-/** The External Knowledge API of Dify. Dify appends `/retrieval` to the endpoint `…/dify`. Source: ADR 0096. */
-export function difyRoutes(scope: App, { guard, createErrorWriter, ...knowledge }: DifyRoutesDeps): void {
+/** The External Knowledge API of Dify, below `/dify`. Dify appends `/retrieval` to the endpoint `…/dify`. Source: ADR 0096. */
+export function difyRoutes(
+  scope: App,
+  { guard, createErrorWriter, handleNotFound, ...knowledge }: DifyRoutesDeps,
+): void {
   scope.setErrorHandler(createErrorWriter((problem, request) => toDifyError(problem, request.id)));
+  handleNotFound(scope);
   scope.post(
-    '/dify/retrieval',
+    '/retrieval',
     {
       onRequest: guard.requires('collections'),
       schema: {

@@ -1,17 +1,12 @@
-import type {
-  DifyCondition,
-  DifyOperator,
-  DifyRetrieval,
-  MetadataCondition,
-  MetadataFilter,
-} from '@quartermaster/contract';
+import type { DifyCondition, DifyOperator, DifyRetrieval } from '@quartermaster/contract';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
+import type { ChunkFilter } from '../../search/chunk-index.ts';
 
 /**
  * Translates the conditions of Dify to a metadata filter. Returns undefined without conditions.
  * @throws REQUEST_VALIDATION_ERROR for a value that does not fit its operator
  */
-export function toFilter(condition: DifyRetrieval['metadata_condition']): MetadataFilter | undefined {
+export function toFilter(condition: DifyRetrieval['metadata_condition']): ChunkFilter | undefined {
   const conditions = condition?.conditions ?? [];
   if (conditions.length === 0) return undefined;
   const filters = conditions.map(({ name, ...comparison }, index) => {
@@ -22,11 +17,14 @@ export function toFilter(condition: DifyRetrieval['metadata_condition']): Metada
   return { type: condition?.logical_operator ?? 'and', filters };
 }
 
-type Comparison<Condition = MetadataCondition> = Condition extends unknown ? Omit<Condition, 'key'> : never;
+type Comparison<Condition = Exclude<ChunkFilter, { filters: unknown }>> = Condition extends unknown
+  ? Omit<Condition, 'key'>
+  : never;
 
 const membership = { in: 'in', 'not in': 'nin' } as const;
 const equality = { is: 'eq', 'is not': 'ne', '=': 'eq', '≠': 'ne' } as const;
 const order = { '>': 'gt', '<': 'lt', '≥': 'gte', '≤': 'lte', after: 'gt', before: 'lt' } as const;
+const dates = { after: 'after', before: 'before' } as const;
 const partial = {
   contains: 'contains',
   'not contains': 'not_contains',
@@ -51,7 +49,8 @@ function readComparison(
   }
   const operand = textual.has(operator) ? value : readNumber(value);
   if (isIn(equality, operator)) return { type: equality[operator], value: operand };
-  if ((operator === 'after' || operator === 'before') && typeof operand === 'string' && !isDate(operand)) {
+  if (isIn(dates, operator) && typeof operand === 'string') {
+    if (isDate(operand)) return { type: dates[operator], value: operand };
     throw fieldInvalid(path, 'a text that is no date', `an ISO 8601 date or a number for the operator "${operator}"`);
   }
   return { type: order[operator], value: operand };

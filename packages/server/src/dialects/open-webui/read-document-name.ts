@@ -25,9 +25,17 @@ const extensions: Readonly<Record<string, Extension>> = {
   'application/json': 'txt',
 };
 
+/** The extensions of texts whose media type may be that of something else, as `.ts` is also a video. Source: `known_source_ext` of Open WebUI. */
+const sourceCode = new Set(
+  (
+    'go py java sh bat ps1 cmd js ts css cpp hpp h c cs sql log ini pl pm r dart dockerfile env php hs hsc lua conf m mm plsql perl rb ' +
+    'rs db2 scala bash swift vue svelte ex exs erl tsx jsx lhs json yaml yml toml'
+  ).split(' '),
+);
+
 /**
- * Reads name and format of a document. The extension of the name decides, then the media type. Any other `text/…`, such
- * as source code, is plain text.
+ * Reads name and format of a document. The extension of the name decides, then the media type. Source code and any
+ * other `text/…` are plain text.
  * @throws REQUEST_VALIDATION_ERROR for a malformed name, UNSUPPORTED_MEDIA_TYPE for a format without a reader
  */
 export function readDocumentName(headers: IncomingHttpHeaders): DocumentName {
@@ -41,6 +49,7 @@ export function readDocumentName(headers: IncomingHttpHeaders): DocumentName {
 }
 
 function find(name: string): Extension | undefined {
+  if (sourceCode.has(name)) return 'txt';
   return Object.hasOwn(extensions, name) ? extensions[name] : undefined;
 }
 

@@ -12,6 +12,7 @@ import { toLoaderError } from './to-loader-error.ts';
 export interface OpenWebUiRoutesDeps extends DocumentLoaderDeps {
   readonly guard: Guard;
   readonly createErrorWriter: CreateErrorWriter;
+  readonly handleNotFound: (scope: App) => void;
   readonly temporaryFiles: TemporaryFiles;
 }
 
@@ -23,15 +24,16 @@ const DocumentHeaders = Type.Object({
   ),
 });
 
-/** The external document loader of Open WebUI. It appends `/process` to the URL `…/openwebui`. Source: ADR 0096. */
+/** The external document loader of Open WebUI, below `/openwebui`. It appends `/process` to the URL `…/openwebui`. Source: ADR 0096. */
 export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
-  const { guard, createErrorWriter, temporaryFiles, ...loader } = deps;
+  const { guard, createErrorWriter, handleNotFound, temporaryFiles, ...loader } = deps;
   scope.setErrorHandler(createErrorWriter((problem, request) => toLoaderError(problem, request.id)));
   // The body has the type of the document, JSON included, and reaches the handler unparsed.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  handleNotFound(scope);
   scope.put(
-    '/openwebui/process',
+    '/process',
     {
       onRequest: guard.requires('files'),
       onSend: temporaryFiles.closeUnlessRead,

@@ -9,7 +9,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { resultOfProblem } from '../call-result.ts';
-import { metaKeys } from '../meta-keys.ts';
+import { ignoredArguments } from '../ignored-arguments.ts';
 import { fetchDocument } from './fetch-document.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
 import { listCollections } from './list-collections.ts';
@@ -103,7 +103,7 @@ export function createKnowledge({ store, check, countCall, logger }: KnowledgeDe
     async call(tool, sent, caller) {
       try {
         const answered = await record(tool, caller, () => run(tool, sent, caller));
-        return resultOf(answered, ignoredOf(sent, caller, tool));
+        return { ...resultOf(answered), ...ignoredArguments(sent, argumentsOf(caller, tool)) };
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         return resultOfProblem(error, null);
@@ -128,21 +128,15 @@ interface Answered {
 }
 
 /** One text with the JSON of the structured content, as the connectors of ChatGPT require. */
-function resultOf({ answer, links = [] }: Answered, ignored: readonly string[]): CallToolResult {
+function resultOf({ answer, links = [] }: Answered): CallToolResult {
   return {
     content: [{ type: 'text', text: JSON.stringify(answer) }, ...links],
     structuredContent: { ...answer },
-    ...(ignored.length === 0 ? {} : { _meta: { [metaKeys.ignoredArguments]: ignored } }),
   };
 }
 
-const maxIgnored = 10;
-const maxNameLength = 60;
-
-/** The names of arguments that the tool does not have. Clients add some, such as a reason. */
-function ignoredOf(sent: Arguments, caller: KnowledgeKey, name: string): string[] {
+/** The arguments that the tool has in any form. */
+function argumentsOf(caller: KnowledgeKey, name: string): object {
   const accepted = definitionsFor({ ...caller, isChatGpt: false });
-  const known = accepted.find((tool) => tool.name === name)?.inputSchema.properties ?? {};
-  const unknown = Object.keys(sent).filter((argument) => !Object.hasOwn(known, argument));
-  return unknown.slice(0, maxIgnored).map((argument) => argument.slice(0, maxNameLength).toWellFormed());
+  return accepted.find((tool) => tool.name === name)?.inputSchema.properties ?? {};
 }

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Static, TSchema } from 'typebox';
 import type { CompiledPlugin } from '../../catalogue/catalogue.ts';
 import type { PluginSearch } from '../../catalogue/plugin-search.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { resultOfProblem } from '../call-result.ts';
+import { ignoredArguments } from '../ignored-arguments.ts';
 import { cursorUnknown } from '../problems.ts';
 import type { Toolbox } from '../toolbox.ts';
 import type { FindObstacle } from './availability.ts';
@@ -44,7 +46,7 @@ export interface SearchTools {
 export function createSearchTools({ search, check, countSearch }: SearchToolsDeps): SearchTools {
   async function find(sent: Arguments, { toolbox, findObstacle }: Searched): Promise<object> {
     const { query, limit = 5, cursor } = check(ToolSearchArguments, sent);
-    const offset = cursor === undefined ? 0 : readCursor(cursor);
+    const offset = cursor === undefined ? 0 : readCursor(cursor, query);
     const names = new Map([...toolbox.plugins].map(([name, plugin]) => [plugin, name]));
     const named = toolbox.findPlugin(query.trim());
     const ranked = new Set([...(named === undefined ? [] : [named]), ...(await search.find(query))]);
@@ -53,11 +55,15 @@ export function createSearchTools({ search, check, countSearch }: SearchToolsDep
     countSearch(page.length === 0 ? 'nothing' : 'found');
     const tools = describe(page, toolbox, await findObstacle());
     const next = offset + limit;
-    return { tools, total: found.length, ...(next < found.length ? { next_cursor: `after-${next}` } : {}) };
+    return {
+      tools,
+      total: found.length,
+      ...(next < found.length ? { next_cursor: `${next}.${digestOf(query)}` } : {}),
+    };
   }
 
   async function open(name: string, sent: Arguments, searched: Searched): Promise<SearchToolCall> {
-    if (name === searchToolsName) return answered(await find(sent, searched));
+    if (name === searchToolsName) return answered(await find(sent, searched), sent);
     const { name: tool, arguments: input = {} } = check(CallArguments, sent);
     const plugin = searched.toolbox.findPlugin(tool);
     if (plugin === undefined) throw toolUnknown(tool);
@@ -80,9 +86,10 @@ export function createSearchTools({ search, check, countSearch }: SearchToolsDep
   };
 }
 
-function answered(answer: object): SearchToolCall {
+function answered(answer: object, sent: Arguments): SearchToolCall {
   const content = [{ type: 'text' as const, text: JSON.stringify(answer) }];
-  return { kind: 'answered', result: { content, structuredContent: { ...answer } } };
+  const ignored = ignoredArguments(sent, ToolSearchArguments.properties);
+  return { kind: 'answered', result: { content, structuredContent: { ...answer }, ...ignored } };
 }
 
 /** The characters of the schemas of one answer, about 4,000 tokens. The first tool always has its schema. */
@@ -112,8 +119,13 @@ function describe(found: readonly FoundTool[], toolbox: Toolbox, findObstacle: F
   });
 }
 
-function readCursor(cursor: string): number {
-  const [, digits] = /^after-(\d{1,3})$/.exec(cursor) ?? [];
-  if (digits === undefined) throw cursorUnknown();
+/** Ties a cursor to its question, so that it cannot continue another one. */
+function digestOf(query: string): string {
+  return createHash('sha256').update(query).digest('base64url').slice(0, 16);
+}
+
+function readCursor(cursor: string, query: string): number {
+  const [, digits, digest] = /^(\d{1,3})\.([\w-]{16})$/.exec(cursor) ?? [];
+  if (digits === undefined || digest !== digestOf(query)) throw cursorUnknown();
   return Number(digits);
 }

@@ -252,7 +252,9 @@ test('the limit tool_search_ranked ends the pages of a question that finds every
   assert.ok(opened?.kind === 'answered');
   assert.ok((await search.find(query)).length > toolSearchLimits.ranked);
   assert.equal((opened.result.structuredContent as { total: number }).total, toolSearchLimits.ranked);
-  const last = await offer.openSearchTool('search_tools', { query, cursor: `after-${toolSearchLimits.ranked - 5}` });
+  const { next_cursor: second } = opened.result.structuredContent as { next_cursor: string };
+  const cursor = second.replace(/^\d+/, String(toolSearchLimits.ranked - 5));
+  const last = await offer.openSearchTool('search_tools', { query, cursor });
   assert.ok(last?.kind === 'answered');
   const { tools, next_cursor } = last.result.structuredContent as { tools: unknown[]; next_cursor?: string };
   assert.deepEqual([tools.length, next_cursor], [5, undefined]);

@@ -1,7 +1,6 @@
-import type { MetadataFilter } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
-import type { ChunkIndex, ChunkSearch, RankedChunk } from '../chunk-index.ts';
+import type { ChunkFilter, ChunkIndex, ChunkSearch, RankedChunk } from '../chunk-index.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
@@ -99,7 +98,7 @@ const maxVisible = 1000;
 async function findVisible(
   chunks: Pick<ChunkIndex, 'findVisible'>,
   seqs: readonly number[],
-  filter: MetadataFilter | undefined,
+  filter: ChunkFilter | undefined,
 ): Promise<number[]> {
   const positions: number[] = [];
   for (let from = 0; from < seqs.length && positions.length < maxVisible; from += maxVisible) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MetadataFilter } from '@quartermaster/contract';
+import type { ChunkFilter } from '../../../search/chunk-index.ts';
 import {
   addCollection,
   addRecord,
@@ -12,9 +13,9 @@ import {
 } from '../../testing/fixtures.suite.ts';
 
 const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  one: { n: 1, lang: 'en', ok: true, day: '2024-05-01', text: '10' },
+  one: { n: 1, lang: 'en', ok: true, day: '2024-05-01', text: '10', written: '31.12.1999' },
   two: { n: 2.5, lang: 'de', ok: false, day: '2025-01-31', text: '9' },
-  three: { n: 30, lang: 'EN', ok: null, day: '2025-02-01', text: 'nine' },
+  three: { n: 30, lang: 'EN', ok: null, day: '2025-02-01', text: 'nine', written: '1999' },
   four: {
     nested: { lang: 'en' },
     list: ['en'],
@@ -29,11 +30,11 @@ const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     slash: '\\ud83d',
     whole: '😀',
   },
-  five: { blank: '' },
+  five: { blank: '', written: '1999-12-31' },
 };
 
 /** Filters, each with the names of the matching chunks. */
-const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
+const cases: ReadonlyArray<readonly [ChunkFilter, readonly string[]]> = [
   [{ type: 'eq', key: 'lang', value: 'en' }, ['one']],
   [{ type: 'ne', key: 'lang', value: 'en' }, ['two', 'three', 'four', 'five']],
   [{ type: 'eq', key: 'n', value: 2.5 }, ['two']],
@@ -46,6 +47,11 @@ const cases: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
   [{ type: 'ne', key: 'ok', value: false }, ['one', 'three', 'four', 'five']],
   [{ type: 'gt', key: 'day', value: '2025-01-31' }, ['three']],
   [{ type: 'lt', key: 'lang', value: 'a' }, ['three']],
+  [{ type: 'after', key: 'day', value: '2025-01-31' }, ['three']],
+  [{ type: 'before', key: 'day', value: '2025-01-31T10:00:00Z' }, ['one', 'two']],
+  [{ type: 'after', key: 'lang', value: '2025-01' }, []],
+  [{ type: 'after', key: 'written', value: '2025-01' }, []],
+  [{ type: 'before', key: 'written', value: '2025-01' }, ['five']],
   [{ type: 'gt', key: 'text', value: 9 }, ['one']],
   [{ type: 'eq', key: 'text', value: 9 }, ['two']],
   [{ type: 'in', key: 'lang', value: ['de', 'EN', 5, true] }, ['two', 'three']],
