@@ -465,7 +465,7 @@ test('[dialects] documents from Open WebUI leave nothing behind except log lines
       ['pdf', 500_000, 'file_type_mismatch'],
     ],
   );
-  const answered = lines.filter(({ msg, route }) => msg === 'answered' && route === '/openwebui/process');
+  const answered = lines.filter(({ msg, route }) => msg === 'request completed' && route === '/openwebui/process');
   assert.ok(loaded.every(({ request_id: id }) => answered.some(({ request_id: other }) => id === other)));
   assert.ok(answered.every(({ project, key }) => /^proj/.test(project) && /^apik/.test(key)));
   assert.doesNotMatch(log, /otters|ada@example/);

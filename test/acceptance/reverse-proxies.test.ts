@@ -127,7 +127,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       response.resume();
       assert.equal(response.statusCode, 200);
       assert.equal(await service.stop(), 0);
-      const line = service.log().match(/^\{.*"request_id":"forged".*"msg":"answered".*$/m)?.[0] ?? '{}';
+      const line = service.log().match(/^\{.*"request_id":"forged".*"msg":"request completed".*$/m)?.[0] ?? '{}';
       assert.equal(JSON.parse(line).client, '127.0.0.2');
     });
   });

@@ -33,7 +33,7 @@ export function recordRequests(app: App, { logger, address, metrics }: RequestRe
         ...identityOf(request),
         duration_ms: Math.round(ms * 100) / 100,
       },
-      'answered',
+      'request completed',
     );
     done();
   });

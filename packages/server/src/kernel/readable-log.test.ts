@@ -11,8 +11,11 @@ function record(colours = false) {
 
 test('a readable line has the time of day, the level, the event and the fields', () => {
   const { lines, logger } = record();
-  logger.info({ path: '/v1/files', ms: 3, remedy: 'chmod 700' }, 'answered');
-  assert.match(lines.join(''), /^\d\d:\d\d:\d\d\.\d{3} INFO {2}answered path=\/v1\/files ms=3 remedy="chmod 700"\n$/);
+  logger.info({ path: '/v1/files', ms: 3, remedy: 'chmod 700' }, 'request completed');
+  assert.match(
+    lines.join(''),
+    /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request completed path=\/v1\/files ms=3 remedy="chmod 700"\n$/,
+  );
 });
 
 test('a readable line of an error has its stack, indented', () => {
