@@ -29,7 +29,8 @@ test('[log] the log names project, key and client of each request, and each sign
       .split('\n')
       .flatMap((line): Line[] => (line.startsWith('{') ? [JSON.parse(line)] : []));
   const events = (name: string) => lines().filter(({ event }) => event === name);
-  const requests = (route: string) => lines().filter((line) => line.msg === 'request completed' && line.route === route);
+  const requests = (route: string) =>
+    lines().filter((line) => line.msg === 'request completed' && line.route === route);
   const ask = (path: string, key: string) => fetch(path, { headers: { Authorization: `Bearer ${key}` } });
   const signIn = async (name: string, password: string, headers: Record<string, string> = {}) =>
     fetch(`${filesUrl}/v1/session`, {

@@ -53,10 +53,36 @@ describe('POST /v1/execute', () => {
     for (const name of ['bundle_id', 'plugin_id', 'input_params', 'credentials']) {
       const { status, body } = await execute({ plugin_id: 'say', [name]: undefined });
       assert.equal(status, 422);
-      assert.deepEqual(body.error.details, [{ path: `body/${name}`, found: 'nothing', expected: 'this field' }]);
+      assert.deepEqual(body.error.details, [{ path: `body/${name}`, found: 'nothing', expected: 'a value' }]);
     }
     assert.equal((await execute({ bundle_id: 'nope', plugin_id: 'say', credentials: { bad: 1 } })).status, 404);
     assert.equal(server.connections(), 0);
+  });
+
+  it('names every missing or wrong field of a body in one answer', async (t) => {
+    const { app } = await openBench(t, json(200, {}));
+    const refuse = async (payload: object) => {
+      const response = await app.inject({ method: 'POST', url: '/v1/execute', payload });
+      assert.equal(response.statusCode, 422, response.body);
+      return response.json().error;
+    };
+    const required = (name: string) => `body/${name} is required.`;
+    const empty = await refuse({});
+    const names = ['bundle_id', 'plugin_id', 'input_params', 'credentials'];
+    assert.equal(empty.message, names.map(required).join(' '));
+    assert.deepEqual(
+      empty.details,
+      names.map((name) => ({ path: `body/${name}`, found: 'nothing', expected: 'a value' })),
+    );
+    assert.equal(
+      (await refuse({ bundle_id: 5, input_params: [] })).message,
+      `${required('plugin_id')} body/bundle_id must be a string; received a number (5). ` +
+        `body/input_params must be an object; received an array of 0 items. ${required('credentials')}`,
+    );
+    assert.equal((await refuse({ tool_name: 'say', input_params: {} })).message, required('credentials'));
+    const ids = await refuse({ input_params: {}, credentials: {} });
+    assert.equal(ids.message, `${required('bundle_id')} ${required('plugin_id')}`);
+    assert.ok(!JSON.stringify(await refuse({ credentials: secret })).includes(secret));
   });
 
   it('answers 422 with paths for credentials and then input that do not match their schemas, without coercion', async (t) => {
@@ -68,7 +94,7 @@ describe('POST /v1/execute', () => {
       // The details have the shape of any other field, docs/contract.md "Both addresses", and the message contains the
       // values found and expected.
       const [{ path, found, expected }] = answer.body.error.details;
-      assert.equal(answer.body.error.message, sentenceOf({ path, found, expected }));
+      assert.ok(answer.body.error.message.startsWith(sentenceOf({ path, found, expected })), answer.text);
       return answer.body.error.details.map((detail: { path: string }) => {
         assert.deepEqual(Object.keys(detail).sort(), ['expected', 'found', 'path']);
         return detail.path;

@@ -7,9 +7,12 @@ export function handlersRefused(bundleId: string, reason: string): Problem {
   return new Problem('SERVICE_UNAVAILABLE', `The handlers of bundle ${JSON.stringify(bundleId)} cannot run: ${reason}`);
 }
 
-/** A run without a tool name lacks one of the two ids. */
-export function idMissing(name: 'bundle_id' | 'plugin_id'): Problem {
-  return validationFailed([{ path: `body/${name}`, found: missing, expected: anyValue }]);
+type PluginId = 'bundle_id' | 'plugin_id';
+
+/** A run without a tool name lacks ids of the plugin. */
+export function idsMissing([first, ...others]: readonly [PluginId, ...PluginId[]]): Problem {
+  const toDetail = (name: PluginId) => ({ path: `body/${name}`, found: missing, expected: anyValue });
+  return validationFailed([toDetail(first), ...others.map(toDetail)]);
 }
 
 /** @param part a member of the body */

@@ -22,13 +22,14 @@ import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import type { Caller } from '../kernel/caller.ts';
 import { abortedWhenGone } from '../kernel/client-gone.ts';
 import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Executor } from './executor.ts';
 import type { Execution } from './outcome.ts';
-import { idMissing, outcomeProblem } from './problems.ts';
+import { idsMissing, outcomeProblem } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
@@ -81,8 +82,10 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
         body: ExecuteRequest,
         response: { 200: Success(ExecuteResult), 202: Success(Run) },
       },
+      attachValidation: true,
     },
     async (request, reply) => {
+      if (request.validationError !== undefined) throw withMissingIds(request.validationError, request.body);
       checkCredentialBounds(request.body.credentials);
       const wanted = toPluginCall(deps.catalogue(), request.body);
       deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
@@ -98,6 +101,21 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
   );
 }
 
+/** Adds the missing ids to the errors of a body. Its schema cannot require them, because a tool name can replace them. */
+function withMissingIds(error: NonNullable<FastifyRequest['validationError']>, body: unknown): Error {
+  if (error.validationContext !== 'body' || !isJsonObject(body) || body.tool_name !== undefined) return error;
+  const names = ['bundle_id', 'plugin_id'].filter((name) => body[name] === undefined);
+  error.validation.unshift(
+    ...names.map((name) => ({
+      keyword: 'required',
+      instancePath: '',
+      schemaPath: '',
+      params: { missingProperty: name },
+    })),
+  );
+  return error;
+}
+
 /**
  * Finds the plugin that a body names: by its ids, or as the tool that a model called.
  * @throws Problem when ids are missing, and when the name is unknown or ambiguous
@@ -109,8 +127,8 @@ function toPluginCall(catalogue: ReturnType<ExecutionRoutesDeps['catalogue']>, b
     const { bundle, id } = getPluginOfTool(catalogue, tool_name, bundle_id);
     return { bundle_id: bundle.id, plugin_id: id, input_params, credentials };
   }
-  if (bundle_id === undefined) throw idMissing('bundle_id');
-  if (plugin_id === undefined) throw idMissing('plugin_id');
+  if (bundle_id === undefined) throw idsMissing(plugin_id === undefined ? ['bundle_id', 'plugin_id'] : ['bundle_id']);
+  if (plugin_id === undefined) throw idsMissing(['plugin_id']);
   return { bundle_id, plugin_id, input_params, credentials };
 }
 

@@ -68,6 +68,33 @@ for (const [what, body, message] of cases) {
   });
 }
 
+test('each wrong or missing field of a body is described once, in the order of the schema, and the message is bounded', () => {
+  const field = Type.Union([Type.String({ maxLength: 2 }), Type.Null()]);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const schema = Type.Object(Object.fromEntries(names.map((name) => [name, field])), { additionalProperties: false });
+  const check = compileValidator({ schema, method: 'POST', url: '/', httpPart: 'body' });
+  assert.equal(check({ a: 'ok', b: 1, d: 'long', g: [{}], other: 1, more: 2 }), false);
+  const problem = validationProblem(check.errors as Parameters<typeof validationProblem>[0]);
+  assert.deepEqual(
+    (problem.details as ReadonlyArray<{ path: string }>).map(({ path }) => path),
+    ['body/b', 'body/c', 'body/d', 'body/e', 'body/f', 'body/g', 'body'],
+  );
+  assert.equal(
+    problem.message,
+    'body/b must be a string or null; received a number (1). body/c is required. ' +
+      'body/d must be a string of at most 2 characters; received "long". body/e is required. body/f is required. ' +
+      'The details list 2 more.',
+  );
+});
+
+test('the number of errors depends on the schema, not on the body', () => {
+  const schema = Type.Object({ items: Type.Array(Type.String()), others: Type.Array(Type.String()) });
+  const check = compileValidator({ schema, method: 'POST', url: '/', httpPart: 'body' });
+  const numbers = Array.from({ length: 10_000 }, (_, index) => index);
+  assert.equal(check({ items: numbers, others: numbers }), false);
+  assert.equal(check.errors?.length, 2);
+});
+
 const secret = 824_155_019;
 const secrets: ReadonlyArray<readonly [schema: object, body: unknown, message: string]> = [
   [SetUp, { token: secret, name: 'a', password: 'b' }, 'body/token must be a string; received a number.'],

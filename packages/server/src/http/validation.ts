@@ -1,8 +1,12 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorDetail } from '@quartermaster/contract';
+import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
+import { once } from '../kernel/concurrency/once.ts';
+import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { describeErrors } from '../kernel/validation/describe-errors.ts';
+import { createFieldChecks, fieldOf } from '../kernel/validation/field-errors.ts';
 import { toErrorDetail, validationFailed } from '../kernel/validation/validation-error.ts';
 import { replaceLengthKeywords } from './length-keywords.ts';
 
@@ -22,8 +26,7 @@ function validatorOf(schema: object, httpPart: string | undefined): FastifyValid
   let validate = validators.get(schema);
   if (validate === undefined) {
     const isBody = httpPart === 'body';
-    validate = atFirstUse(schema, () => (isBody ? bodies : texts).compile(schema));
-    if (!isBody) validate = afterNumbers(schema as TextSchema, validate);
+    validate = isBody ? bodyValidator(schema) : textValidator(schema);
     validators.set(schema, validate);
   }
   return validate;
@@ -32,15 +35,31 @@ function validatorOf(schema: object, httpPart: string | undefined): FastifyValid
 /** Fastify's error type omits the details that Ajv reports, and the schema that was checked. */
 type ReportedError = ErrorObject & { readonly root?: object };
 
-function atFirstUse(schema: object, compile: () => ValidateFunction): FastifyValidationResult {
-  let compiled: ValidateFunction | undefined;
+function bodyValidator(schema: object): FastifyValidationResult {
+  const compiled = once(() => bodies.compile(schema));
+  const findErrors = once(() => createFieldChecks(bodies, schema));
   const validate: FastifyValidationResult = (data: unknown) => {
-    compiled ??= compile();
-    const isValid = compiled(data);
-    validate.errors = compiled.errors?.map((error): ReportedError => ({ ...error, root: schema })) ?? null;
-    return isValid;
+    if (compiled()(data)) return true;
+    const first = compiled().errors ?? [];
+    const fields = isJsonObject(data) ? findErrors()(data) : [];
+    validate.errors = withRoot(fields.length === 0 ? first : fields, schema);
+    return false;
   };
   return validate;
+}
+
+function textValidator(schema: object): FastifyValidationResult {
+  const compiled = once(() => texts.compile(schema));
+  const validate: FastifyValidationResult = (data: unknown) => {
+    const isValid = compiled()(data);
+    validate.errors = withRoot(compiled().errors ?? [], schema);
+    return isValid;
+  };
+  return afterNumbers(schema as TextSchema, validate);
+}
+
+function withRoot(errors: readonly ErrorObject[], root: object): ReportedError[] {
+  return errors.map((error) => ({ ...error, root }));
 }
 
 /** The schema of a query, a path or headers. */
@@ -77,15 +96,25 @@ function afterNumbers({ properties = {} }: TextSchema, validate: FastifyValidati
   return checked;
 }
 
-/** For example: `body/purpose must be one of "record_file", "qa_record_file"; received "x".` */
+/** The error of a request. Its details list each wrong or missing field of a body once. */
 export function validationProblem(errors: readonly FastifySchemaValidationError[], part = 'body'): Problem {
   const reported = errors as readonly ReportedError[]; // the validators above report these
-  const [error] = describeErrors(reported, {
-    schema: reported[0]?.root ?? {},
+  const groups = Object.values(Object.groupBy(reported, (error) => fieldOf(error) ?? ''));
+  const [first = unknownError(part), ...others] = groups.flatMap((group = []) => describeFirst(group, part));
+  return validationFailed([first, ...others]);
+}
+
+/** Describes the first error of one field, or of the body itself. */
+function describeFirst(errors: readonly ReportedError[], part: string): ErrorDetail[] {
+  const described = describeErrors(errors, {
+    schema: errors[0]?.root ?? {},
     // The whole body may be a secret that belongs in one of its members.
     showsValue: ([name]) => part !== 'headers' && name !== undefined && name !== 'credentials',
     limit: 1,
   });
-  const detail = toErrorDetail(error ?? { segments: [], found: 'another value', expected: 'a valid value' }, part);
-  return validationFailed([detail]);
+  return described.map((error) => toErrorDetail(error, part));
+}
+
+function unknownError(part: string): ErrorDetail {
+  return toErrorDetail({ segments: [], found: 'another value', expected: 'a valid value' }, part);
 }

@@ -197,7 +197,7 @@ test('an output that does not match its schema is returned as text only, marked 
 
 test('a failed result has a message for the model, the code, the details and the excerpt', () => {
   const details = [
-    { path: 'body/input_params/a', found: 'nothing', expected: 'this field' },
+    { path: 'body/input_params/a', found: 'nothing', expected: 'a value' },
     { path: 'body/input_params/b', found: '"xyz"', expected: 'a string of at most 2 characters' },
   ];
   const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a is required.', {

@@ -66,7 +66,7 @@ test('a compiled plugin has its handler, its defaults and its method', async (t)
     violations: [],
   });
   assert.deepEqual(weather?.bundle.checkCredentials({}), [
-    { path: '/WEATHER_KEY', found: 'nothing', expected: 'this field' },
+    { path: '/WEATHER_KEY', found: 'nothing', expected: 'a value' },
   ]);
   assert.deepEqual(weather?.bundle.secretNames, new Set(['WEATHER_KEY']));
 });

@@ -70,7 +70,7 @@ test('defaults are added to a copy, and the original value does not change', () 
 test('an output is checked unchanged, without defaults', () => {
   const check = compiler.compileOutput(() => object({ a: { type: 'number', default: 1 } }, { required: ['a'] }));
   const output = {};
-  assert.deepEqual(check(output), [{ path: '/a', found: 'nothing', expected: 'this field' }]);
+  assert.deepEqual(check(output), [{ path: '/a', found: 'nothing', expected: 'a value' }]);
   assert.deepEqual(output, {});
   assert.deepEqual(check('text'), [{ path: '', found: 'a string ("text")', expected: 'an object' }]);
 });

@@ -16,7 +16,7 @@ export interface ValidationError {
 /** `found` for a missing required field. */
 export const missing = 'nothing';
 /** `expected` for a required field without further rules. */
-export const anyValue = 'this field';
+export const anyValue = 'a value';
 /** `found` for a name that the schema does not declare. `expected` lists the allowed names. */
 export const unknownParameter = 'an unknown parameter';
 /** The same where names must not be shown. The path is that of the object. */
@@ -51,9 +51,24 @@ export function sentenceWithoutPath(error: ErrorDetail): string {
   return `${predicate.charAt(0).toUpperCase()}${predicate.slice(1)}`;
 }
 
-/** Creates the error for at least one violation. The message describes the first; the details list all. */
+/** The maximum number of violations that a message describes. */
+const mostSentences = 5;
+
+/**
+ * Creates the error for at least one violation. The details list all of them, and the message describes the first ones, for
+ * example: `body/bundle_id is required. body/input_params must be an object; received a number (5).`
+ */
 export function validationFailed(violations: readonly [ErrorDetail, ...ErrorDetail[]]): Problem {
-  return new Problem('REQUEST_VALIDATION_ERROR', sentenceOf(violations[0]), { details: violations });
+  const [first, ...others] = violations;
+  const message = `${sentenceOf(first)}${describeOthers(others)}`;
+  return new Problem('REQUEST_VALIDATION_ERROR', message, { details: violations });
+}
+
+function describeOthers(violations: readonly ErrorDetail[]): string {
+  const sentences = violations.slice(0, mostSentences - 1).map(sentenceOf);
+  const left = violations.length - sentences.length;
+  if (left > 0) sentences.push(`The details list ${left} more.`);
+  return violations.length === 0 ? '' : ` ${sentences.join(' ')}`;
 }
 
 /**
