@@ -109,7 +109,7 @@ const invalidFiles: Readonly<Record<string, InvalidFile>> = {
     file: plugin,
     from: 'idempotent: true',
     to: 'idempotent: true\nidempotant: true',
-    says: `${plugin}:6 idempotant: Unknown parameter "idempotant". Allowed: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, mcp, examples.`,
+    says: `${plugin}:6 idempotant: Unknown member "idempotant". Did you mean "idempotent"? Allowed: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, mcp, examples.`,
   },
   'a member of the wrong type': {
     file: plugin,
@@ -622,6 +622,82 @@ test('a folder without errors has no failures', async (t) => {
   const catalogue = await load(await createFolder(t, goodFiles));
   assert.deepEqual(reported(catalogue), []);
   assert.deepEqual(pluginNames(catalogue), ['sums/add', 'weather/get_weather']);
+});
+
+/** Replaces parts of a file of a good bundle. */
+function changed(file: string, ...changes: ReadonlyArray<readonly [from: string, to: string]>): Files {
+  const text = changes.reduce((before, [from, to]) => {
+    assert.ok(before.includes(from), from);
+    return before.replace(from, to);
+  }, String(goodFiles[file]));
+  return { [file]: text };
+}
+
+test('the errors of bundle.yaml and of all plugins are reported in one go', async (t) => {
+  const files = {
+    ...goodFiles,
+    ...changed(bundle, ['version: 1.0.0\n', ''], ['id: weather', 'id: clouds'], ['developer:', 'developper:']),
+    ...changed(
+      plugin,
+      ['effects: read\n', ''],
+      ['required: [lat, lon]', 'required: [lat, long]'],
+      ['https://api.example.com/', 'https://evil.example/'],
+    ),
+    'weather/add.yaml': handlerYaml.replace('effects: read', 'effects: reads'),
+  };
+  const lines = reported(await load(await createFolder(t, files)));
+  const says = (start: string) =>
+    lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length));
+  assert.deepEqual(
+    says(`${bundle}:`).map((line) => line.slice(line.indexOf(' ') + 1).replace(/Allowed: .*/, '')),
+    [
+      'version: Is required.',
+      'developer: Is required.',
+      'developper: Unknown member "developper". Did you mean "developer"? ',
+      'id: Must be "weather", the name of the folder; received "clouds".',
+    ],
+  );
+  assert.deepEqual(
+    says(`${plugin}:`).map((line) => line.slice(line.indexOf(' ') + 1)),
+    [
+      'effects: Is required.',
+      'input_schema.required[1]: "long" is not listed in "properties".',
+      'request.url: The host evil.example is not one of the bundle\'s "hosts" (api.example.com).',
+    ],
+  );
+  assert.deepEqual(
+    says('weather/add.yaml:').map((line) => line.slice(line.indexOf(' ') + 1)),
+    [
+      'effects: Must be one of "read", "write", "destructive"; received "reads".',
+      'handler: The file add.ts does not exist in the folder.',
+    ],
+  );
+});
+
+test('without valid hosts no request is checked against them, and other errors of plugins are reported', async (t) => {
+  const files = {
+    ...goodFiles,
+    ...changed(bundle, ['hosts: [api.example.com]', 'hosts: 5']),
+    ...changed(plugin, ['required: [lat, lon]', 'required: [lat, long]']),
+  };
+  const lines = reported(await load(await createFolder(t, files)));
+  assert.deepEqual(
+    lines.map((line) => line.split(' ')[1]),
+    ['hosts:', 'input_schema.required[1]:'],
+  );
+});
+
+test('a bundle whose bundle.yaml is no YAML still reports the errors of its plugins', async (t) => {
+  const files = {
+    ...goodFiles,
+    ...changed(bundle, ['version: 1.0.0', 'version: [1']),
+    ...changed(plugin, ['required: [lat, lon]', 'required: [lat, long]']),
+  };
+  const lines = reported(await load(await createFolder(t, files)));
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, line.indexOf(':'))),
+    [bundle, plugin],
+  );
 });
 
 test('an invalid plugin does not hide the other plugins of its bundle', async (t) => {

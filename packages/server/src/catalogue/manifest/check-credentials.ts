@@ -4,8 +4,13 @@ import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
 import { checkInjections } from './check-injections.ts';
 import type { ErrorCollector } from './error-collector.ts';
 
+/** The parts of a bundle that the requests of its plugins refer to. */
+export type RequestBasis = Pick<BundleManifest, 'hosts' | 'credentials_schema' | 'inject'>;
+
 /** The properties of `credentials_schema`, by name. */
-export function credentialProperties(manifest: BundleManifest): Map<string, Record<string, unknown>> {
+export function credentialProperties(
+  manifest: Pick<BundleManifest, 'credentials_schema'>,
+): Map<string, Record<string, unknown>> {
   const properties: unknown = Reflect.get(manifest.credentials_schema ?? {}, 'properties');
   if (typeof properties !== 'object' || properties === null) return new Map();
   return new Map(
@@ -20,7 +25,7 @@ export function secretNames(manifest: BundleManifest): Set<string> {
 }
 
 /** Checks the schema of the credentials, and that `inject` refers to declared ones. */
-export function checkCredentials(manifest: BundleManifest, errors: ErrorCollector): void {
+export function checkCredentials(manifest: RequestBasis, errors: ErrorCollector): void {
   if (manifest.credentials_schema !== undefined) {
     checkSchema(manifest.credentials_schema, ['credentials_schema'], errors);
   }

@@ -1,8 +1,17 @@
 import { BundleManifest, type LocalisedText, PluginManifest } from '@quartermaster/plugin-kit';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { once } from '../../kernel/concurrency/once.ts';
+import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { describeErrors } from '../../kernel/validation/describe-errors.ts';
-import { sentenceWithoutPath, toErrorDetail } from '../../kernel/validation/validation-error.ts';
+import { didYouMean } from '../../kernel/validation/did-you-mean.ts';
+import {
+  pointerSegments,
+  quote,
+  sentenceWithoutPath,
+  toErrorDetail,
+  unknownParameter,
+  type ValidationError,
+} from '../../kernel/validation/validation-error.ts';
 import type { ErrorCollector, FieldPath } from './error-collector.ts';
 import { languageName } from './languages.ts';
 
@@ -18,20 +27,46 @@ const bundleCheck = once(() => engine().compile<BundleManifest>(BundleManifest))
 const pluginCheck = once(() => engine().compile<PluginManifest>(PluginManifest));
 const maxErrors = 20;
 
-/** Returns the manifest when it is valid; otherwise undefined, and adds errors. Adds defaults to `value`. */
-export function readBundleManifest(value: unknown, errors: ErrorCollector): BundleManifest | undefined {
-  const check = bundleCheck();
-  if (!check(value)) return report({ schema: BundleManifest, errors: check.errors }, [], errors);
-  checkLanguages({ name: value.name, description: value.description }, errors);
-  return value;
+export interface CheckedManifest<Manifest> {
+  /** Undefined when the schema is violated. */
+  readonly manifest: Manifest | undefined;
+  /** The members that are valid by themselves, so that further checks can find all errors of a file. */
+  readonly members: Partial<Manifest>;
+}
+
+/** Checks a value against the schema of `bundle.yaml`, and adds errors. Adds defaults to `value`. */
+export function checkBundleManifest(value: unknown, errors: ErrorCollector): CheckedManifest<BundleManifest> {
+  return checkManifest(bundleCheck(), { schema: BundleManifest, value }, errors);
 }
 
 /** The same for the manifest of a plugin. */
-export function readPluginManifest(value: unknown, errors: ErrorCollector): PluginManifest | undefined {
-  const check = pluginCheck();
-  if (!check(value)) return report({ schema: PluginManifest, errors: check.errors }, [], errors);
-  checkLanguages({ name: value.name, description: value.description }, errors);
-  return value;
+export function checkPluginManifest(value: unknown, errors: ErrorCollector): CheckedManifest<PluginManifest> {
+  return checkManifest(pluginCheck(), { schema: PluginManifest, value }, errors);
+}
+
+interface Texts {
+  readonly name: LocalisedText;
+  readonly description: LocalisedText;
+}
+
+function checkManifest<Manifest extends Texts>(
+  check: ValidateFunction<Manifest>,
+  { schema, value }: { readonly schema: { readonly properties: object }; readonly value: unknown },
+  errors: ErrorCollector,
+): CheckedManifest<Manifest> {
+  const manifest = check(value) ? value : undefined;
+  if (manifest === undefined) report({ schema, errors: check.errors }, [], errors);
+  const members = manifest ?? (validMembers(value, schema, check.errors ?? []) as Partial<Manifest>); // each is valid
+  checkLanguages({ name: members.name, description: members.description }, errors);
+  return { manifest, members };
+}
+
+/** Returns the declared members that no error is about. */
+function validMembers(value: unknown, schema: { readonly properties: object }, errors: readonly ErrorObject[]): object {
+  if (!isJsonObject(value)) return {};
+  const wrong = new Set(errors.map(({ instancePath }) => pointerSegments(instancePath)[0]));
+  const isValid = (name: string) => Object.hasOwn(schema.properties, name) && !wrong.has(name);
+  return Object.fromEntries(Object.entries(value).filter(([name]) => isValid(name)));
 }
 
 /** Whether a value is a valid JSON Schema 2020-12. */
@@ -52,16 +87,25 @@ interface Checked {
   readonly errors: readonly ErrorObject[] | null | undefined;
 }
 
-function report(check: Checked, root: FieldPath, errors: ErrorCollector): undefined {
+function report(check: Checked, root: FieldPath, errors: ErrorCollector): void {
   const options = { schema: check.schema, showsValue: () => true, limit: maxErrors };
   for (const error of describeErrors(check.errors ?? [], options)) {
-    errors.add([...root, ...error.segments], sentenceWithoutPath(toErrorDetail(error)));
+    errors.add([...root, ...error.segments], describeMember(error));
   }
 }
 
-function checkLanguages(texts: Readonly<Record<string, LocalisedText>>, errors: ErrorCollector): void {
+/** A manifest has members, so one that is not declared is no parameter. */
+function describeMember(error: ValidationError): string {
+  if (error.found !== unknownParameter) return sentenceWithoutPath(toErrorDetail(error));
+  const name = error.segments.at(-1) ?? '';
+  const meant = didYouMean(name, error.expected.split(', '));
+  const hint = meant === undefined ? '' : ` Did you mean ${quote(meant)}?`;
+  return `Unknown member ${quote(name)}.${hint} Allowed: ${error.expected}.`;
+}
+
+function checkLanguages(texts: Readonly<Record<string, LocalisedText | undefined>>, errors: ErrorCollector): void {
   for (const [field, text] of Object.entries(texts)) {
-    if (typeof text === 'string') continue;
+    if (text === undefined || typeof text === 'string') continue;
     for (const language of Object.keys(text)) {
       if (languageName.test(language)) continue;
       errors.add([field, language], 'Must be a language tag such as en, zh or pt-BR.');

@@ -1,7 +1,7 @@
-import type { BundleManifest, Injection, RequestTemplate } from '@quartermaster/plugin-kit';
+import type { Injection, RequestTemplate } from '@quartermaster/plugin-kit';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { knownHosts } from './bundle-hosts.ts';
-import { credentialProperties } from './check-credentials.ts';
+import { credentialProperties, type RequestBasis } from './check-credentials.ts';
 import { describeHostError } from './check-host.ts';
 import { checkInjections } from './check-injections.ts';
 import type { ErrorCollector, FieldPath } from './error-collector.ts';
@@ -17,7 +17,7 @@ export interface RequestContext {
 }
 
 /** Collects the names and hosts that the requests of a bundle may refer to. */
-export function requestContext(manifest: BundleManifest, parameters: ReadonlySet<string>): RequestContext {
+export function requestContext(manifest: RequestBasis, parameters: ReadonlySet<string>): RequestContext {
   const credentials = new Set(credentialProperties(manifest).keys());
   return { hosts: knownHosts(manifest), parameters, credentials, inject: manifest.inject ?? [] };
 }

@@ -3,9 +3,9 @@ import { basename, join } from 'node:path';
 import type { BundleManifest } from '@quartermaster/plugin-kit';
 import type { BundleFailure } from '../catalogue.ts';
 import { declaredHosts } from './bundle-hosts.ts';
-import { checkCredentials } from './check-credentials.ts';
+import { checkCredentials, type RequestBasis } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
-import { readBundleManifest } from './check-manifest.ts';
+import { checkBundleManifest } from './check-manifest.ts';
 import { checkRequest, requestContext } from './check-request.ts';
 import { createErrorCollector, type ErrorCollector } from './error-collector.ts';
 import { reasonOf } from './plain-file.ts';
@@ -40,45 +40,67 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const folder = await realpath(bundleFolder);
   const place = { folder, name: manifestName, label: `${name}/${manifestName}` };
   const check = (value: unknown, found: ErrorCollector) => checkBundle(value, name, found);
-  const { manifest, errors } = await readManifestFile(place, check);
-  if (manifest === undefined) return { bundle: undefined, failures: errors.list };
+  const { manifest: checked, errors } = await readManifestFile(place, check);
+  const yamlFiles = await listYaml(folder);
+  if (checked === undefined && !yamlFiles.includes(manifestName)) {
+    // The folder is no bundle, so its other files are no plugins.
+    return { bundle: undefined, failures: errors.list };
+  }
+  const { manifest, icon: iconName, basis } = checked ?? {};
   const isWhole = errors.list.length === 0;
-  const icon = await findIcon(folder, manifest, errors);
+  const icon = await findIcon(folder, iconName, errors);
   // The plugins of an invalid bundle are read too, so that its author sees all errors at once.
-  const { pluginIds, failures } = await listFiles({ folder, name });
-  const readings = await readPlugins(folder, { name, manifest, pluginIds });
+  const { pluginIds, failures } = sortFiles(name, yamlFiles);
+  const readings = await readPlugins(folder, { name, basis, pluginIds });
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
-    bundle: isWhole ? { folder, manifest, icon, plugins } : undefined,
+    bundle: isWhole && manifest !== undefined ? { folder, manifest, icon, plugins } : undefined,
     failures: [...errors.list, ...failures, ...readings.flatMap((reading) => reading.failures)],
   };
 }
 
-/** Performs the checks that need only `bundle.yaml` and the name of its folder. */
-function checkBundle(value: unknown, name: string, errors: ErrorCollector): BundleManifest | undefined {
-  const manifest = readBundleManifest(value, errors);
-  if (manifest === undefined) return undefined;
-  if (manifest.id !== name) {
-    const found = JSON.stringify(manifest.id);
-    errors.add(['id'], `Must be ${JSON.stringify(name)}, the name of the folder; received ${found}.`);
-  }
-  const hosts = declaredHosts(manifest);
-  const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);
-  if (twice >= 0) errors.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
-  checkCredentials(manifest, errors);
-  checkVerify(manifest, errors);
-  return manifest;
+interface CheckedBundle {
+  /** Undefined when the schema of `bundle.yaml` is violated. */
+  readonly manifest: BundleManifest | undefined;
+  readonly icon: string | undefined;
+  readonly basis: RequestBasis | undefined;
 }
 
-function checkVerify(manifest: BundleManifest, errors: ErrorCollector): void {
-  if (manifest.verify === undefined) return;
-  const { request, response } = manifest.verify;
-  checkRequest(request, ['verify', 'request'], { context: requestContext(manifest, new Set()), errors });
+/** Performs the checks that need only `bundle.yaml` and the name of its folder. */
+function checkBundle(value: unknown, name: string, errors: ErrorCollector): CheckedBundle {
+  const { manifest, members } = checkBundleManifest(value, errors);
+  if (members.id !== undefined && members.id !== name) {
+    const found = JSON.stringify(members.id);
+    errors.add(['id'], `Must be ${JSON.stringify(name)}, the name of the folder; received ${found}.`);
+  }
+  const basis = basisOf(value, members);
+  if (basis !== undefined) {
+    const hosts = declaredHosts(basis);
+    const twice = hosts.findIndex((host, index) => hosts.indexOf(host) !== index);
+    if (twice >= 0) errors.add(['hosts', String(twice)], `${hosts[twice]} is listed twice.`);
+    checkCredentials(basis, errors);
+    checkVerify(members.verify, basis, errors);
+  }
+  return { manifest, icon: members.icon, basis };
+}
+
+/** Returns undefined when one of the parts is invalid, because checks against the others would report false errors. */
+function basisOf(value: unknown, { hosts, ...members }: Partial<BundleManifest>): RequestBasis | undefined {
+  const isInvalid = (['credentials_schema', 'inject'] as const).some(
+    (name) => members[name] === undefined && Object.hasOwn(Object(value), name),
+  );
+  return hosts === undefined || isInvalid ? undefined : { ...members, hosts };
+}
+
+function checkVerify(verify: BundleManifest['verify'], basis: RequestBasis, errors: ErrorCollector): void {
+  if (verify === undefined) return;
+  const { request, response } = verify;
+  checkRequest(request, ['verify', 'request'], { context: requestContext(basis, new Set()), errors });
   if (response !== undefined) checkResponse(response, ['verify', 'response'], errors);
 }
 
 /** Reads the icon. A missing or invalid icon is a failure, and the bundle loads without it. */
-async function findIcon(folder: string, { icon }: BundleManifest, errors: ErrorCollector): Promise<BundleIcon | null> {
+async function findIcon(folder: string, icon: string | undefined, errors: ErrorCollector): Promise<BundleIcon | null> {
   if (icon === undefined) return null;
   const reading = await readIcon({ folder, name: icon });
   if ('icon' in reading) return reading.icon;
@@ -88,7 +110,7 @@ async function findIcon(folder: string, { icon }: BundleManifest, errors: ErrorC
 
 interface ManifestRead {
   readonly name: string;
-  readonly manifest: BundleManifest;
+  readonly basis: RequestBasis | undefined;
   readonly pluginIds: readonly string[];
 }
 
@@ -97,7 +119,7 @@ async function readPlugins(folder: string, bundle: ManifestRead): Promise<Plugin
   const readings: PluginReading[] = [];
   for (const pluginId of bundle.pluginIds) {
     const label = `${bundle.name}/${pluginId}.yaml`;
-    const file = { label, pluginId, bundle: bundle.manifest };
+    const file = { label, pluginId, basis: bundle.basis };
     readings.push(await readPluginSafely(folder, file));
   }
   return readings;
@@ -112,19 +134,14 @@ async function readPluginSafely(folder: string, file: PluginFile): Promise<Plugi
   }
 }
 
-async function listFiles({
-  folder,
-  name,
-}: {
-  readonly folder: string;
-  readonly name: string;
-}): Promise<{ pluginIds: string[]; failures: BundleFailure[] }> {
+/** Tells the files of plugins from YAML files that would not be loaded. */
+function sortFiles(name: string, files: readonly string[]): { pluginIds: string[]; failures: BundleFailure[] } {
   const pluginIds: string[] = [];
   const failures: BundleFailure[] = [];
   const refuse = (file: string, message: string) => {
     failures.push(...oneFailure(`${name}/${file}`, message));
   };
-  for (const file of await listYaml(folder)) {
+  for (const file of files) {
     if (file === manifestName) continue;
     if (file.includes('/'))
       refuse(file, 'YAML files in subfolders are not loaded. Move it into the folder of the bundle or into fixtures/.');

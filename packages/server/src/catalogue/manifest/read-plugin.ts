@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
+import type { PluginManifest } from '@quartermaster/plugin-kit';
 import type { BundleFailure } from '../catalogue.ts';
 import { checkSchema } from '../schema/check-schema.ts';
+import type { RequestBasis } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
-import { readPluginManifest } from './check-manifest.ts';
+import { type CheckedManifest, checkPluginManifest } from './check-manifest.ts';
 import { checkRequest, requestContext } from './check-request.ts';
 import type { ErrorCollector } from './error-collector.ts';
 import { readPlainFile } from './plain-file.ts';
@@ -21,7 +22,8 @@ export interface PluginFile {
   readonly label: string;
   /** The file is `<pluginId>.yaml`. */
   readonly pluginId: string;
-  readonly bundle: BundleManifest;
+  /** Undefined when these parts of `bundle.yaml` are invalid. Requests cannot be checked without them. */
+  readonly basis: RequestBasis | undefined;
 }
 
 export interface PluginReading {
@@ -36,30 +38,32 @@ const maxHandlerBytes = 1024 * 1024;
 export async function readPlugin(folder: string, file: PluginFile): Promise<PluginReading> {
   const place = { folder, name: `${file.pluginId}.yaml`, label: file.label };
   const check = (value: unknown, found: ErrorCollector) => checkPlugin(value, file, found);
-  const { manifest, errors } = await readManifestFile(place, check);
-  if (manifest === undefined) return { plugin: undefined, failures: errors.list };
-  if (manifest.handler !== undefined) await checkHandler({ folder, handler: manifest.handler }, errors);
-  if (errors.list.length > 0) return { plugin: undefined, failures: errors.list };
+  const { manifest: checked, errors } = await readManifestFile(place, check);
+  const { manifest, members } = checked ?? {};
+  if (members?.handler !== undefined) await checkHandler({ folder, handler: members.handler }, errors);
+  if (manifest === undefined || errors.list.length > 0) return { plugin: undefined, failures: errors.list };
   const handlerPath = manifest.handler === undefined ? null : join(folder, manifest.handler);
   return { plugin: { manifest, handlerPath }, failures: [] };
 }
 
 /** Performs the checks that need only the manifests. */
-function checkPlugin(value: unknown, file: PluginFile, errors: ErrorCollector): PluginManifest | undefined {
-  const manifest = readPluginManifest(value, errors);
-  if (manifest === undefined) return undefined;
-  if (manifest.id !== file.pluginId) {
-    const found = JSON.stringify(manifest.id);
+function checkPlugin(value: unknown, file: PluginFile, errors: ErrorCollector): CheckedManifest<PluginManifest> {
+  const { manifest, members } = checkPluginManifest(value, errors);
+  const { id, input_schema: input, output_schema: output } = members;
+  if (id !== undefined && id !== file.pluginId) {
+    const found = JSON.stringify(id);
     errors.add(['id'], `Must be ${JSON.stringify(file.pluginId)}, the name of the file; received ${found}.`);
   }
-  checkSchema(manifest.input_schema, ['input_schema'], errors);
-  checkSchema(manifest.output_schema, ['output_schema'], errors);
-  checkTier(manifest, file.bundle, errors);
-  return manifest;
+  if (input !== undefined) checkSchema(input, ['input_schema'], errors);
+  if (output !== undefined) checkSchema(output, ['output_schema'], errors);
+  if (manifest !== undefined) checkTier(manifest, errors);
+  checkRequests(members, file.basis, errors);
+  if (members.response !== undefined) checkResponse(members.response, ['response'], errors);
+  return { manifest, members };
 }
 
 /** Checks that the plugin is declared in exactly one way: a request, a handler or a remote tool. */
-function checkTier(manifest: PluginManifest, bundle: BundleManifest, errors: ErrorCollector): void {
+function checkTier(manifest: PluginManifest, errors: ErrorCollector): void {
   const { request, response, handler, mcp } = manifest;
   if (request === undefined && handler === undefined && mcp === undefined) {
     errors.add([], 'One of "request" (no code), "handler" (a file with code) or "mcp" (a remote tool) is required.');
@@ -73,15 +77,23 @@ function checkTier(manifest: PluginManifest, bundle: BundleManifest, errors: Err
   if (mcp !== undefined) {
     if (request !== undefined || handler !== undefined || response !== undefined)
       errors.add(['mcp'], 'Must not be set beside "request", "response" or "handler".');
+  }
+}
+
+function checkRequests(
+  { request, mcp, input_schema: input }: Partial<PluginManifest>,
+  basis: RequestBasis | undefined,
+  errors: ErrorCollector,
+): void {
+  if (basis === undefined) return;
+  if (mcp !== undefined) {
     // The URL is fixed and contains no parameters.
-    checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(bundle, new Set()), errors });
+    checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(basis, new Set()), errors });
   }
-  if (request !== undefined) {
-    const properties: unknown = Reflect.get(manifest.input_schema, 'properties');
-    const parameters = new Set(typeof properties === 'object' && properties !== null ? Object.keys(properties) : []);
-    checkRequest(request, ['request'], { context: requestContext(bundle, parameters), errors });
-  }
-  if (response !== undefined) checkResponse(response, ['response'], errors);
+  if (request === undefined || input === undefined) return;
+  const properties: unknown = Reflect.get(input, 'properties');
+  const parameters = new Set(typeof properties === 'object' && properties !== null ? Object.keys(properties) : []);
+  checkRequest(request, ['request'], { context: requestContext(basis, parameters), errors });
 }
 
 async function checkHandler(
