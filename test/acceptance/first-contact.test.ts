@@ -78,7 +78,13 @@ test('every log line of a start, a run and a stop is listed in the documentation
     .split('\n')
     .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
   const messages = lines.map(({ msg }) => String(msg));
-  for (const wanted of ['service started', 'answered', 'run ended', 'service stop requested', 'service stopped']) {
+  for (const wanted of [
+    'service started',
+    'request completed',
+    'run ended',
+    'service stop requested',
+    'service stopped',
+  ]) {
     assert.equal(messages.filter((message) => message === wanted).length, 1, wanted);
   }
   for (const { level, msg, ...fields } of lines) {
@@ -158,6 +164,22 @@ test('without a terminal, a start that fails logs the reason and the remedy in o
       err: undefined,
     },
   );
+});
+
+test('wrong settings are one log line without a terminal and sentences on a terminal', async (t) => {
+  const settings = { DATA: await temporaryFolder(t), FILES_PORT: '99999', LOG_LEVL: 'info' };
+  const failed = await startService(t, { settings }).catch((error: Error) => error.message);
+  const [first, ...lines] = String(failed).trim().split('\n');
+  assert.deepEqual([first, lines.length], ['the service did not start:', 1], String(failed));
+  const { level, msg, reason, errors, err } = JSON.parse(lines[0] ?? '');
+  assert.deepEqual([level, msg, reason, err], ['fatal', 'service failed', 'The settings are not valid.', undefined]);
+  assert.equal(errors.length, 2);
+  assert.match(errors.join(' '), /QUARTERMASTER_FILES_PORT must be .*99999/);
+  assert.match(errors.join(' '), /QUARTERMASTER_LOG_LEVL .*QUARTERMASTER_LOG_LEVEL/);
+  const { output, exitCode } = await startOnTerminal(t, settings);
+  const sentences = errors.map((error: string) => `  - ${error}`);
+  assert.deepEqual(output.trim().split('\n'), ['quartermaster: The settings are not valid:', ...sentences]);
+  assert.equal(exitCode, 1);
 });
 
 test('a start without its PostgreSQL server names the setting and the remedy', async (t) => {

@@ -57,18 +57,23 @@ export async function runUntilSignal(): Promise<void> {
     logger.info('service stopped');
   } catch (error) {
     process.exitCode = 1;
-    if (error instanceof ConfigError || logger === undefined) console.error((error as Error).message);
+    // Without valid settings there is no log level.
+    const log = logger ?? createLogger('info', destination);
     // Reported once: as a sentence on a terminal, otherwise as a log line.
-    else if (process.stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
-    else logger.fatal(fieldsOf(error), 'service failed');
+    if (stderr.isTTY) console.error(`quartermaster: ${(error as Error).message}`);
+    else log.fatal(fieldsOf(error), 'service failed');
   } finally {
     await watchdog?.close();
     await destination.end();
   }
 }
 
-/** The fields of the log line of a failure. The sentence of an {@link OperatorError} replaces the stack, and often contains its cause. */
+/**
+ * The fields of the log line of a failure. The sentences of an error that the operator can correct replace the stack, and often
+ * contain the cause.
+ */
 function fieldsOf(error: unknown): Readonly<Record<string, unknown>> {
+  if (error instanceof ConfigError) return { reason: 'The settings are not valid.', errors: error.errors };
   if (!(error instanceof OperatorError)) return { err: error };
   const { message: reason, cause } = error;
   return cause instanceof Error && !reason.includes(cause.message) ? { reason, cause: cause.message } : { reason };
