@@ -14,6 +14,7 @@ export const mcpRequirements: Requirements = {
       '[mcp] a disconnect of the client stops its run, and a client that asks for progress receives it',
       '[mcp] the same idempotency key runs a tool once',
       '[mcp] a subscription is acknowledged and stays open until its client disconnects or the service stops',
+      '[mcp] the first requests of a client load no module, because loading would block the event loop',
       '[mcp] quartermaster mcp lists and calls over standard input and output, in each revision',
       '[mcp] quartermaster mcp serves one bundle, with the key of a file and a credential of the environment',
       '[mcp] quartermaster mcp reports refusals of the service, and a service that does not answer',

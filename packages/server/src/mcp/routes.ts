@@ -12,7 +12,7 @@ import type { McpRequest } from './endpoint.ts';
 import type { AnswerRequest, Endpoints } from './endpoints.ts';
 import { type Choice, checkParameters, readChoice } from './toolsets/choice.ts';
 
-/** The part that is loaded with the first request: a service without MCP clients saves the memory of the SDK. */
+/** The part that is created at the first request. Its library is loaded when the service starts. */
 export interface Mcp {
   readonly endpoints: Endpoints;
 }

@@ -147,8 +147,9 @@ async function openAddresses(context: ServiceContext) {
   const { serve } = context.config;
   const files = serve === 'plugins' ? null : await openFilesAddress(context);
   const plugins = serve === 'files' ? null : await openPluginsAddress(context, files);
-  if (files === null) return { files, plugins, mcp: null };
-  const mcp = plugins?.mcp ?? shareKnowledge(context, files.knowledge);
+  const mcp = plugins?.mcp ?? (files === null ? null : shareKnowledge(context, files.knowledge));
+  await mcp?.preload();
+  if (files === null || mcp === null) return { files, plugins, mcp: null };
   serveMcpOfFiles(context, files.app, mcp);
   if (plugins !== null) {
     mountPlugins(files.app, { guard: files.guard, mounted: context.mounted, plugins: plugins.app });

@@ -5,6 +5,7 @@ import type { PluginSearch } from '../catalogue/plugin-search.ts';
 import { type CheckSite, createCheckSite } from '../http/allowed-hosts.ts';
 import type { App } from '../http/app.ts';
 import { compileValidator, validationProblem } from '../http/validation.ts';
+import { once } from '../kernel/concurrency/once.ts';
 import { Counter } from '../kernel/metrics.ts';
 import { version } from '../kernel/version.ts';
 import type { CallTool } from '../mcp/call-tool.ts';
@@ -15,8 +16,10 @@ import type { FindProfiles } from '../mcp/toolsets/availability.ts';
 import { createPluginSearch } from '../mcp/toolsets/plugin-search.ts';
 import type { ServiceContext } from './context.ts';
 
-/** The MCP endpoints, which both addresses share. The MCP library is loaded when the first client connects. */
+/** The MCP endpoints, which both addresses share. They are created when the first client connects. */
 export interface SharedMcp {
+  /** Loads the MCP library. Awaited before a port opens, because loading blocks the event loop for longer than a request may. */
+  readonly preload: () => Promise<unknown>;
   readonly open: () => Promise<Mcp>;
   readonly toolsChanged: (...catalogues: Parameters<Mcp['endpoints']['toolsChanged']>) => void;
   /** Ends the streams of subscribed clients. */
@@ -33,6 +36,13 @@ function checkArguments<Schema extends TSchema>(
   if (validate(sent) === true) return sent as Static<Schema>; // the validator has checked it
   throw validationProblem(validate.errors ?? [], 'arguments');
 }
+
+/** The modules that use the MCP library. Commands that only import this module never load it. */
+const loadLibrary = once(async () => ({
+  ...(await import('../mcp/endpoints.ts')),
+  ...(await import('../mcp/knowledge/knowledge.ts')),
+  ...(await import('../mcp/toolsets/search-tools.ts')),
+}));
 
 export interface SharedMcpDeps extends Pick<EndpointsDeps, 'callTool'> {
   readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
@@ -62,16 +72,15 @@ export function shareMcp(
   const countSearch = (outcome: string) => searches.inc({ outcome });
   let mcp: Promise<Mcp> | undefined;
   async function load(): Promise<Mcp> {
-    const { createEndpoints } = await import('../mcp/endpoints.ts');
-    const { createKnowledge } = await import('../mcp/knowledge/knowledge.ts');
+    const { createEndpoints, createKnowledge, createSearchTools } = await loadLibrary();
     const knowledge = store === null ? null : createKnowledge({ store, check: checkArguments, countCall, logger });
-    const { createSearchTools } = await import('../mcp/toolsets/search-tools.ts');
     const searchTools = createSearchTools({ search, check: checkArguments, countSearch });
     const offers = { searchTools, findProfiles, listTokens: config.mcpListTokens };
     const toolsets = config.mcpToolsets;
     return { endpoints: createEndpoints({ catalogue, callTool, knowledge, offers, toolsets, version, logger }) };
   }
   return {
+    preload: loadLibrary,
     open: () => {
       mcp ??= load();
       return mcp;
