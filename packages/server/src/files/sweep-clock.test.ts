@@ -9,6 +9,7 @@ import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { closeAll } from '../kernel/process/close-all.ts';
+import { until } from '../kernel/testing/until.ts';
 import { openStoredFiles } from '../service/wire-blobs.ts';
 import { parseConfig } from '../settings/config.ts';
 
@@ -43,7 +44,7 @@ test('a blob whose upload has not yet committed its row stays when the clock of 
     clock: { now: () => Date.now() + 3 * hour },
   });
   const held = async () => (await Array.fromAsync(store.quarantine.list())).map(({ blobId }) => blobId);
-  while (!(await held()).includes(old)) await new Promise(setImmediate);
+  await until(async () => (await held()).includes(old));
   await closeAll(resources);
   assert.deepEqual([await held(), await store.size(young)], [[old], 5]);
 });

@@ -1,4 +1,11 @@
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
+
+/** The polls after which the wait pauses, because a thread or another process is to make the condition true. */
+const pollsWithoutPause = 50;
+const pauseMs = 5;
+
 /** Waits until the condition is true. The time limit of the test file ends a wait that would last forever. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate);
+  // A wait without pauses takes the processor from what it waits for.
+  for (let polls = 0; !(await isTrue()); polls++) await (polls < pollsWithoutPause ? setImmediate() : pause(pauseMs));
 }
