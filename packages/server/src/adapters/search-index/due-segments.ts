@@ -6,7 +6,11 @@ const leastSegments = 8;
 
 /** Hides what an interrupted merge has written. */
 export async function retireUnfinished(write: Kysely<Tables>): Promise<void> {
-  await write.updateTable('index_segment').set({ state: 'retired' }).where('state', '=', 'building').execute();
+  await write
+    .updateTable('index_segment')
+    .set({ state: 'retired', expires_at: null })
+    .where('state', '=', 'building')
+    .execute();
 }
 
 /** Returns the collections that earlier processes left unmerged. */
