@@ -39,6 +39,30 @@ test('a writer waits when it has added 100 segments since the last merge began, 
   assert.equal(waits, 2);
 });
 
+test('a merge begins a new count, so that a writer waits once for the segments of before it', async () => {
+  const temporary = await openTemporaryDatabase();
+  let waits = 0;
+  const merger = createIndexMerger({
+    write: temporary.database.write,
+    openThread: () => assert.fail('the collection has no segments'),
+    insertPages: () => assert.fail('the collection has no segments'),
+    metrics: { merged() {}, failed() {}, waited: () => waits++ },
+    times: { clock: systemClock, isShared: false, keptMs: 0 },
+    rebuildSome: async () => undefined,
+    logger: silent,
+  });
+  try {
+    for (let n = 0; n < mostAdded; n++) merger.changed('a');
+    merger.start(async () => true);
+    await merger.untilMerged('a');
+    await merger.untilMerged('a');
+    assert.equal(waits, 1);
+  } finally {
+    await merger.close();
+    await temporary.close();
+  }
+});
+
 test('no writer waits before merges have started, while no merge is possible, and after the close', async () => {
   const temporary = await openTemporaryDatabase();
   const hasSpace = Promise.withResolvers<boolean>();
