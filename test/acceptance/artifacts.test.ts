@@ -92,10 +92,14 @@ async function openWorld(t: TestContext, settings: Record<string, string> = {}) 
 type Wanted = readonly [bundle: string, plugin: string, input: object, credentials?: object];
 
 async function execute(service: StartedService, wanted: Wanted, headers: Record<string, string> = {}) {
+  return await executeAs(service, wanted, { authorization: `Bearer ${service.key}`, ...headers });
+}
+
+async function executeAs(service: StartedService, wanted: Wanted, headers: Record<string, string>) {
   const [bundle_id, plugin_id, input_params, given = {}] = wanted;
   const response = await fetch(`${service.pluginsUrl}/v1/execute`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ bundle_id, plugin_id, input_params, credentials: given }),
   });
   const text = await response.text();
@@ -208,6 +212,37 @@ test('[artifacts] an artifact belongs to its project: another one neither reads 
   assert.equal((await send('DELETE', service.key, asFile)).status, 404);
   assert.equal((await send('DELETE', service.key)).status, 200);
   assert.equal((await fetch(artifact.file_url)).status, 404, 'a signed URL ends with its artifact');
+});
+
+test('[artifacts] a caller without a key gets signed URLs, but no id, and an id opens nothing without a key', async (t) => {
+  const { service } = await openWorld(t);
+  const { status, text, result } = await executeAs(service, image, {});
+  assert.equal(status, 200, text.slice(0, 500));
+  const [artifact] = result.artifacts ?? [];
+  assert.ok(artifact);
+  assert.equal(artifact.artifact_id, '');
+  assert.equal(Reflect.get(result.data as object, 'image_base64'), `(image/png, ${picture.length} bytes)`);
+  await download(artifact);
+  const [, , , id = ''] = new URL(artifact.file_url).pathname.split('/');
+  assert.match(id, /^arti/);
+  for (const method of ['GET', 'DELETE']) {
+    const url = `${service.pluginsUrl}/v1/artifacts/${id}`;
+    assert.equal((await fetch(url, { method })).status, 401, method);
+    const foreign = { authorization: `Bearer ${service.key}` };
+    assert.equal((await fetch(url, { method, headers: foreign })).status, 404, `${method} with a key of a project`);
+  }
+  await download(artifact);
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${service.pluginsUrl}/mcp/qr_code_generator`));
+  await client.connect(transport);
+  t.after(() => client.close());
+  const called = await client.callTool({ name: 'generate_qr_code', arguments: { text: 'https://example.com/' } });
+  const content = called.content as Array<{ type: string }>;
+  assert.ok(!JSON.stringify(called).includes('artifact:'), JSON.stringify(called).slice(0, 2000));
+  assert.deepEqual(
+    content.map(({ type }) => type),
+    ['text', 'image', 'resource_link', 'resource_link'],
+  );
 });
 
 test('[artifacts] no result is lost: large texts and values are stored, and a full quota answers them as they are', async (t) => {

@@ -266,3 +266,51 @@ test('[file-inputs] an expired artifact has its own error, and a file that is de
     assert.equal((await execute(service, { file: `file:${file_id}` })).code, 'OBJECT_NOT_FOUND');
   }
 });
+
+test('[file-inputs] only a key with the scope files sees names of files in schemas, over REST and MCP', async (t) => {
+  const service = await openService(t);
+  const { pluginsUrl, key } = service;
+  const database = new DatabaseSync(join(service.folder, 'quartermaster.db'), { readOnly: true });
+  const projectId = String(database.prepare("select id from project where id <> '-'").get()?.id);
+  database.close();
+  const plugins = await createKey(service, projectId, ['plugins', 'collections']);
+  const paths = [
+    '/v1/plugins',
+    '/v1/plugins?bundle_id=digests',
+    '/v1/plugins?q=digest',
+    '/v1/plugins?format=openai&bundle_id=digests',
+    '/v1/plugins?format=mcp&q=digest',
+    '/v1/plugins/digests/digest',
+    '/v1/bundles/digests',
+    '/v1/bundles/digests/openapi.json',
+  ];
+  const rpc = async (path: string, bearer: string | null, method: string, params: object) => {
+    const response = await fetch(`${pluginsUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        'mcp-protocol-version': '2025-11-25',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    return await response.text();
+  };
+  // The caller with a key comes first and last, so that no caller gets a list that was built for another one.
+  for (const bearer of [key, null, plugins, key]) {
+    const texts = paths.map(async (path) => {
+      const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
+      return [path, await (await fetch(`${pluginsUrl}${path}`, { headers })).text()] as const;
+    });
+    const search = { name: 'search_tools', arguments: { query: 'digest' } };
+    const found = [
+      ...(await Promise.all(texts)),
+      ['tools/list', await rpc('/mcp/digests', bearer, 'tools/list', {})] as const,
+      ['search_tools', await rpc('/mcp', bearer, 'tools/call', search)] as const,
+    ];
+    for (const [path, text] of found) {
+      assert.ok(text.includes('Returns the SHA-256 of files.'), `${path}: ${text.slice(0, 300)}`);
+      assert.equal(/(?:file|artifact):/.test(text), bearer === key, `${path} with ${bearer}`);
+    }
+  }
+});

@@ -64,6 +64,7 @@ export const executionRequirements: Requirements = {
       '[artifacts] a chart, a QR code, a picture of 5 MB and a PDF have a signed URL with type, bytes and hash',
       '[artifacts] a signed URL is a download that no browser runs, with ranges, and opens nothing else',
       '[artifacts] an artifact belongs to its project: another one neither reads nor deletes it, nor is it a file',
+      '[artifacts] a caller without a key gets signed URLs, but no id, and an id opens nothing without a key',
       '[artifacts] no result is lost: large texts and values are stored, and a full quota answers them as they are',
       '[artifacts] over MCP, media that a full project cannot store are in the result of the paid run',
       '[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run',

@@ -4,7 +4,9 @@ import { Timestamp } from './envelope.ts';
 /** Outputs of plugins that are stored until they expire. Source: docs/contract.md "Artifacts". */
 export const Artifact = Type.Object({
   object: Type.Literal('Artifact'),
-  artifact_id: Type.String(),
+  artifact_id: Type.String({
+    description: 'Empty in the result of a run without a key, because the id always needs a key.',
+  }),
   run_id: Type.String({ description: 'The run whose output it is.' }),
   file_name: Type.String(),
   media_type: Type.String({
@@ -25,7 +27,7 @@ export const OutputArtifact = Type.Object({
   ...Artifact.properties,
   path: Type.String({
     description:
-      'JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id.',
+      'JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id, or without a key the type and the size.',
   }),
 });
 export type OutputArtifact = Static<typeof OutputArtifact>;

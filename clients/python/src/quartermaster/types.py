@@ -629,6 +629,7 @@ class ErrorDetail(TypedDict):
 class OutputArtifact(TypedDict):
     object: Literal["Artifact"]
     artifact_id: str
+    """Empty in the result of a run without a key, because the id always needs a key."""
     run_id: str
     """The run whose output it is."""
     file_name: str
@@ -643,7 +644,7 @@ class OutputArtifact(TypedDict):
     expires_timestamp: int
     """Milliseconds. The artifact is deleted then."""
     path: str
-    """JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id."""
+    """JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id, or without a key the type and the size."""
 
 
 class Run(TypedDict):
@@ -744,6 +745,7 @@ class RunItem(TypedDict):
 class Artifact(TypedDict):
     object: Literal["Artifact"]
     artifact_id: str
+    """Empty in the result of a run without a key, because the id always needs a key."""
     run_id: str
     """The run whose output it is."""
     file_name: str

@@ -51,10 +51,11 @@ function checkOutOptions({ out, background, json }: ExecuteOptions): void {
 
 /** Goes to standard error, so that standard output stays JSON. */
 function describeArtifact({ artifact_id: id, file_name: name, ...about }: OutputArtifact): void {
-  const { path, media_type: type, bytes, expires_timestamp: expires } = about;
+  const { path, media_type: type, bytes, expires_timestamp: expires, file_url: url } = about;
   const place = path === '' ? 'The output' : path;
   printError(`${place}: ${name}, ${type}, ${bytes} bytes, until ${time(expires)}. Download it:`);
-  printError(`  ${commandName} artifacts download ${id} --out ${name}`);
+  // Without a key there is no id, but the signed URL needs none.
+  printError(id === '' ? `  ${url}` : `  ${commandName} artifacts download ${id} --out ${name}`);
 }
 
 /** @throws CommandError for a name that is not `bundle/plugin`, such as a misspelt subcommand */

@@ -41,7 +41,7 @@ export async function saveOutput(
     const file = { file_name: path, bytes: content.byteLength, sha256: undefined };
     await writeContent(new Response(content), { file, path, force });
   } else {
-    await writeContent(await artifacts.download(artifact.artifact_id), { file: artifact, path, force });
+    await writeContent(await download(artifact, artifacts), { file: artifact, path, force });
   }
   if (path !== '-') printError(`Written to ${path}: ${artifact?.file_name ?? describeContent(path)}`);
   return artifact;
@@ -65,15 +65,23 @@ function describeContent(path: string): string {
     : 'the output as JSON';
 }
 
+/** Without a key, an artifact has no id but its signed URL. */
+async function download(
+  { artifact_id: id, file_url: url }: OutputArtifact,
+  artifacts: SaveOptions['artifacts'],
+): Promise<Response> {
+  return id === '' ? await fetch(url) : await artifacts.download(id);
+}
+
 /** The only artifact, or the first one with the extension of the file. Undefined without artifacts. */
 function chooseArtifact(found: readonly OutputArtifact[], path: string): OutputArtifact | undefined {
-  const ids = new Set(found.map(({ artifact_id }) => artifact_id));
-  if (ids.size <= 1) return found[0];
+  const urls = new Set(found.map(({ file_url }) => file_url));
+  if (urls.size <= 1) return found[0];
   const artifact = found.find(({ file_name: name }) => extname(name) === extname(path).toLowerCase());
   if (artifact !== undefined) return artifact;
-  const names = found.map(({ artifact_id: id, file_name: name }) => `${id} (${name})`).join(', ');
+  const names = found.map(({ artifact_id: id, file_name: name }) => (id === '' ? name : `${id} (${name})`)).join(', ');
   throw new CommandError(
     exitCodes.cannotCreate,
-    `The output has ${ids.size} files, and none has the extension of ${path}. Use artifacts download for one of them: ${names}`,
+    `The output has ${urls.size} files, and none has the extension of ${path}. Use artifacts download for one of them: ${names}`,
   );
 }

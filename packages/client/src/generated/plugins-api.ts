@@ -128,6 +128,7 @@ export type ErrorDetail = {
 
 export type OutputArtifact = {
   object: 'Artifact';
+  /** Empty in the result of a run without a key, because the id always needs a key. */
   artifact_id: string;
   /** The run whose output it is. */
   run_id: string;
@@ -142,7 +143,7 @@ export type OutputArtifact = {
   created_timestamp: Timestamp;
   /** Milliseconds. The artifact is deleted then. */
   expires_timestamp: number;
-  /** JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id. */
+  /** JSON Pointer of the value in `data`; empty for the whole output. In a large output the value is `artifact:` and the id, or without a key the type and the size. */
   path: string;
 };
 
@@ -240,6 +241,7 @@ export type RunItem = {
 
 export type Artifact = {
   object: 'Artifact';
+  /** Empty in the result of a run without a key, because the id always needs a key. */
   artifact_id: string;
   /** The run whose output it is. */
   run_id: string;

@@ -4,13 +4,14 @@ export const artifactOperations = describeOperations('artifacts', {
   getArtifact: {
     summary: 'Get an artifact',
     description:
-      'An output of a plugin that is stored: a picture, a document, or a large output. `file_url` is a signed URL of its bytes. Without a key, the artifacts of runs that were started without one.',
+      'An output of a plugin that is stored: a picture, a document, or a large output. `file_url` is a signed URL of its bytes. Always needs a key.',
     scope: 'plugins',
     examples: { artifact: {} },
   },
   deleteArtifact: {
     summary: 'Delete an artifact',
-    description: 'Artifacts that are not deleted expire after the time that the operator sets, by default one day.',
+    description:
+      'Always needs a key. Artifacts that are not deleted expire after the time that the operator sets, by default one day.',
     scope: 'plugins',
     examples: { artifact: {} },
   },

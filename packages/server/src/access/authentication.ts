@@ -45,6 +45,8 @@ export interface PluginsGuard extends Guard {
   readonly checkEither: onRequestHookHandler;
   /** Returns the caller whose key was sent, or undefined without a key. */
   findCaller(request: FastifyRequest): Caller | undefined;
+  /** Whether the key of the request can name stored files; false without a key. */
+  namesFiles(request: FastifyRequest): boolean;
   /** Returns the project of the key, or null without a key. */
   projectOf(request: FastifyRequest): string | null;
   /** Returns the id of the key, or null without a key. */
@@ -87,6 +89,7 @@ export function createPluginsGuard(
     requires: (scope) => (request) => authenticate(request, scope),
     callerOf: callers.get,
     findCaller: callers.find,
+    namesFiles: (request) => callers.find(request)?.scopes.has('files') === true,
     projectOf: (request) => callers.find(request)?.projectId ?? null,
     keyOf: (request) => callers.find(request)?.keyId ?? null,
     checkTool: (request, bundleId, pluginId) => {

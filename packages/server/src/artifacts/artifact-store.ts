@@ -36,7 +36,7 @@ export interface ReceivedBytes extends Omit<WrittenBytes, 'commit'> {
 export interface ArtifactStore {
   /**
    * Stores the artifacts of one run, all of them or none. Never rejects, because the run has already had its effect.
-   * @returns them in order; null when they cannot be stored (quota, disk, database)
+   * @returns them in order, for the caller of the run; null when they cannot be stored (quota, disk, database)
    */
   keep(
     contents: readonly NewArtifact[],
@@ -62,6 +62,8 @@ export interface ArtifactStore {
   /** @throws OBJECT_NOT_FOUND */
   remove(projectId: string, artifactId: string): Promise<void>;
   toWire(artifact: StoredArtifact): Artifact;
+  /** Reads the id from the signed URL, because a caller without a key receives no `artifact_id`. */
+  idOf(artifact: Artifact): string;
 }
 
 export interface ArtifactStoreDeps extends VerifiedContentDeps, AddArtifactsDeps {
@@ -123,7 +125,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       stored.inc({ result: kept === null ? 'refused' : 'stored' }, count);
       bytesStored.inc(kept?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0);
       if (kept === null) logger.warn(run, 'artifacts not stored: a limit of the project is reached');
-      return kept?.map(toWire) ?? null;
+      return kept?.map((artifact) => forCaller(toWire(artifact), owner)) ?? null;
     } catch (error) {
       stored.inc({ result: 'failed' }, count);
       logger.error({ ...run, err: error }, 'artifacts not stored');
@@ -164,7 +166,16 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       await finishDeleting(deps, deleting);
     },
     toWire,
+    idOf: ({ artifact_id: id, file_url: url }) => (id === '' ? urls.idOf(url) : id),
   };
+}
+
+/**
+ * A caller without a key can only use the signed URL, so it receives no id. Such a caller has no project; a recovered run has one, but
+ * no key. Source: ADR 0102.
+ */
+function forCaller(artifact: Artifact, { projectId }: ArtifactOwner): Artifact {
+  return projectId === '-' ? { ...artifact, artifact_id: '' } : artifact;
 }
 
 function toContent({ blobs, newId }: ArtifactStoreDeps, { name, mediaType, bytes }: NewArtifact): Content {

@@ -15,6 +15,8 @@ export interface ArtifactUrls {
   sign(read: SignedRead): string;
   /** Whether this service signed these values. The caller checks the time. */
   isSigned(read: SignedRead, signature: string): boolean;
+  /** Returns the id of the artifact that a URL of this service reads. */
+  idOf(url: string): string;
 }
 
 /**
@@ -29,6 +31,7 @@ export function createArtifactUrls(baseUrl: string, hashes: KeyedHashes): Artifa
       const query = new URLSearchParams({ project: read.projectId, expires: String(read.expiresAt), signature });
       return `${base}/v1/artifacts/${read.artifactId}/content?${query}`;
     },
+    idOf: (url) => new URL(url).pathname.split('/').at(-2) ?? '',
     isSigned(read, signature) {
       const given = Buffer.from(signature);
       const valid = hashes(signedText(read)).map((hash) => Buffer.from(hash));

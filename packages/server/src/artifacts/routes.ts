@@ -1,11 +1,12 @@
 import { Acknowledgement, Artifact, Success } from '@quartermaster/contract';
 import { artifactOperations } from '@quartermaster/contract/operations';
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { BlobMissing } from '../files/blob-store.ts';
 import { answerContent } from '../files/file-content.ts';
 import type { VerifiedContentDeps } from '../files/maintenance/verified-content.ts';
 import type { App } from '../http/app.ts';
+import type { Guard } from '../http/guard.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
 import { identify } from '../kernel/log/request-identity.ts';
@@ -17,10 +18,7 @@ export interface ArtifactRoutesDeps extends VerifiedContentDeps {
   readonly store: ArtifactStore;
   readonly urls: ArtifactUrls;
   readonly clock: Clock;
-  /** Authentication of the plugins address. */
-  readonly onRequest: onRequestHookHandler;
-  /** The project of the key that was sent, null without one. */
-  readonly projectOf: (request: FastifyRequest) => string | null;
+  readonly guard: Guard;
 }
 
 const ArtifactParams = Type.Object({ artifact_id: Type.String({ maxLength: 256, description: 'Id.' }) });
@@ -34,10 +32,14 @@ const Signature = Type.Object({
   signature: Type.String({ maxLength: 128, description: 'The signature of the service.' }),
 });
 
-/** Registers the routes of artifacts. A key reaches those of its project, a signed URL one of them. Source: ADR 0097. */
+/**
+ * Registers the routes of artifacts. A key reaches those of its project, a signed URL one of them. The id of an artifact always needs
+ * a key, also where plugins need none. Source: ADR 0097.
+ */
 export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
-  const { store, onRequest } = deps;
-  const projectIdOf = (request: FastifyRequest) => deps.projectOf(request) ?? '-';
+  const { store, guard } = deps;
+  const onRequest = guard.requires('plugins');
+  const projectIdOf = (request: FastifyRequest) => guard.callerOf(request).projectId;
   app.get(
     '/v1/artifacts/:artifact_id',
     {

@@ -64,6 +64,18 @@ export interface Icon {
   readonly mediaType: 'image/svg+xml' | 'image/png';
 }
 
+/** What describes plugins to callers. */
+export type PluginLists = Pick<
+  Catalogue,
+  | 'describePlugin'
+  | 'definePlugin'
+  | 'pluginList'
+  | 'definitionList'
+  | 'bundleOpenApi'
+  | 'bundleDetail'
+  | 'pluginDetail'
+>;
+
 /**
  * The content of the plugins address. A list is built at its first request. `language` may be any text: the response is
  * in that language, otherwise in its parent (`zh-CN` → `zh`), otherwise in English.
@@ -104,4 +116,6 @@ export interface Catalogue {
   bundleDetail(bundleId: string, language: string): Promise<CachedJson | undefined>;
   /** Builds the answer of `GET /v1/plugins/{bundle_id}/{plugin_id}`. Undefined for an unknown plugin. */
   pluginDetail(bundleId: string, pluginId: string, language: string): Promise<CachedJson | undefined>;
+  /** The same for callers who cannot name stored files, so that no input offers it. Source: ADR 0102. */
+  readonly withoutFiles: PluginLists;
 }

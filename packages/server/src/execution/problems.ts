@@ -79,7 +79,12 @@ function describeAnswer({ artifact, isComplete, isEarlier }: KeptAnswer): string
   const { artifact_id: id, media_type: type, bytes } = artifact;
   const what = isComplete ? 'Its answer' : `The beginning of its answer`;
   const advice = isEarlier === true ? 'A further run asks the third party again.' : 'Do not run the plugin again.';
-  return `The third party had answered${request}. ${what} is stored as artifact ${id} (${type}, ${bytes} bytes). ${advice}`;
+  return `The third party had answered${request}. ${what} is stored as ${nameOf(id)} (${type}, ${bytes} bytes). ${advice}`;
+}
+
+/** A caller without a key has no id, but the signed URL. */
+function nameOf(artifactId: string): string {
+  return artifactId === '' ? 'an artifact' : `artifact ${artifactId}`;
 }
 
 function problemOf(outcome: FailedOutcome, runId: string): Problem {

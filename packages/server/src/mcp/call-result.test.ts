@@ -20,7 +20,14 @@ const nothing = { readArtifact: absent, toPng: absent, storesArtifacts: true };
 
 const artifactAt = (path: string, more: Partial<OutputArtifact> = {}): OutputArtifact => ({
   ...{ object: 'Artifact', artifact_id: 'arti1', run_id: 'run1', file_name: 'a.png', media_type: 'image/png' },
-  ...{ bytes: png.length, sha256: '', file_url: 'http://h/a', created_timestamp: 1, expires_timestamp: 2, path },
+  ...{
+    bytes: png.length,
+    sha256: '',
+    file_url: `http://h/${more.artifact_id ?? 'a'}`,
+    created_timestamp: 1,
+    expires_timestamp: 2,
+    path,
+  },
   ...more,
 });
 
@@ -97,7 +104,7 @@ test('a stored picture is read; one that is too large, and what is no picture, i
     artifactAt('/c', { artifact_id: 'arti3', media_type: 'application/pdf', file_name: 'a.pdf' }),
   ];
   const asked: string[] = [];
-  const readArtifact = async (id: string) => {
+  const readArtifact = async ({ artifact_id: id }: OutputArtifact) => {
     asked.push(id);
     return png;
   };

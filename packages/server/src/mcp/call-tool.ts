@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ExecuteResult, PluginCall } from '@quartermaster/contract';
+import type { Artifact, ExecuteResult, PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
@@ -21,7 +21,7 @@ export interface CallToolDeps {
   readonly once: RunOnce;
   readonly resolveCredentials: ResolveCredentials;
   /** null where no part of an output is stored. */
-  readonly artifacts: Pick<ArtifactStore, 'get' | 'read'> | null;
+  readonly artifacts: Pick<ArtifactStore, 'get' | 'read' | 'idOf'> | null;
   readonly svgConverter: Pick<SvgConverter, 'toPng'>;
 }
 
@@ -48,9 +48,9 @@ export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 export function createCallTool(deps: CallToolDeps): CallTool {
   const { executor, once, resolveCredentials, artifacts, svgConverter } = deps;
   /** Undefined when the artifact has expired, or its bytes cannot be read: the result still has its link. */
-  async function readArtifact(projectId: string, artifactId: string): Promise<Buffer | undefined> {
+  async function readArtifact(projectId: string, artifact: Artifact): Promise<Buffer | undefined> {
     try {
-      return await artifacts?.read(await artifacts.get(projectId, artifactId));
+      return await artifacts?.read(await artifacts.get(projectId, artifacts.idOf(artifact)));
     } catch {
       return undefined;
     }
@@ -86,7 +86,7 @@ export function createCallTool(deps: CallToolDeps): CallTool {
       const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials };
       const owner = { projectId: call.projectId, keyId: call.keyId ?? null };
       return await resultOfRun(await run(request, call), {
-        readArtifact: (artifactId) => readArtifact(call.projectId, artifactId),
+        readArtifact: (artifact) => readArtifact(call.projectId, artifact),
         toPng: (svg) => svgConverter.toPng(svg, owner, call.signal),
         storesArtifacts: artifacts !== null,
       });

@@ -3,13 +3,13 @@ import { type KeyTools, mayRun } from '../kernel/key-tools.ts';
 import { pathNotFound } from '../kernel/problem.ts';
 import type { McpAnswer } from './answer-batch.ts';
 import { createEndpoint, type Endpoint, type EndpointDeps, type McpCaller, type McpRequest } from './endpoint.ts';
-import { createToolboxes, type Toolbox, type Toolboxes } from './toolbox.ts';
+import { createToolboxes, type Toolbox, type Toolboxes, type ToolCatalogue } from './toolbox.ts';
 import type { Choice } from './toolsets/choice.ts';
 import { chooseTools, noTools, type Toolsets } from './toolsets/chosen-tools.ts';
 
 export interface EndpointsDeps extends EndpointDeps {
   /** Returns the catalogue in force. A new object means that tools have changed. */
-  readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
+  readonly catalogue: () => ToolCatalogue;
   readonly toolsets: Toolsets;
 }
 
@@ -17,6 +17,8 @@ export interface EndpointsDeps extends EndpointDeps {
 export interface AskedTools {
   readonly choice: Choice;
   readonly tools: KeyTools;
+  /** Whether the key of the caller can name stored files in arguments. */
+  readonly namesFiles: boolean;
 }
 
 /** Answers a request at the URL for which it was opened. */
@@ -43,7 +45,7 @@ export interface Endpoints {
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
   const { toolsets } = deps;
   let listed = deps.catalogue();
-  let toolboxes = createToolboxes(listed, deps.logger);
+  let toolboxes = createBoth(listed, deps.logger);
   /** By the id of the bundle. */
   const endpoints = new Map<string, Endpoint>();
 
@@ -54,12 +56,12 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   }
 
   return {
-    openPlugins(bundleId, { choice, tools: allowed }) {
+    openPlugins(bundleId, { choice, tools: allowed, namesFiles }) {
       const catalogue = deps.catalogue();
-      if (catalogue !== listed) toolboxes = createToolboxes(catalogue, deps.logger);
+      if (catalogue !== listed) toolboxes = createBoth(catalogue, deps.logger);
       listed = catalogue;
       const isLimited = allowed !== null;
-      const tools = chooseTools(permittedTo(allowed, toolboxes), bundleId, { choice, toolsets, isLimited });
+      const tools = chooseTools(permittedTo(allowed, toolboxes(namesFiles)), bundleId, { choice, toolsets, isLimited });
       // An endpoint of one bundle has no knowledge tools.
       const own = bundleId === undefined ? deps : { ...deps, knowledge: null };
       const endpoint = endpointOf(bundleId ?? everything, own);
@@ -80,6 +82,18 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     async close() {
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },
+  };
+}
+
+/** The toolboxes for callers who can name stored files in arguments, and for others; each created at its first use. */
+function createBoth(catalogue: ToolCatalogue, logger: EndpointDeps['logger']): (namesFiles: boolean) => Toolboxes {
+  const { bundles, withoutFiles } = catalogue;
+  const created = new Map<boolean, Toolboxes>();
+  return (namesFiles) => {
+    const { describePlugin } = namesFiles ? catalogue : withoutFiles;
+    const toolboxes = created.get(namesFiles) ?? createToolboxes({ bundles, describePlugin }, logger);
+    created.set(namesFiles, toolboxes);
+    return toolboxes;
   };
 }
 

@@ -9,7 +9,7 @@ import { createUnstoredMedia, describeUnstored } from './unstored-media.ts';
 /** How the media of a run that has just ended are read. */
 export interface ReadMedia {
   /** Undefined when the artifact is gone. */
-  readonly readArtifact: (artifactId: string) => Promise<Buffer | undefined>;
+  readonly readArtifact: (artifact: OutputArtifact) => Promise<Buffer | undefined>;
   /** Converts an SVG picture; undefined when it cannot be converted. */
   readonly toPng: (svg: Uint8Array) => Promise<Uint8Array | undefined>;
   /** Whether this process stores outputs of plugins. */
@@ -60,9 +60,10 @@ export async function readContents(
   });
   const inline = new Set(found.map(({ path }) => path));
   const stored = distinct(artifacts);
-  for (const { artifact_id: id, media_type: type, bytes } of stored.filter(({ path }) => !inline.has(path))) {
+  for (const artifact of stored.filter(({ path }) => !inline.has(path))) {
+    const { media_type: type, bytes } = artifact;
     if (!shown.fits(type, bytes)) continue;
-    const content = await readArtifact(id);
+    const content = await readArtifact(artifact);
     if (content !== undefined) shown.add(type, content);
   }
   const passed = passOn(contentsOf({ data, contents: beside }), { shown, isFound: (path) => inline.has(path) });
@@ -173,7 +174,8 @@ function createShownMedia() {
 }
 
 function distinct(artifacts: readonly OutputArtifact[]): OutputArtifact[] {
-  return [...new Map(artifacts.map((artifact) => [artifact.artifact_id, artifact])).values()];
+  // Artifacts of a run without a key have no id.
+  return [...new Map(artifacts.map((artifact) => [artifact.file_url, artifact])).values()];
 }
 
 export function linkTo(artifact: Artifact): ContentBlock {

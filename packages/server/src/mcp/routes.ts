@@ -9,7 +9,7 @@ import { Problem } from '../kernel/problem.ts';
 import type { McpAnswer } from './answer-batch.ts';
 import { maxBatch } from './batch-limits.ts';
 import type { McpRequest } from './endpoint.ts';
-import type { AnswerRequest, Endpoints } from './endpoints.ts';
+import type { AnswerRequest, AskedTools, Endpoints } from './endpoints.ts';
 import { type Choice, checkParameters, readChoice } from './toolsets/choice.ts';
 
 /** The part that is created at the first request. Its library is loaded when the service starts. */
@@ -74,16 +74,14 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       return reply.code(400).send(rpcError(-32700, `Parse error: ${message}`));
     });
     scope.post('/mcp', { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
-      answer({ request, reply }, (all, caller) =>
-        all.openPlugins(undefined, { choice: choiceOf(request), tools: caller?.tools ?? null }),
-      ),
+      answer({ request, reply }, (all, caller) => all.openPlugins(undefined, askedBy(request, caller))),
     );
     scope.post<{ Params: { bundle_id: string } }>(
       '/mcp/:bundle_id',
       { onRequest: [guardHosts, guard.checkPlugins] },
       async (request, reply) =>
         answer({ request, reply }, (all, caller) =>
-          all.openPlugins(request.params.bundle_id, { choice: choiceOf(request), tools: caller?.tools ?? null }),
+          all.openPlugins(request.params.bundle_id, askedBy(request, caller)),
         ),
     );
     scope.post<{ Params: { collection_id: string } }>(
@@ -115,6 +113,11 @@ const otherParameters = Object.keys(McpQuery.properties);
 
 function choiceOf({ query }: { readonly query: unknown }): Choice {
   return readChoice(Object(query), otherParameters);
+}
+
+function askedBy(request: { readonly query: unknown }, caller: Caller | undefined): AskedTools {
+  const namesFiles = caller?.scopes.has('files') === true;
+  return { choice: choiceOf(request), tools: caller?.tools ?? null, namesFiles };
 }
 
 interface McpExchange {

@@ -43,6 +43,10 @@ export interface Toolboxes {
   readonly ofBundle: ReadonlyMap<string, Toolbox>;
 }
 
+/** The part of a catalogue that tools are created from. */
+export type ToolCatalogue = Pick<Catalogue, 'bundles' | 'describePlugin'> & {
+  readonly withoutFiles: Pick<Catalogue, 'describePlugin'>;
+};
 type ToolSource = Pick<Catalogue, 'bundles' | 'describePlugin'>;
 type Define = (plugin: CompiledPlugin, name: string) => Tool;
 

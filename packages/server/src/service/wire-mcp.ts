@@ -1,6 +1,5 @@
 import type { Static, TSchema } from 'typebox';
 import { createPluginsGuard, type PluginsGuard } from '../access/authentication.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { PluginSearch } from '../catalogue/plugin-search.ts';
 import { type CheckSite, createCheckSite } from '../http/allowed-hosts.ts';
 import type { App } from '../http/app.ts';
@@ -45,7 +44,7 @@ const loadLibrary = once(async () => ({
 }));
 
 export interface SharedMcpDeps extends Pick<EndpointsDeps, 'callTool'> {
-  readonly catalogue: () => Pick<Catalogue, 'bundles' | 'describePlugin'>;
+  readonly catalogue: EndpointsDeps['catalogue'];
   readonly search: PluginSearch;
   readonly findProfiles: FindProfiles;
   /** Null when this process serves no collections. */
@@ -97,7 +96,8 @@ export function shareKnowledge(context: ServiceContext, store: KnowledgeStore): 
   const describe = () => {
     throw new Error('there are no plugins to describe');
   };
-  const empty = { bundles: new Map(), describePlugin: describe, describeBundle: describe };
+  const lists = { describePlugin: describe };
+  const empty = { bundles: new Map(), ...lists, describeBundle: describe, withoutFiles: lists };
   const catalogue = () => empty;
   const findProfiles = async () => new Map();
   return shareMcp(context, { store, catalogue, callTool, search: createPluginSearch(catalogue), findProfiles });

@@ -69,7 +69,7 @@ export async function openPluginsAddress(
   });
   const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
   const search = createPluginSearch(catalogue);
-  catalogueRoutes(app, { catalogue, search, onRequest: guard.check });
+  catalogueRoutes(app, { catalogue, search, onRequest: guard.check, namesFiles: guard.namesFiles });
   const profiles = openProfiles(context, { catalogue, encrypter });
   credentialProfileRoutes(app, { profiles, guard });
   const resolveCredentials = profiles.resolve;
@@ -90,7 +90,7 @@ export async function openPluginsAddress(
     basePathOf: basePath,
   });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
-  if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, onRequest, projectOf });
+  if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, guard });
   const svgConverter = openSvgConverter({ logger: context.logger, metrics: context.registry });
   context.resources.defer(() => svgConverter.close());
   const store = artifacts?.store ?? null;

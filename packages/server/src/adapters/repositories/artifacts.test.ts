@@ -138,11 +138,14 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     await store.keep([content('one'), content('two')], owner);
     const [anonymous] = (await store.keep([content('three')], { ...owner, projectId: '-', keyId: null })) ?? [];
     assert.ok(anonymous);
+    const [recovered] = (await store.keep([content('one')], { ...owner, keyId: null })) ?? [];
+    assert.match(recovered?.artifact_id ?? '', /^arti/, 'a recovered run has no key, but a project');
     assert.equal(await sweep(), 0);
     await database.write.deleteFrom('project').where('id', '=', 'p').execute();
-    assert.equal(await sweep(), 2);
+    assert.equal(await sweep(), 3);
     assert.deepEqual([await count(), await files.bytesKept('p')], [1, 0]);
-    assert.equal((await store.get('-', anonymous.artifact_id)).bytes, 5);
+    assert.equal(anonymous.artifact_id, '', 'without a key there is no id');
+    assert.equal((await store.get('-', store.idOf(anonymous))).bytes, 5);
     assert.deepEqual((await check()).faults, []);
   });
 

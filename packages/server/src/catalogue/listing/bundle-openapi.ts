@@ -9,6 +9,7 @@ import { pluginRecord } from './plugin-record.ts';
 export interface BundleOpenApi {
   readonly bundle: CompiledBundle;
   readonly language: string;
+  readonly namesFiles: boolean;
   /** The URL under which clients reach this address. */
   readonly publicUrl: string;
 }
@@ -24,8 +25,9 @@ const credentialsHeader = 'X-Plugin-Credentials';
  * Describes a bundle as an OpenAPI 3.1 document with one operation for each plugin. The request body is the input and the response
  * is the output. Yields the JSON text in pieces, one for each plugin.
  */
-export function* describeBundleAsOpenApi({ bundle, language, publicUrl }: BundleOpenApi): Generator<string> {
+export function* describeBundleAsOpenApi({ bundle, publicUrl, ...options }: BundleOpenApi): Generator<string> {
   const { id, manifest, plugins } = bundle;
+  const { language } = options;
   const schemas: Record<string, unknown> = { Error: { ...ErrorAnswer } };
   const schema = manifest.credentials_schema;
   const head = {
@@ -42,7 +44,7 @@ export function* describeBundleAsOpenApi({ bundle, language, publicUrl }: Bundle
   let comma = '';
   for (const plugin of plugins.values()) {
     const path = `/v1/bundles/${id}/plugins/${plugin.id}/execute`;
-    const record = pluginRecord(id, plugin.manifest, language);
+    const record = pluginRecord(id, plugin.manifest, options);
     yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ post: operation(record, schemas) })}`;
     comma = ',';
   }

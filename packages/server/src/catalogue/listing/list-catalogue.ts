@@ -1,12 +1,12 @@
 import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
 import { successEnvelope } from '../../kernel/envelope.ts';
 import { createJsonCache, type JsonCache } from '../../kernel/json/json-cache.ts';
-import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
+import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
 import { describeBundleAsOpenApi } from './bundle-openapi.ts';
 import { listOf } from './list-of.ts';
-import { pluginRecord } from './plugin-record.ts';
+import { pluginRecord, type RecordOptions } from './plugin-record.ts';
 
 export interface ListingDeps {
   readonly bundles: ReadonlyMap<string, CompiledBundle>;
@@ -19,24 +19,38 @@ export interface ListingDeps {
   readonly lists?: JsonCache;
 }
 
-type ListDeps = Pick<
-  Catalogue,
-  | 'describeBundle'
-  | 'describePlugin'
-  | 'definePlugin'
-  | 'bundleList'
-  | 'pluginList'
-  | 'definitionList'
-  | 'bundleDetail'
-  | 'bundleOpenApi'
-  | 'pluginDetail'
->;
+type Listing = PluginLists & Pick<Catalogue, 'describeBundle' | 'bundleList' | 'withoutFiles'>;
 
 /** Builds the lists of the catalogue. Each is built at its first request, once per language that occurs in the texts. */
-export function createListing(deps: ListingDeps): ListDeps {
-  const { bundles, resolveLanguage, iconUrl, publicUrl } = deps;
+export function createListing(deps: ListingDeps): Listing {
+  const { bundles, resolveLanguage, iconUrl } = deps;
   const lists = deps.lists ?? createJsonCache();
-  const bundle = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
+  const describe = (item: CompiledBundle, language: string) => bundleIn(item, { language, icon: iconUrl(item.id) });
+  const options = { ...deps, lists, describe };
+  return {
+    describeBundle: (item, requested) => describe(item, resolveLanguage(requested)),
+    async bundleList(requested) {
+      const language = resolveLanguage(requested);
+      return await lists.get(`${language} bundles`, () =>
+        listOf([...bundles.values()], (item) => describe(item, language)),
+      );
+    },
+    ...createPluginLists(options, true),
+    withoutFiles: createPluginLists(options, false),
+  };
+}
+
+interface PluginListsDeps extends ListingDeps {
+  readonly lists: JsonCache;
+  readonly describe: (bundle: CompiledBundle, language: string) => Bundle;
+}
+
+function createPluginLists(deps: PluginListsDeps, namesFiles: boolean): PluginLists {
+  const { bundles, resolveLanguage, publicUrl, describe } = deps;
+  const lists: JsonCache = {
+    get: (name, pieces) => deps.lists.get(namesFiles ? name : `${name} without files`, pieces),
+  };
+  const optionsIn = (language: string) => ({ language, namesFiles });
   /** Undefined for an unknown bundle. */
   const chosen = (bundleId: string | undefined) => {
     if (bundleId === undefined) return [...bundles.values()];
@@ -45,21 +59,14 @@ export function createListing(deps: ListingDeps): ListDeps {
   };
 
   return {
-    describeBundle: (item, requested) => bundle(item, resolveLanguage(requested)),
-    describePlugin: (plugin, requested) => pluginIn(plugin, resolveLanguage(requested)),
-    definePlugin: (plugin, format, requested) => defineIn(plugin, format, resolveLanguage(requested)),
-    async bundleList(requested) {
-      const language = resolveLanguage(requested);
-      return await lists.get(`${language} bundles`, () =>
-        listOf([...bundles.values()], (item) => bundle(item, language)),
-      );
-    },
+    describePlugin: (plugin, requested) => pluginIn(plugin, optionsIn(resolveLanguage(requested))),
+    definePlugin: (plugin, format, requested) => defineIn(plugin, format, optionsIn(resolveLanguage(requested))),
     async pluginList(bundleId, requested) {
       const language = resolveLanguage(requested);
       const items = chosen(bundleId);
       if (items === undefined) return undefined;
       return await lists.get(`${language} plugins ${bundleId ?? ''}`, () =>
-        listOf(pluginsOf(items), (plugin) => pluginIn(plugin, language)),
+        listOf(pluginsOf(items), (plugin) => pluginIn(plugin, optionsIn(language))),
       );
     },
     async definitionList(format, bundleId, requested) {
@@ -67,7 +74,7 @@ export function createListing(deps: ListingDeps): ListDeps {
       const items = chosen(bundleId);
       if (items === undefined) return undefined;
       return await lists.get(`${language} ${format} ${bundleId ?? ''}`, () =>
-        listOf(pluginsOf(items), (plugin) => defineIn(plugin, format, language)),
+        listOf(pluginsOf(items), (plugin) => defineIn(plugin, format, optionsIn(language))),
       );
     },
     async bundleOpenApi(bundleId, requested) {
@@ -75,7 +82,7 @@ export function createListing(deps: ListingDeps): ListDeps {
       const found = bundles.get(bundleId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} openapi ${bundleId}`, () =>
-        describeBundleAsOpenApi({ bundle: found, language, publicUrl }),
+        describeBundleAsOpenApi({ bundle: found, ...optionsIn(language), publicUrl }),
       );
     },
     async bundleDetail(bundleId, requested) {
@@ -83,7 +90,9 @@ export function createListing(deps: ListingDeps): ListDeps {
       const found = bundles.get(bundleId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} bundle ${bundleId}`, () =>
-        listOf(pluginsOf([found]), (plugin) => pluginIn(plugin, language), { bundle: bundle(found, language) }),
+        listOf(pluginsOf([found]), (plugin) => pluginIn(plugin, optionsIn(language)), {
+          bundle: describe(found, language),
+        }),
       );
     },
     async pluginDetail(bundleId, pluginId, requested) {
@@ -91,7 +100,7 @@ export function createListing(deps: ListingDeps): ListDeps {
       const found = bundles.get(bundleId)?.plugins.get(pluginId);
       if (found === undefined) return undefined;
       return await lists.get(`${language} plugin ${bundleId} ${pluginId}`, () => [
-        JSON.stringify(successEnvelope(pluginIn(found, language))),
+        JSON.stringify(successEnvelope(pluginIn(found, optionsIn(language)))),
       ]);
     },
   };
@@ -124,13 +133,13 @@ function bundleIn(
   } satisfies Bundle;
 }
 
-function pluginIn({ bundle, manifest }: CompiledPlugin, language: string) {
-  return pluginRecord(bundle.id, manifest, language);
+function pluginIn({ bundle, manifest }: CompiledPlugin, options: RecordOptions) {
+  return pluginRecord(bundle.id, manifest, options);
 }
 
-function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, language: string) {
+function defineIn(plugin: CompiledPlugin, format: DefinitionFormat, options: RecordOptions) {
   const reachesOut = plugin.bundle.callsOut;
-  const { definition, losses } = functionFormats[format]({ plugin: pluginIn(plugin, language), reachesOut });
+  const { definition, losses } = functionFormats[format]({ plugin: pluginIn(plugin, options), reachesOut });
   // The clients of TaskingAI read the records directly, so they have no envelope.
   if (format === 'taskingai') return { ...definition, losses };
   return { object: 'PluginDefinition', bundle_id: plugin.bundle.id, plugin_id: plugin.id, format, definition, losses };

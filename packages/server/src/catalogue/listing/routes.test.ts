@@ -31,6 +31,7 @@ async function openApp(t: TestContext, files: Files = goodFiles) {
           .flatMap(({ plugins }) => [...plugins.values()])
           .filter(({ id }) => id.includes(question)),
     },
+    namesFiles: ({ headers: sent }) => sent['x-scope'] === 'files',
     onRequest: async (request) => {
       if (request.headers.authorization !== headers.authorization) {
         throw new Problem('APIKEY_VALIDATION_FAILED', 'The key is missing.');

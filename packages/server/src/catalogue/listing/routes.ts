@@ -15,7 +15,7 @@ import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { CachedJson } from '../../kernel/json/json-cache.ts';
 import type { Problem } from '../../kernel/problem.ts';
-import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
+import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
 import { fallbackLanguage } from '../manifest/languages.ts';
 import type { PluginSearch } from '../plugin-search.ts';
 import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
@@ -28,6 +28,13 @@ export interface CatalogueRoutesDeps {
   readonly search: PluginSearch;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
+  /** Whether the key of a request can name stored files. */
+  readonly namesFiles: (request: FastifyRequest) => boolean;
+}
+
+/** Describes plugins as the caller of a request can use them. */
+function listsFor(request: FastifyRequest, { catalogue, namesFiles }: CatalogueRoutesDeps): PluginLists {
+  return namesFiles(request) ? catalogue() : catalogue().withoutFiles;
 }
 
 /** The forms a list of plugins can have. */
@@ -60,7 +67,8 @@ export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
   iconRoute(app, deps);
 }
 
-function bundleRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoutesDeps): void {
+function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  const { catalogue, search, onRequest } = deps;
   app.get(
     '/v1/bundles',
     {
@@ -94,14 +102,15 @@ function bundleRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoute
     },
     async (request, reply) => {
       const { bundle_id } = request.params;
-      const prepared = await catalogue().bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+      const prepared = await listsFor(request, deps).bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
       if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
       return sendJson(request, reply, prepared);
     },
   );
 }
 
-function pluginRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoutesDeps): void {
+function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  const { catalogue, search, onRequest } = deps;
   app.get(
     '/v1/plugins',
     {
@@ -117,16 +126,17 @@ function pluginRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoute
       checkQuestion(q);
       const isDefinition = isDefinitionFormat(format);
       if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
+      const lists = listsFor(request, deps);
       if (wantsPage(request.query)) {
-        const { describePlugin, definePlugin } = catalogue();
+        const { describePlugin, definePlugin } = lists;
         const describe = (plugin: CompiledPlugin) =>
           isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
         const items = await findPlugins({ catalogue: catalogue(), search }, { q, bundle_id });
         return sendJson(request, reply, await buildPage(items, page, { kind: 'plugin', idOf: pluginIdOf, describe }));
       }
       const prepared = isDefinition
-        ? await catalogue().definitionList(format, bundle_id, language)
-        : await catalogue().pluginList(bundle_id, language);
+        ? await lists.definitionList(format, bundle_id, language)
+        : await lists.pluginList(bundle_id, language);
       // Only a bundle id can be unknown.
       if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id ?? '');
       return sendJson(request, reply, prepared);
@@ -145,7 +155,11 @@ function pluginRoutes(app: App, { catalogue, search, onRequest }: CatalogueRoute
     },
     async (request, reply) => {
       const { bundle_id, plugin_id } = request.params;
-      const prepared = await catalogue().pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
+      const prepared = await listsFor(request, deps).pluginDetail(
+        bundle_id,
+        plugin_id,
+        request.query.lang ?? fallbackLanguage,
+      );
       if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
       return sendJson(request, reply, prepared);
     },
@@ -172,7 +186,8 @@ function isDefinitionFormat(format: string): format is DefinitionFormat {
   return definitionFormats.some((known) => known === format);
 }
 
-function openApiRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+function openApiRoute(app: App, deps: CatalogueRoutesDeps): void {
+  const { catalogue, onRequest } = deps;
   app.get(
     '/v1/bundles/:bundle_id/openapi.json',
     {
@@ -186,7 +201,7 @@ function openApiRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): 
     },
     async (request, reply) => {
       const { bundle_id } = request.params;
-      const prepared = await catalogue().bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
+      const prepared = await listsFor(request, deps).bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
       if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
       return sendJson(request, reply, prepared);
     },

@@ -83,7 +83,7 @@ export function packBundle({ folder, manifest, plugins, icon }: BundleSource, ke
 }
 
 function describePlugin(bundle: BundleManifest, manifest: PluginManifest, handlerPath: string | null) {
-  const plugin = pluginRecord(bundle.id, manifest, fallbackLanguage);
+  const plugin = pluginRecord(bundle.id, manifest, { language: fallbackLanguage, namesFiles: true });
   const reachesOut = leavesHosts(bundle) || declaredHosts(bundle).length > 0;
   const losesMuch = (format: DefinitionFormat) =>
     functionFormats[format]({ plugin, reachesOut }).losses.some(({ kind }) => kind === 'unsupported');

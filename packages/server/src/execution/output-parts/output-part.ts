@@ -30,7 +30,10 @@ export const outputPartLimits = {
   largeText: 64 * 1024,
 } as const;
 
-/** Returns the text that replaces a stored part in an output. The prefix stays, because the schema of the output may require it. */
-export function placeholderOf({ prefix }: Pick<OutputPart, 'prefix'>, artifactId: string): string {
-  return `${prefix}artifact:${artifactId}`;
+/**
+ * Returns the text that replaces a stored part in an output. The prefix stays, because the schema of the output may require it.
+ * @param artifactId empty for a caller without a key, who cannot use it
+ */
+export function placeholderOf({ prefix, mediaType, bytes }: OutputPart, artifactId: string): string {
+  return prefix + (artifactId === '' ? `(${mediaType}, ${bytes.length} bytes)` : `artifact:${artifactId}`);
 }
