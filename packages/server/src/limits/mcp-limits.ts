@@ -1,4 +1,5 @@
 import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
+import { maxTextCharacters } from '../mcp/call-result.ts';
 import { mediaLimits } from '../mcp/result-contents.ts';
 import { maxChosenNames } from '../mcp/toolsets/choice.ts';
 import { maxListedTools, toolsPerPage } from '../mcp/toolsets/page.ts';
@@ -54,6 +55,12 @@ export const mcpLimits = {
     unit: 'items',
     value: () => toolSearchLimits.ranked,
     above: 'The last answer has no `next_cursor`.',
+  },
+  mcp_result_text_characters: {
+    bounds: 'the JSON text of an output over MCP that is structured content too',
+    unit: 'characters',
+    value: () => maxTextCharacters,
+    above: 'The text is cut, with a note. The structured content is complete.',
   },
   mcp_result_media: {
     bounds: 'pictures and sounds in one result over MCP, and embedded resources of an imported server',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { Problem } from '../kernel/problem.ts';
-import { resultOfProblem, resultOfRun } from './call-result.ts';
+import { maxTextCharacters, resultOfProblem, resultOfRun } from './call-result.ts';
 import type { ReadMedia } from './result-contents.ts';
 
 const run = (data: unknown, more: Partial<ExecuteResult> = {}): ExecuteResult => ({
@@ -154,6 +154,32 @@ test('an SVG picture is converted once, also a stored one; beside a picture, or 
   ]);
   assert.equal(converted.length, 2);
   assert.deepEqual(await typesOf({ url: svgUrl }, { ...read, toPng: absent }), ['text', 'resource_link']);
+});
+
+test('the limit mcp_result_text_characters: a large output is sent once, and its text is cut with a note', async () => {
+  const outputOf = (characters: number) => ({ text: 'x'.repeat(characters - '{"text":""}'.length) });
+  const at = outputOf(maxTextCharacters);
+  const whole = [{ type: 'text', text: JSON.stringify(at) }];
+  assert.deepEqual((await resultOfRun(run(at), nothing)).content, whole);
+  const large = outputOf(900_000);
+  const { content, structuredContent, isError } = await resultOfRun(run(large), nothing);
+  assert.deepEqual([structuredContent, isError], [large, undefined]);
+  const [text, note, ...others] = content;
+  assert.deepEqual(text, { type: 'text', text: JSON.stringify(large).slice(0, maxTextCharacters) });
+  assert.match(
+    note?.type === 'text' ? note.text : '',
+    /^The output has 900000 characters .* first 65536; structuredContent holds all/,
+  );
+  assert.deepEqual(others, []);
+  // A surrogate pair that is cut stays valid Unicode.
+  const emoji = { text: `${'x'.repeat(maxTextCharacters - 10)}${'😀'.repeat(10)}` };
+  const [cut] = (await resultOfRun(run(emoji), nothing)).content;
+  assert.ok(cut?.type === 'text' && cut.text.isWellFormed());
+  // A client that does not read structured content, and a result without it, get all of the text.
+  const old = await resultOfRun(run(large), nothing, { readsStructure: false });
+  assert.deepEqual(old.content, [{ type: 'text', text: JSON.stringify(large) }]);
+  const drifted = await resultOfRun(run([large]), nothing);
+  assert.deepEqual(drifted.content.at(-1), { type: 'text', text: JSON.stringify([large]) });
 });
 
 test('an output that is stored whole is a link, with a note that the plugin ran', async () => {

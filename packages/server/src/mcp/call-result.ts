@@ -8,18 +8,45 @@ import { linkTo, type ReadMedia, readContents } from './result-contents.ts';
 
 const maxDetails = 10;
 
+/** The maximum number of characters of the JSON text of an output that a client has as structured content too. */
+export const maxTextCharacters = 64 * 1024;
+
+export interface ResultOptions {
+  /**
+   * Whether the client knows structured content. The specification asks for the text only for other clients, and a large output
+   * would be sent twice.
+   */
+  readonly readsStructure: boolean;
+}
+
 /** The result of a successful run: the output as structured content and as JSON text, both without media, and the media. */
-export async function resultOfRun(result: ExecuteResult, read: ReadMedia): Promise<CallToolResult> {
+export async function resultOfRun(
+  result: ExecuteResult,
+  read: ReadMedia,
+  { readsStructure }: ResultOptions = { readsStructure: true },
+): Promise<CallToolResult> {
   const { run_id, duration_ms, output_violations, artifacts = [] } = result;
   const { data, contents } = await readContents(result, read);
-  const text: ContentBlock = { type: 'text', text: JSON.stringify(data) ?? 'null' };
+  const text = { type: 'text' as const, text: JSON.stringify(data) ?? 'null' };
   const _meta = { [metaKeys.run]: { run_id, duration_ms } };
   if (artifacts.some(({ path }) => path === '')) return { isError: true, content: [storedWhole, ...contents], _meta };
   if (output_violations === undefined && isJsonObject(data)) {
-    return { content: [text, ...contents], structuredContent: data, _meta };
+    const texts = readsStructure ? shorten(text) : [text];
+    return { content: [...texts, ...contents], structuredContent: data, _meta };
   }
   const drifted = driftedResult(text, { ..._meta, [metaKeys.outputViolations]: output_violations ?? [] });
   return { ...drifted, content: [...drifted.content, ...contents] };
+}
+
+/** Cuts the text of a large output, with a note that says where all of it is. */
+function shorten(block: { readonly type: 'text'; readonly text: string }): ContentBlock[] {
+  const { text } = block;
+  if (text.length <= maxTextCharacters) return [block];
+  const note = `The output has ${text.length} characters as JSON. The text above holds the first ${maxTextCharacters}; structuredContent holds all of them. Do not run the plugin again.`;
+  return [
+    { type: 'text', text: text.slice(0, maxTextCharacters).toWellFormed() },
+    { type: 'text', text: note },
+  ];
 }
 
 /** Marked as an error, because clients drop other results without the declared structure. */

@@ -85,16 +85,27 @@ export function createCallTool(deps: CallToolDeps): CallTool {
       checkCredentialBounds(credentials);
       const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials };
       const owner = { projectId: call.projectId, keyId: call.keyId ?? null };
-      return await resultOfRun(await run(request, call), {
-        readArtifact: (artifact) => readArtifact(call.projectId, artifact),
-        toPng: (svg) => svgConverter.toPng(svg, owner, call.signal),
-        storesArtifacts: artifacts !== null,
-      });
+      return await resultOfRun(
+        await run(request, call),
+        {
+          readArtifact: (artifact) => readArtifact(call.projectId, artifact),
+          toPng: (svg) => svgConverter.toPng(svg, owner, call.signal),
+          storesArtifacts: artifacts !== null,
+        },
+        { readsStructure: readsStructure(call) },
+      );
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return resultOfProblem(error, hintFor(error, plugin.bundle));
     }
   };
+}
+
+/** The first revision with structured content. Clients of earlier revisions do not send the header. */
+const structureSince = '2025-06-18';
+
+function readsStructure({ headerOf }: ToolCall): boolean {
+  return (headerOf('mcp-protocol-version') ?? '') >= structureSince;
 }
 
 /** A key that is not a string is malformed rather than absent, because the caller relies on it. */
