@@ -31,6 +31,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     part: 'power cuts, SQLite',
     how: 'after the power cut, the same key and content get another file or 409 instead of the acknowledged answer',
   },
+  {
+    bug: 'a commit of SQLite does not sync the log (`synchronous = normal`)',
+    part: 'power cuts, search index',
+    how: '87 findings in 28 states: chunks of acknowledged commits are missing, and deleted collections can be read',
+  },
 ];
 
 /** Bugs that let one request hold the service. The part with amplifying payloads found them. */

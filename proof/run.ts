@@ -21,13 +21,14 @@ import { slowPeers } from './hostile/slow-peers.ts';
 import { repeatedKills } from './kills/repeated-kills.ts';
 import { clusterPowerCuts } from './postgres/cluster-power-cuts.ts';
 import { lineFaults } from './postgres/line-faults.ts';
+import { indexPowerCuts } from './power/index-power-cuts.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
 import { countFailed, type PartOptions, type PartReport, printReport, type Report } from './report.ts';
 import { createRandom } from './support/random.ts';
 
 type Part = (options: PartOptions) => Promise<PartReport>;
 const parts: Readonly<Record<string, readonly Part[]>> = {
-  power: [storePowerCuts, clusterPowerCuts],
+  power: [storePowerCuts, indexPowerCuts, clusterPowerCuts],
   faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
   hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, slowPeers],

@@ -17,6 +17,9 @@ export interface CheckedStore {
   readonly comparisons: number;
 }
 
+/** Milliseconds after which the background work counts as stuck. It takes about a second. */
+const workEndsWithin = 60_000;
+
 /**
  * Opens what a process has left, and compares the indexes with the chunks: at once, and again after the background work
  * and further changes. Then no part of a deleted collection or of an interrupted merge may be left.
@@ -34,7 +37,11 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
     const sweeps = swept.map((id) => sweep(database, id));
     for (let n = 0; n < 5; n++) await collection.changeSomehow();
     await Promise.all(sweeps);
-    await until(async () => !(await findWork(database)));
+    const latest = performance.now() + workEndsWithin;
+    await until(async () => {
+      assert.ok(performance.now() < latest, 'the background work on the index does not end');
+      return !(await findWork(database));
+    });
 
     assert.deepEqual(await database.searchIndex.check(database.read, store.kept), []);
     comparisons += await collection.compare();
