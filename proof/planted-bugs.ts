@@ -41,7 +41,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 /** Bugs that let one request hold the service. The part with amplifying payloads found them. */
 export const plantedHolds: readonly PlantedBug[] = [
   {
-    bug: 'a regular expression in which a backslash matches two branches reads quoted names of parts',
+    bug: 'quoted names of parts are read by a regular expression in which two branches match a backslash',
     part: 'multipart: 64 backslashes in a file name without an end',
     how: 'no answer: the event loop was blocked until the process was ended after 8 s',
   },

@@ -46,7 +46,7 @@ export async function loadSet(client: Quartermaster, set: RetrievalSet): Promise
   const { collection_id: collection } = await client.collections.create({ name: set });
   const documents = linesOf(set, 'docs.jsonl').map((line) => JSON.parse(line) as Line);
   await each(documents, async ({ _id, text }) => {
-    // Makes one chunk per document.
+    // Creates one chunk for each document.
     const text_splitter = { type: 'token', chunk_size: 1000, chunk_overlap: 0 } as const;
     const created = await client.records.create(collection, {
       type: 'text',

@@ -87,7 +87,7 @@ function refuseDamage(folder, group) {
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   refuse(
     `npm has left packages incomplete or of another version: ${join(folder, first)}${more}. Run the same command again; ` +
-      'it installs all packages anew.',
+      'it installs all packages from scratch.',
   );
 }
 

@@ -13,7 +13,7 @@ export function mcpCommand(): Command {
   return new Command('mcp')
     .argument('[bundle]', 'id of the bundle whose tools to serve (default: all bundles)')
     .description('serve MCP on standard input and output for clients without HTTP; requires a running service')
-    .option('--url <url>', 'plugins address of the service (default: the login, or from the settings)')
+    .option('--url <url>', 'plugins address of the service (default: that of the login, otherwise of the settings)')
     .option('--key-file <path>', 'file with an API key (default: that of the login)')
     .option('--tools <names>', 'serve these tools, separated by commas, or `all` to list every tool')
     .option(

@@ -5,7 +5,7 @@ import { isNode, nameOf, readSource, type SourceFile, type SyntaxNode, type Visi
 
 export type MessageKind =
   | ('problem' | 'outcome' | 'error' | 'output' | 'log' | 'setting')
-  // In `setup` are the texts of the scripts that install packages, in `manifest` the errors of bundles.
+  // `setup` stands for the scripts that install packages, `manifest` for the errors of bundles.
   | ('setup' | 'banner' | 'manifest' | 'report' | 'doctor' | 'reason');
 
 /** A text that a user can see, and the place in the code that creates it. */

@@ -98,6 +98,6 @@ function warningOf(end: EmbeddingEnd, pending: number): string {
     case 'unavailable':
       return `${words} for now: ${end.message}. They are embedded when it works again.`;
     case 'other_model':
-      return `${words}: the collection was embedded by another model; embed it anew.`;
+      return `${words}: the collection was embedded by another model. Embed it again.`;
   }
 }

@@ -10,7 +10,7 @@ export interface ProblemOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Logged, but not sent. */
   readonly cause?: unknown;
-  /** Whether the machine failed. The response is then logged as an error, whatever its status. */
+  /** Whether the service or its machine failed. The response is then logged as an error, whatever its status. */
   readonly isFault?: true;
   /** The code that throws the problem has already logged it, so the request log does not repeat it. */
   readonly isLogged?: true;

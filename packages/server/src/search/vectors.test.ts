@@ -181,7 +181,7 @@ test('another model is detected, is not mixed with the first, and replaces it on
   assert.equal(await state(), 'other_model');
   const created = await record(first.collectionId, { content: 'Black tea from Assam.' });
   assert.deepEqual(created.report.embedding, { model: 'two', chunks: 0, pending: 1, refused: 0 });
-  assert.match(created.report.warnings.at(-1), /another model; embed it anew/);
+  assert.match(created.report.warnings.at(-1), /another model\. Embed it again\./);
   assert.deepEqual(
     (await find('tea')).map((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector),
     [null, null],

@@ -68,7 +68,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
   const basePath = basePathOf(config.publicFilesUrl);
   await collectOpenApi(app, {
     title: 'Quartermaster: files',
-    description: 'Stores files, and the collections of records that are created from them and searched.',
+    description: 'Stores files, and creates searchable collections of records from them.',
     address: 'FILES',
     version,
     serverUrl: basePath === '' ? null : config.publicFilesUrl,

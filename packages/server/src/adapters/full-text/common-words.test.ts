@@ -21,5 +21,5 @@ test('counts stay cached until the collection changes, is dropped, or is evicted
 
   const full = common.of('c', statistics).set('a', 1).set('b', 2);
   assert.equal(full.size >= 2, true);
-  assert.equal(common.of('c', statistics).size, 0, 'begins anew when it is full');
+  assert.equal(common.of('c', statistics).size, 0, 'it is emptied when it is full');
 });

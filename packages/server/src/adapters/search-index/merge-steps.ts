@@ -14,7 +14,7 @@ export interface MergeStep {
   readonly merged: MergedSegment | null;
 }
 
-/** Merges segments in a thread, one step at a time. A new start gives up the merge before. */
+/** Merges segments in a thread, one step at a time. A new start abandons the merge in progress. */
 export interface MergeSteps {
   start(parts: MergeParts): void;
   /** Returns at least `pages` further pages, or the last ones. */

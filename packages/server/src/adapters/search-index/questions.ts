@@ -63,7 +63,7 @@ export function createQuestions(statements: ThreadStatements): Questions {
   };
 }
 
-/** The deadline of a question has passed, or its client has disconnected. Nobody reads the answer. */
+/** The deadline of a question has passed, or its client has disconnected. Its answer is not needed. */
 class QuestionEnded extends Error {
   override readonly name = 'QuestionEnded';
   constructor() {

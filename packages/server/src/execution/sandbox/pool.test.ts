@@ -166,7 +166,7 @@ test('a bundle that crashes repeatedly is paused, and another one is not', async
   assert.match(JSON.stringify(await bed.run('bad')), /6 times in a row/);
   now += 1;
   assert.deepEqual(await bed.run('bad'), { kind: 'returned', output: 'well' });
-  assert.match(JSON.stringify(await crash()), /exit code 7/, 'the count has started anew');
+  assert.match(JSON.stringify(await crash()), /exit code 7/, 'the count has started again');
 });
 
 test('close cancels running and waiting runs and leaves no process', async () => {

@@ -49,7 +49,11 @@ export function describeIdempotencyRepository(
       const later = { ...claim, heldUntil: 10_000 };
       assert.deepEqual(await repository.claim(later, 9000), { kind: 'claimed' });
       await repository.complete(answered(later));
-      assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same', 'a new answer begins anew');
+      assert.equal(
+        (await repository.compare(claim, ['print'], 10)).kind,
+        'same',
+        'a new answer has a new count of guesses',
+      );
     });
 
     test('wrong requests of other callers close an answer for them, not for the caller of the first request', async () => {

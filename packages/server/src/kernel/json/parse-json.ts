@@ -29,7 +29,10 @@ export function parseJson(text: string): unknown {
   return plain.restore(value);
 }
 
-/** For parsers that call `JSON.parse` themselves. @returns `null` when more than `most` names need an escape */
+/**
+ * Replaces the member names that need an escape, for parsers that call `JSON.parse` themselves.
+ * @returns `null` when more than `most` names need an escape
+ */
 export function withPlainNames(text: string): PlainNames;
 export function withPlainNames(text: string, most: number): PlainNames | null;
 export function withPlainNames(text: string, most = Number.POSITIVE_INFINITY): PlainNames | null {

@@ -32,7 +32,7 @@ export function describeOrphanedRuns(
     return { projectId, ids: runs.map(({ id }) => id) };
   }
 
-  /** Returns the ids of the bundle's runs that the process claimed. By default the process has that bundle. */
+  /** Claims orphaned runs as the process `owner`, which has only this bundle. Returns the ids of the bundle's runs. */
   async function claimOrphaned(owner: string, now: number, bundle: string, more: Partial<OrphanClaim> = {}) {
     const wanted = { now, limit: 1000, hasBundle: (id: string) => id === bundle, acceptedBefore: 0, ...more };
     const claimed = await repository().claimOrphaned({ owner, until: now + length }, wanted);

@@ -81,7 +81,7 @@ export async function createShortTextIndex<Item>(
         const weight = weightOfWord(word);
         weigh(best, word, weight);
         for (const related of relatedWords(word)) weigh(best, related, relatedWeight * weight);
-        // A word is as rare as its group. Otherwise a rare word for a common thing would decide alone.
+        // A word is as rare as its group of related words. Otherwise a rare synonym of a common word would decide alone.
         const rarity = Math.log(1 + (items.length - best.size + 0.5) / (best.size + 0.5));
         for (const [text, value] of best) scores.set(text, (scores.get(text) ?? 0) + rarity * value);
       }
