@@ -8,13 +8,15 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { Quartermaster } from '@quartermaster/client';
+import { commandEnvironment } from '../../../test/support/command-environment.ts';
 import { checkUrl, readKeyFile } from './connection/connection.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
 
 const main = join(import.meta.dirname, 'main.ts');
 
 function start(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: settings });
+  const env = { ...commandEnvironment, ...settings };
+  return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
 }
 
 async function run(args: readonly string[]) {

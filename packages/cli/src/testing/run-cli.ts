@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { commandEnvironment } from '../../../../test/support/command-environment.ts';
 
 const main = join(import.meta.dirname, '..', 'main.ts');
 
@@ -24,7 +25,7 @@ export interface CliRequest {
 export async function runCli(args: readonly string[], request: CliRequest): Promise<CliResult> {
   const { home, environment = {}, input = '', folder } = request;
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOME: home, ...environment },
+    env: { ...commandEnvironment, HOME: home, ...environment },
     ...(folder === undefined ? {} : { cwd: folder }),
   });
   child.stdin.on('error', () => undefined); // a command that reads no input may end first
