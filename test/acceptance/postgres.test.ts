@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { settledRecord } from '../support/client.ts';
 import { openLine } from '../support/line.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -54,7 +55,7 @@ test('[postgres] readiness reports an unavailable database, and the service reco
 
   await line.mend();
   // Requests are refused immediately until the next probe has found the database.
-  while (!(await fetch(`${service.filesUrl}/v1/ready`)).ok);
+  while (!(await fetch(`${service.filesUrl}/v1/ready`)).ok) await pause(20);
   assert.deepEqual(await ask(), []);
   assert.deepEqual((await client.files.list()).data, [file]);
   assert.equal(await service.stop(), 0);

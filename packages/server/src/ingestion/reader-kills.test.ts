@@ -17,6 +17,7 @@ import {
 } from '../collections/testing/test-collections.suite.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { children } from '../extraction/worker/testing/extractor.fixture.ts';
+import { until } from '../kernel/testing/until.ts';
 import type { CollectionServices } from '../service/collection-services.ts';
 
 /* These tests kill the process that reads documents, as the kernel does when the machine has no memory left. */
@@ -258,7 +259,7 @@ async function openKills(t: TestContext, database: Database) {
 
   async function settleAll(): Promise<void> {
     const unfinished = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
-    while ((await unfinished.execute()).length > 0) await new Promise(setImmediate);
+    await until(async () => (await unfinished.execute()).length === 0);
   }
   return { services, ingest: ingest, undisturbed, settleAll };
 }
