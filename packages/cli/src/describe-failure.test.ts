@@ -70,6 +70,9 @@ test('an error of the service names the options of the command instead of the pa
   assert.match(describe('query/bundle_id must be a string.'), /: --bundle must be a string\.$/);
   assert.match(describe('body/input_params/expression is required.'), /: input expression is required\.$/);
   assert.match(describe('body/credentials/api_key is required.'), /: credential api_key is required\.$/);
+  for (const sentence of ['GET /v1/bundles lists the bundles.', 'GET /v1/bundles/{bundle_id} lists its plugins.']) {
+    assert.match(describe(`Unknown. ${sentence}`), /: Unknown\. Run ".*quartermaster.* plugins list" to see all\.$/);
+  }
 });
 
 test('the details of an error of the service are kept for --json', () => {

@@ -46,12 +46,16 @@ function describeApiError({ code, message, status, details, requestId, retryAfte
   };
 }
 
-/** Replaces the paths of an API request by what the user wrote: `query/bundle_id` by `--bundle`. */
+/** Replaces the paths of an API request by what the user wrote or can run: `query/bundle_id` by `--bundle`. */
 function withOptionNames(message: string): string {
   return message
     .replace(/\bquery\/(\w+)/g, (_path, name: string) => `--${name.replace(/_id$/, '').replaceAll('_', '-')}`)
     .replaceAll('body/input_params/', 'input ')
-    .replaceAll('body/credentials/', 'credential ');
+    .replaceAll('body/credentials/', 'credential ')
+    .replace(
+      /GET \/v1\/bundles\S* lists (?:the bundles|its plugins)\.$/,
+      `Run "${commandName} plugins list" to see all.`,
+    );
 }
 
 const statusCodes: Readonly<Record<number, ExitCode>> = {

@@ -48,7 +48,7 @@ export function addInstallCommands(bundle: Command): void {
         return;
       }
       printTable(
-        ['bundle', 'version', 'archive', 'publisher', 'files'],
+        ['BUNDLE', 'VERSION', 'ARCHIVE', 'PUBLISHER', 'FILES'],
         rows.map(({ bundleId, contents, id, publisher, changed }) => [
           bundleId,
           contents.version,
@@ -111,7 +111,7 @@ function addTrustCommands(bundle: Command): void {
         return;
       }
       printTable(
-        ['key', 'name'],
+        ['KEY', 'NAME'],
         publishers.map((publisher) => [publisher.key, publisher.name]),
       );
     });

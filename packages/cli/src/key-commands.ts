@@ -67,7 +67,7 @@ function addList(key: Command): void {
           return;
         }
         printTable(
-          ['key', 'project', 'name', 'ends with', 'scopes', 'tools', 'created', 'expires', 'revoked', 'last used'],
+          ['KEY', 'PROJECT', 'NAME', 'ENDS WITH', 'SCOPES', 'TOOLS', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
           rows.map((row) => [
             row.id,
             row.projectId,

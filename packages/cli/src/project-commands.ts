@@ -29,7 +29,7 @@ export function projectCommands(): Command {
           return;
         }
         printTable(
-          ['project', 'name', 'created'],
+          ['PROJECT', 'NAME', 'CREATED'],
           rows.map((row) => [row.id, row.name, time(row.createdAt)]),
         );
       }),

@@ -60,7 +60,7 @@ export async function connect(options: ConnectionOptions, address: Address): Pro
   if (address === 'files' && apiKey === undefined)
     throw new CommandError(
       exitCodes.notConfigured,
-      `There is no API key for this address. Run "${commandName} login", set QUARTERMASTER_API_KEY, or use --key-file.`,
+      `There is no API key for ${filesUrl}. Run "${commandName} login", set QUARTERMASTER_API_KEY, or use --key-file.`,
     );
   // A command about plugins sends nothing to the files address when the plugins address is known.
   return new Quartermaster({ baseUrl: filesUrl ?? pluginsUrl ?? '', pluginsUrl, apiKey });

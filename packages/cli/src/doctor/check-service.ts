@@ -92,7 +92,7 @@ async function* checkKey(connection: Connection, filesUrl: string): AsyncGenerat
   if (apiKey === undefined) {
     yield failed(
       'key',
-      `There is no API key for this address. Run "${commandName} login", or set QUARTERMASTER_API_KEY.`,
+      `There is no API key for ${filesUrl}. Run "${commandName} login", or set QUARTERMASTER_API_KEY.`,
     );
     return;
   }

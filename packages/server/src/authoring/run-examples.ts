@@ -61,7 +61,9 @@ export async function loadBundle(
   const catalogue = await loadFolder(dirname(path), operatorHosts);
   const bundle = catalogue.findBundle(basename(path));
   if (bundle === undefined)
-    throw new Error(`The bundle in ${folder} does not load. Run "${commandName} bundle check" to see the errors.`);
+    throw new Error(
+      `The bundle in ${folder} does not load. Run "${commandName} bundle check ${folder}" to see the errors.`,
+    );
   return { catalogue, bundle };
 }
 
