@@ -58,6 +58,10 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+if (rows.length === 0) {
+  console.error(`npm run bench: there is no bench with "${wanted}" in its name.`);
+  process.exit(64);
+}
 printRows(rows);
 mkdirSync('bench/results', { recursive: true });
 writeFileSync('bench/results/latest.json', JSON.stringify({ at: new Date().toISOString(), rows }, null, 2));

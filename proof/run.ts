@@ -40,22 +40,13 @@ const onlyInFull: ReadonlySet<Part> = new Set([repeatedKills]);
 /** These parts use at most one processor, so they run one after another beside the others. */
 const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? []), hold]);
 
-const { values } = parseArgs({
-  options: {
-    slice: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-    write: { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
-  },
-});
+const values = readArguments();
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
-if (!Number.isSafeInteger(seed)) throw new Error('--seed must be a whole number');
+if (!Number.isSafeInteger(seed)) refuse('--seed must be a whole number.');
 const wanted = Object.entries(parts)
   .flatMap(([name, list]) => (name === (values.only ?? name) ? list : []))
   .filter((part) => !values.slice || !onlyInFull.has(part));
-if (wanted.length === 0)
-  throw new Error(`--only must be one of ${Object.keys(parts).join(', ')}; the slice has no kills`);
+if (wanted.length === 0) refuse(`--only must be one of ${Object.keys(parts).join(', ')}; the slice has no kills.`);
 
 console.error(`proof: seed ${seed}`);
 await requireTools(proofTools);
@@ -109,4 +100,24 @@ async function run(part: Part): Promise<Ran> {
   log(`${report.name}: ${Math.round(seconds)} s, ${findings.all.length} findings`);
   for (const { kind, text, context } of findings.all) log(`  ${kind}: ${text.slice(0, 400)} (${context})`);
   return { ...report, seconds, failed, findings: findings.all };
+}
+
+function readArguments() {
+  const options = {
+    slice: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    write: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function refuse(message: string): never {
+  console.error(`npm run proof: ${message}`);
+  process.exit(64);
 }

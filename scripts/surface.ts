@@ -2,6 +2,11 @@
 // `npm run surface -- --write` updates the pins.
 import { comparePin, pinNames, readSurface, writePin } from './surface/pins.ts';
 
+const unknown = process.argv.slice(2).find((argument) => argument !== '--write');
+if (unknown !== undefined) {
+  console.error(`npm run surface: there is no option ${unknown}; --write updates the pins.`);
+  process.exit(64);
+}
 const surface = await readSurface();
 for (const name of pinNames) {
   const difference = comparePin(name, surface[name]);

@@ -28,7 +28,7 @@ interface Length {
 }
 
 const root = resolve(import.meta.dirname, '..');
-const lengths = globSync(['packages/*/src/**/*.{ts,tsx}', 'bundles/**/*.ts'], { cwd: root })
+const lengths = globSync(['packages/*/src/**/*.{ts,mts,tsx}', 'bundles/**/*.ts'], { cwd: root })
   .map(String)
   .filter((file) => !/\.(test|suite|fixture)\.tsx?$|\/testing\//.test(file))
   .sort()
@@ -79,6 +79,21 @@ test('the lines of functions with a name count for themselves', () => {
   ]);
 });
 
+test('a function without a name counts for itself when no function is around it', () => {
+  const source = [
+    'export const add = bind(() => {',
+    '  count += 1;',
+    '});',
+    'export default () => {',
+    '  add();',
+    '};',
+  ];
+  assert.deepEqual(measure('add.ts', source.join('\n')), [
+    { name: 'add.ts add', own: 3, inAll: 3 },
+    { name: 'add.ts ', own: 3, inAll: 3 },
+  ]);
+});
+
 function lengthsOf(file: string): Length[] {
   return measure(file, readFileSync(resolve(root, file), 'utf8'));
 }
@@ -90,23 +105,26 @@ function measure(file: string, source: string): Length[] {
   const lineOf = createLineOf(source);
 
   /** Returns the lines of the separately counted functions below and including this node. */
-  function walk(node: unknown, name: string, isNamed: boolean): number {
-    if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + walk(item, name, false), 0);
+  function walk(node: unknown, name: string, isNamed: boolean, isInFunction: boolean): number {
+    if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + walk(item, name, false, isInFunction), 0);
     if (!isNode(node)) return 0;
     const own = nameOf(node.id) ?? nameOf(node.key) ?? name;
+    const isFunction = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node.type);
     let counted = 0;
     for (const [key, value] of Object.entries(node)) {
-      counted += walk(value, own, (key === 'init' && node.type === 'VariableDeclarator') || key === 'value');
+      const isValue = (key === 'init' && node.type === 'VariableDeclarator') || key === 'value';
+      counted += walk(value, own, isValue, isInFunction || isFunction);
     }
-    const isFunction = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node.type);
-    if (!isFunction || (!isNamed && node.type !== 'FunctionDeclaration')) return counted;
+    // A function without a name counts as lines of the function around it.
+    const isPart = isInFunction && !isNamed && node.type !== 'FunctionDeclaration';
+    if (!isFunction || isPart) return counted;
     const inAll = lineOf(node.end) - lineOf(node.start) + 1;
     found.push({ name: `${file} ${own}`, own: inAll - counted, inAll });
     // A function on one line counts as a line of the surrounding function.
     return inAll === 1 ? 0 : inAll;
   }
 
-  walk(program, '', false);
+  walk(program, '', false, false);
   return found;
 }
 

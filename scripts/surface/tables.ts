@@ -24,12 +24,16 @@ export function readErrors(): Entries {
   ]);
 }
 
-/** Returns each setting with its default as written in the environment. */
+/** Returns each setting with its default as written in the environment, and its allowed values. */
 export function readSettings(): Entries {
   return Object.fromEntries(
     Object.entries<Setting>(settings).map(([key, setting]) => [
       `QUARTERMASTER_${key}`,
-      describeFields({ default: setting.default ?? 'unset', secret: setting.secret }),
+      describeFields({
+        default: setting.default ?? 'unset',
+        secret: setting.secret,
+        allowed: setting.check.allowed,
+      }),
     ]),
   );
 }

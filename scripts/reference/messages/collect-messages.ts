@@ -23,7 +23,11 @@ type Found = Message & { readonly file: string };
 
 /** Returns the production files whose messages are collected. */
 export function messageFiles(): string[] {
-  return globSync(['packages/{cli,client,contract,plugin-kit,server}/src/**/*.ts', 'scripts/set-up/*.mjs'])
+  return globSync([
+    'packages/{cli,client,contract,plugin-kit,server}/src/**/*.ts',
+    'scripts/set-up/*.mjs',
+    'scripts/test.mjs',
+  ])
     .filter((file) => !/\.(test|suite|fixture)\.ts$|\/testing\//.test(file))
     .sort();
 }
@@ -110,6 +114,7 @@ function placeOfFunction(node: SyntaxNode, file: string): MessagePlace | null {
   const name = nameOf(node.id) ?? '';
   const value = { type: 'CallExpression', callee: node.id, arguments: [] };
   if (/^describe\w*Error$/.test(name) && file.includes('/catalogue/')) return { kind: 'manifest', code: '', value };
+  if (name === 'describeUnknownName') return { kind: 'setting', code: '', value };
   return name === 'warningOf' && file.includes('/ingestion/') ? { kind: 'report', code: '', value } : null;
 }
 

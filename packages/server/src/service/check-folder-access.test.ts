@@ -48,8 +48,11 @@ test('a folder of bundles, or a bundle in it, that all users can write to is ref
   const bundle = join(folder, 'weather');
   await mkdir(bundle, { mode: 0o755 });
   const { lines, logger } = recordLog();
-  await checkBundleFolders([folder, join(folder, 'missing')], logger);
+  await checkBundleFolders([folder], logger);
   assert.deepEqual(lines, []);
+  await checkBundleFolders([folder, join(folder, 'misspelt')], logger);
+  assert.equal(lines.length, 1);
+  assert.match(lines.splice(0).join(''), /misspelt[^\n]*bundle folder missing/);
   await chmod(bundle, 0o775);
   await checkBundleFolders([folder], logger);
   assert.equal(lines.length, 1);

@@ -44,11 +44,13 @@ export async function checkDataFolder(folder: string, logger: Logger): Promise<v
 }
 
 /**
- * Checks the permissions of each bundle folder and of the bundles in it, because the service runs their code.
+ * Checks the permissions of each bundle folder and of the bundles in it, because the service runs their code. A missing folder is
+ * logged: it may be misspelt.
  * @throws OperatorError when all users of the machine can write to one of them
  */
 export async function checkBundleFolders(folders: readonly string[], logger: Logger): Promise<void> {
   for (const folder of folders) {
+    if ((await stat(folder).catch(() => undefined)) === undefined) logger.warn({ folder }, 'bundle folder missing');
     for (const path of [folder, ...(await foldersIn(folder))]) await checkBundleFolder(path, logger);
   }
 }
@@ -66,7 +68,7 @@ async function checkBundleFolder(folder: string, logger: Logger): Promise<void> 
   }
 }
 
-/** The mode of a folder; 0 when it is missing. The module that reads the folder reports that. */
+/** The mode of a folder; 0 when it is missing. */
 async function modeOf(folder: string): Promise<number> {
   return ((await stat(folder).catch(() => undefined))?.mode ?? 0) & 0o7777;
 }

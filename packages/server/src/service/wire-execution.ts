@@ -73,7 +73,7 @@ export async function openExecution(
   });
   const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
   resources.defer(() => live.close());
-  registerCatalogueMetrics(metrics, live.current);
+  observeCatalogue(live, context);
   const limits = {
     timeoutMs: config.pluginSeconds * 1000,
     memoryMb: config.pluginMemoryMb,
@@ -102,6 +102,19 @@ export async function openExecution(
     version,
   });
   return { catalogue: live.current, sandbox, executor };
+}
+
+/** Registers the metrics, and logs ids of BUNDLE_HOSTS that no bundle has: they are probably misspelt. */
+function observeCatalogue(
+  { current }: { readonly current: () => Catalogue },
+  { config, logger, registry }: ServiceContext,
+): void {
+  registerCatalogueMetrics(registry, current);
+  const setting = 'QUARTERMASTER_BUNDLE_HOSTS';
+  for (const bundleId of config.bundleHosts.keys()) {
+    if (current().findBundle(bundleId) === undefined)
+      logger.warn({ setting, bundle_id: bundleId }, 'hosts of an unknown bundle');
+  }
 }
 
 /** Refuses bundles that differ from their installed archive. Bundles in other folders may be edited. */

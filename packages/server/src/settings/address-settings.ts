@@ -2,7 +2,7 @@ import { logLevels } from '../kernel/log/logger.ts';
 import { checkPublicUrl } from './public-url.ts';
 import type { Setting } from './setting.ts';
 import {
-  anyText,
+  checkHost,
   checkHostNames,
   checkNetworks,
   checkOrigins,
@@ -13,7 +13,7 @@ import {
 
 /** Addresses, public names and the shutdown of the service. */
 export const addressSettings = {
-  HOST: { description: 'Listen on this address with both servers', default: '127.0.0.1', check: anyText },
+  HOST: { description: 'Listen on this address with both servers', default: '127.0.0.1', check: checkHost },
   FILES_PORT: {
     description: 'Listen on this port for the files address; 0 selects a free port',
     default: '8080',

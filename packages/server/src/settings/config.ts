@@ -142,6 +142,9 @@ export function parseConfig(environment: Environment): Config {
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
   errors.push(...findEqualPorts(config));
+  if (config.embeddingProvider === 'onnx' && config.embeddingFolder === null) {
+    errors.push(`${prefix}EMBEDDING_PROVIDER is onnx: set ${prefix}EMBEDDING_FOLDER, too.`);
+  }
   if (errors.length > 0) throw new ConfigError(errors);
   return Object.freeze(config);
 }
@@ -157,7 +160,8 @@ function createReader(environment: Environment, errors: string[]) {
     if (value === undefined || value === '') return setting.default;
     const error = setting.check(value);
     if (error === null) return value;
-    errors.push(`${prefix}${key} ${error}${setting.secret ? '' : `; received ${quoteText(value)}`}.`);
+    const isNamed = setting.secret || error.includes(quoteText(value));
+    errors.push(`${prefix}${key} ${error}${isNamed ? '' : `; received ${quoteText(value)}`}.`);
     return setting.default;
   }
   // Every setting read as text has a default, and its check has validated numbers.

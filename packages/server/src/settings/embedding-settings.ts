@@ -8,7 +8,7 @@ export const embeddingSettings = {
       'Create the vectors of chunks with: `none` (no vectors; search uses words only), `openai` (any service with OpenAI’s `/v1/embeddings`), or `onnx` (a model in a local folder, see docs/guides/embedding.md)',
     default: 'none',
     // A store of an earlier version may be configured with `hash`. It starts, and a warning names the remedy.
-    check: (text) => (text === 'hash' ? null : oneOf(['none', 'openai', 'onnx'])(text)),
+    check: oneOf(['none', 'openai', 'onnx'], ['hash']),
   },
   EMBEDDING_DIMENSIONS: {
     description: 'Use vectors with this many dimensions. Unset: the dimensions of the model',

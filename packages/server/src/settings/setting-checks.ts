@@ -1,14 +1,26 @@
 import ipaddr from 'ipaddr.js';
 import { isJsonObject } from '../kernel/json/json-object.ts';
+import type { SettingCheck } from './setting.ts';
 
 /** Each check returns the error as the rest of a sentence that starts with the value; null when the value is valid. */
 export const anyText = () => null;
-export const wholeNumber = (least: number, most: number) => (text: string) =>
-  /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most
-    ? null
-    : `must be a whole number from ${least} to ${most}`;
-export const oneOf = (values: readonly string[]) => (text: string) =>
-  values.includes(text) ? null : `must be one of ${values.join(', ')}`;
+
+export function wholeNumber(least: number, most: number): SettingCheck {
+  const isAllowed = (text: string) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  const check = (text: string) => (isAllowed(text) ? null : `must be a whole number from ${least} to ${most}`);
+  return Object.assign(check, { allowed: `${least}..${most}` });
+}
+
+/** @param withdrawn values of earlier versions, which are accepted but not named */
+export function oneOf(values: readonly string[], withdrawn: readonly string[] = []): SettingCheck {
+  const accepted = [...values, ...withdrawn];
+  const check = (text: string) => (accepted.includes(text) ? null : `must be one of ${values.join(', ')}`);
+  return Object.assign(check, { allowed: accepted.join('|') });
+}
+
+export function checkHost(text: string): string | null {
+  return /^[a-z0-9._:%-]{1,255}$/i.test(text) ? null : 'must be an IP address or a host name';
+}
 
 export function checkPublishers(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());

@@ -13,11 +13,13 @@ export function findUnknownNames(environment: Environment, prefix: string): stri
     .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`) && name !== `${prefix}CORPUS`)
     .map((name) => name.slice(prefix.length))
     .filter((key) => !namesOfCommandLine.includes(key) && !Object.hasOwn(settings, key))
-    .map((key) => {
-      const similar = findSimilar(key).map((each) => prefix + each);
-      const question = similar.length === 0 ? '' : `Did you mean ${similar.join(' or ')}? `;
-      return `${prefix}${key} is not a setting. ${question}docs/reference/settings.md lists all settings.`;
-    });
+    .map((key) => describeUnknownName(prefix, key));
+}
+
+function describeUnknownName(prefix: string, key: string): string {
+  const similar = findSimilar(key).map((each) => prefix + each);
+  const question = similar.length === 0 ? '' : `Did you mean ${similar.join(' or ')}? `;
+  return `${prefix}${key} is not a setting. ${question}docs/reference/settings.md lists all settings.`;
 }
 
 /** Finds the misspelt setting, or those that add words to the written key: FILES_PORT and PLUGINS_PORT for PORT. */
