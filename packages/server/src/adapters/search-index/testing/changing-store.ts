@@ -5,7 +5,12 @@ import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
 import { createSqliteFullText } from '../../full-text/sqlite-full-text.ts';
 import { createCollectionRepository } from '../../repositories/records/collection-repository.ts';
-import { createChangingCollection, openChangingCollection, type Texts } from './changing-collection.suite.ts';
+import {
+  type ChangingCollection,
+  createChangingCollection,
+  openChangingCollection,
+  type Texts,
+} from './changing-collection.suite.ts';
 import { findWork, kindOf } from './kill-points.ts';
 
 /** The collections of a store that a process changes until it is killed or its machine loses power. */
@@ -30,6 +35,8 @@ const logger = createLogger('silent');
 /** Number of changes, and the changes after which a collection is deleted. */
 const rounds = 80;
 const deletedAfter = [2, 10];
+/** Number of segments that are added after the changes. Enough of one size for a merge. */
+const addedAtEnd = 10;
 /** Maximum number of rows that one transaction of a deletion changes. */
 const sweptAtOnce = 100;
 
@@ -75,7 +82,17 @@ export async function changeStore(
   }
   await Promise.all(sweeps);
   await until(async () => !(await findWork(database)));
+  await mergeAdditions(database, collection);
   await database.close();
+}
+
+/** Which merges run beside the changes depends on the load of the machine. This one writes pages in every run. */
+async function mergeAdditions({ read }: Database, collection: ChangingCollection): Promise<void> {
+  const newest = read.selectFrom('index_segment').select('id').where('collection_id', '=', collection.id);
+  const before = await newest.orderBy('id', 'desc').limit(1).executeTakeFirst();
+  for (let n = 0; n < addedAtEnd; n++) await collection.add(12);
+  const added = newest.where('state', '=', 'live').where('id', '>', before?.id ?? 0);
+  await until(async () => (await added.execute()).length < addedAtEnd);
 }
 
 async function markDeleting(database: Database, collectionId: string): Promise<void> {
