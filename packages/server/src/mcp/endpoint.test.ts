@@ -157,7 +157,7 @@ test('the calls of a batch run one after another until their responses exceed th
   };
   const { headers, message } = newCase('2025-06-18', 'tools/call', {
     name: tool,
-    arguments: { large: 'x'.repeat(1_000_000) },
+    arguments: { large: 'x'.repeat(2_000_000) },
     _meta: { progressToken: 1 },
   });
   const batch = Array.from({ length: 10 }, (_, id) => ({ ...message, id }));

@@ -80,7 +80,8 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
       await both.promise;
     };
     await Promise.all([add(1, 2, meet), add(2, 1, meet)]);
-    assert.equal(there, 3);
+    // On a busy server, the transaction that is run again may lock its first row before the other one wakes up, and lose again.
+    assert.ok(there > 2, 'a transaction was run again');
     const { rows } = await sql<{ value: number }>`select value from counter order by id`.execute(database.read);
     assert.deepEqual(rows, [{ value: 2 }, { value: 2 }]);
   });
