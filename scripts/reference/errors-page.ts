@@ -20,7 +20,7 @@ export function describeErrors(): string {
     '',
     '`details` is present if it contains more than the message. With `Accept: application/problem+json` the answer is RFC 9457.',
     'Of `REQUEST_VALIDATION_ERROR` it lists what is wrong, whether with a field of ours, an input of a plugin or credentials:',
-    '`path`, `found` and `expected`; the message says the first of them. What a plugin itself refuses has `path`, `run_id` and',
+    '`path`, `found` and `expected`; the message describes the first five. What a plugin itself refuses has `path`, `run_id` and',
     'its `message`. `output_violations` of a run have `path`, `found` and `expected` too.',
     'A code keeps its meaning for ever. Headers over 16 KiB result in status 431 with the code `INVALID_REQUEST`.',
     '',
