@@ -44,8 +44,8 @@ export interface RunOnceDeps {
 }
 
 /**
- * The largest answer that is stored for repetitions: an output that is returned unchanged, and what is said of it. Only an output
- * whose parts could not be stored is larger.
+ * The maximum number of bytes of an answer that is stored for retries: those of the largest output that is returned unchanged, and
+ * of the envelope. Only an output whose parts could not be stored is larger.
  */
 export const maxStoredBytes = outputPartLimits.inlineBytes + 256 * 1024;
 

@@ -27,8 +27,8 @@ export function firstBytes(text: string, bytes: number): Buffer {
 const sampleCharacters = 4096;
 
 /**
- * Whether a long text that can be read as base64 is meant so: its first characters use every kind of character. A number, a hash,
- * a list of words or a sequence of genes does not.
+ * Returns whether a long text is probably base64: its first characters include upper-case and lower-case letters, digits and
+ * symbols. A number, a hexadecimal hash or a DNA sequence has fewer kinds of characters.
  */
 export function looksLikeBase64(text: string): boolean {
   const sample = text.slice(0, sampleCharacters);

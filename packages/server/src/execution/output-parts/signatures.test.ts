@@ -52,7 +52,7 @@ test('MPEG audio without a tag is recognised by two frames, not by one header', 
   assert.equal(mediaTypeOf(Buffer.from('fffb90c4', 'hex')), undefined);
 });
 
-test('office documents are told apart from other archives', () => {
+test('office documents are distinguished from other archives', () => {
   const archive = (names: readonly string[]) =>
     Buffer.from(zipSync(Object.fromEntries(names.map((name) => [name, strToU8(name)]))));
   const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';

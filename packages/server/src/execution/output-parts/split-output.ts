@@ -27,7 +27,7 @@ export function splitOutput(output: unknown): SplitOutput {
   return jsonSize(split.output, inlineBytes) > inlineBytes ? whole(output) : split;
 }
 
-/** Joins an output with the parts that could not be stored. Their base64 has no line breaks then. */
+/** Joins an output with the parts that could not be stored. Their base64 then has no line breaks, and the padding that is usual for its alphabet. */
 export function joinOutput({ output, parts }: SplitOutput): unknown {
   return replaceAt(output, new Map(parts.map((part) => [part.path, restore(part)])));
 }
