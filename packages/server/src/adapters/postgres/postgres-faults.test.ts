@@ -67,21 +67,28 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
   });
 
   it('a transaction that loses a deadlock is run again', async () => {
-    const add = (first: number, second: number, meet: () => Promise<void>) =>
-      database.write.transaction().execute(async (transaction) => {
-        await sql`update counter set value = value + 1 where id = ${first}`.execute(transaction);
-        await meet();
-        await sql`update counter set value = value + 1 where id = ${second}`.execute(transaction);
-      });
     let there = 0;
     const both = Promise.withResolvers<void>();
     const meet = async () => {
       if (++there === 2) both.resolve();
       await both.promise;
     };
-    await Promise.all([add(1, 2, meet), add(2, 1, meet)]);
-    // On a busy server, the transaction that is run again may lock its first row before the other one wakes up, and lose again.
-    assert.ok(there > 2, 'a transaction was run again');
+    const add = async (first: number, second: number, others: Promise<void>) => {
+      let tries = 0;
+      await database.write.transaction().execute(async (transaction) => {
+        // Otherwise this attempt could lock its row before the other transaction wakes up, which would be a second deadlock.
+        if (++tries > 1) await others;
+        await sql`update counter set value = value + 1 where id = ${first}`.execute(transaction);
+        await meet();
+        await sql`update counter set value = value + 1 where id = ${second}`.execute(transaction);
+      });
+    };
+    const [oneEnded, otherEnded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await Promise.all([
+      add(1, 2, otherEnded.promise).then(oneEnded.resolve),
+      add(2, 1, oneEnded.promise).then(otherEnded.resolve),
+    ]);
+    assert.equal(there, 3);
     const { rows } = await sql<{ value: number }>`select value from counter order by id`.execute(database.read);
     assert.deepEqual(rows, [{ value: 2 }, { value: 2 }]);
   });
