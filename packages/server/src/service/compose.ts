@@ -187,6 +187,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     metrics: registry,
     connections: config.databaseConnections,
     durability: config.databaseDurability,
+    searchCacheBytes: config.searchCacheBytes,
   });
   resources.defer(() => database.close());
   const { clock } = database;

@@ -4,6 +4,7 @@ import type { LogLevel } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
 import { findEqualPorts } from './address-settings.ts';
+import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { normalizePublicUrl } from './public-url.ts';
 import { readSecret } from './read-secret.ts';
@@ -11,6 +12,7 @@ import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
 import { findUnknownNames } from './unknown-names.ts';
 
+export { ConfigError } from './config-error.ts';
 export { type Environment, processEnvironment } from './environment.ts';
 
 /** All settings, read once from the environment. Each module receives the part that it needs. */
@@ -78,6 +80,8 @@ export interface Config {
   /** The limit of one project. */
   readonly maxWaitingRecords: number;
   readonly questionSeconds: number;
+  /** The limit of one thread. */
+  readonly searchCacheBytes: number;
   readonly uploadIdleSeconds: number;
   readonly extractionProcesses: number;
   readonly extractionSeconds: number;
@@ -112,15 +116,6 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Addresses and networks. */
   readonly trustedProxies: readonly string[];
-}
-
-export class ConfigError extends Error {
-  readonly errors: readonly string[];
-  constructor(errors: readonly string[]) {
-    super(`The settings are not valid:\n${errors.map((error) => `  - ${error}`).join('\n')}`);
-    this.name = 'ConfigError';
-    this.errors = errors;
-  }
 }
 
 const prefix = 'QUARTERMASTER_';
@@ -238,6 +233,7 @@ function readStorage({ text, number, optional, list, secret }: Reader) {
     maxRecords: number('MAX_RECORDS'),
     maxWaitingRecords: number('MAX_WAITING_RECORDS'),
     questionSeconds: number('QUESTION_SECONDS'),
+    searchCacheBytes: number('SEARCH_CACHE_MB') * 1024 * 1024,
     uploadIdleSeconds: number('UPLOAD_IDLE_SECONDS'),
   };
 }

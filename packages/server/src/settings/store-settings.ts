@@ -96,6 +96,12 @@ export const storeSettings = {
     default: '10',
     check: wholeNumber(1, 3600),
   },
+  SEARCH_CACHE_MB: {
+    description:
+      'Keep at most this many MiB of search indexes in memory in each thread that answers questions: one with PostgreSQL, up to two with SQLite. A question reads what is missing from the database',
+    default: '80',
+    check: wholeNumber(5, 65_536),
+  },
   UPLOAD_IDLE_SECONDS: {
     description: 'Abort an upload after this many seconds without data',
     default: '30',

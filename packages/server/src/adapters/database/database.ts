@@ -57,4 +57,6 @@ export interface DatabaseSettings {
   /** PostgreSQL only: where a commit must be stored before it is acknowledged. */
   readonly durability?: Durability;
   readonly timeouts?: SessionTimeouts;
+  /** Bytes of search indexes that each thread of questions caches at most. */
+  readonly searchCacheBytes?: number;
 }

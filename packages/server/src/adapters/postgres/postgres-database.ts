@@ -84,7 +84,8 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   if (metrics !== undefined) countConnections(metrics, [main.pool, reserved.pool], () => refused);
   const checkCommit = createCommitCheck(reserved.db);
   if (metrics !== undefined) showSkew(metrics, clock);
-  index = openSearchIndex(main.db, { clock, metrics, logger, epoch: availability.epoch });
+  const { searchCacheBytes } = settings;
+  index = openSearchIndex(main.db, { clock, metrics, logger, epoch: availability.epoch, searchCacheBytes });
   return {
     dialect: 'postgres',
     read: main.db,
@@ -111,16 +112,18 @@ interface SearchIndexParts {
   readonly metrics: Registry | undefined;
   readonly logger: Logger;
   readonly epoch: () => number;
+  readonly searchCacheBytes: number | undefined;
 }
 
-function openSearchIndex(db: Kysely<Tables>, { clock, metrics, logger, epoch }: SearchIndexParts) {
+function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
+  const { clock, metrics, logger, epoch, searchCacheBytes } = parts;
   const merger = createIndexMerger({
     ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics) },
     openThread: async () => createPostgresMergeThread(db),
     times: { clock, isShared: true, keptMs: keptSegments },
     rebuildSome: async () => undefined,
   });
-  const searchIndex = createPostgresSearchIndex({ onChanged: merger.changed, epoch });
+  const searchIndex = createPostgresSearchIndex({ onChanged: merger.changed, epoch, searchCacheBytes });
   return {
     searchIndex,
     startMerging() {

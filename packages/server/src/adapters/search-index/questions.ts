@@ -7,6 +7,7 @@ import {
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
 import { toMatch, weighAll } from '../full-text/bm25.ts';
+import { divideCache } from './index-caches.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
 
@@ -25,9 +26,6 @@ export interface SegmentQuestion {
 /** Null when the collection has an index of FTS5. */
 export type SegmentAnswer = readonly RankedChunk[] | null;
 
-const megabyte = 1024 * 1024;
-export const caches = { headerBytes: 32 * megabyte, pageBytes: 32 * megabyte, listBytes: 16 * megabyte };
-
 /**
  * Length of the first ranking of a question with a condition. Most chunks may fail it, and one long ranking costs less
  * than several short ones.
@@ -45,8 +43,9 @@ export interface Questions {
   count(collectionId: string): Statistics | null;
 }
 
-export function createQuestions(statements: ThreadStatements): Questions {
-  const open = createCollectionIndexes(createStore(statements), caches);
+/** @param cacheBytes the bytes that the caches of the thread hold at most */
+export function createQuestions(statements: ThreadStatements, cacheBytes?: number): Questions {
+  const open = createCollectionIndexes(createStore(statements), divideCache(cacheBytes));
   return {
     count(collectionId) {
       if (hasOldIndex(statements, collectionId)) return null;

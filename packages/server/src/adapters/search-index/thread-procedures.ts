@@ -13,8 +13,8 @@ export interface ThreadProcedures {
 }
 
 /** Callers of other threads pass the arguments through `search-thread.ts`, which types them. */
-export function createThreadProcedures(statements: ThreadStatements): ThreadProcedures {
-  const questions = createQuestions(statements);
+export function createThreadProcedures(statements: ThreadStatements, cacheBytes?: number): ThreadProcedures {
+  const questions = createQuestions(statements, cacheBytes);
   const source = createSqliteSource(statements);
   const merge = createMergeSteps(source);
   const procedures: Record<string, (argument: never) => unknown> = {

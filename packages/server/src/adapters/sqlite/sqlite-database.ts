@@ -36,7 +36,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
   await createPrivately(file, dataFolder);
   const opened: SqliteThread[] = [];
   const openThread = async (readOnly: boolean) => {
-    const thread = await openSqliteThread(file, { readOnly });
+    const thread = await openSqliteThread(file, { readOnly, searchCacheBytes: settings.searchCacheBytes });
     opened.push(thread);
     return thread;
   };

@@ -4,6 +4,8 @@ import type { MessagePort } from 'node:worker_threads';
 export interface WorkerStart {
   readonly path: string;
   readonly readOnly: boolean;
+  /** Bytes of the search index that the thread caches at most. */
+  readonly searchCacheBytes?: number;
   readonly port: MessagePort;
   readonly requestSignal: Int32Array;
 }

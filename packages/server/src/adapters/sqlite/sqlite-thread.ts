@@ -79,14 +79,25 @@ interface Waiting {
 /** MiB of heap. A result that needs more ends this thread instead of the whole process. */
 const mostMemory = 1024;
 
+export interface ThreadOptions {
+  readonly readOnly: boolean;
+  /** MiB of heap. */
+  readonly memory?: number;
+  /** Bytes of the search index that the thread caches at most. */
+  readonly searchCacheBytes?: number | undefined;
+}
+
 /** @throws when the file cannot be opened, or SQLite does not use the required mode */
 export async function openSqliteThread(
   path: string,
-  { readOnly, memory = mostMemory }: { readOnly: boolean; memory?: number },
+  { readOnly, memory = mostMemory, searchCacheBytes }: ThreadOptions,
 ): Promise<SqliteThread> {
   const { port1: ownPort, port2: theirs } = new MessageChannel();
   const requestSignal = new Int32Array(new SharedArrayBuffer(4));
-  const workerData: WorkerStart = { path, readOnly, port: theirs, requestSignal };
+  const workerData: WorkerStart = {
+    ...{ path, readOnly, port: theirs, requestSignal },
+    ...(searchCacheBytes === undefined ? {} : { searchCacheBytes }),
+  };
   const resourceLimits = { maxOldGenerationSizeMb: memory };
   const options = {
     workerData,

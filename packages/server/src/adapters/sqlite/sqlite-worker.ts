@@ -3,6 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
+import type { ThreadStatements } from '../search-index/thread-statements.ts';
 import type {
   PlacedRequest,
   ProcedureCall,
@@ -32,6 +33,7 @@ interface PreparedStatement {
   readonly givesRows: boolean;
 }
 interface Connection {
+  readonly start: WorkerStart;
   readonly db: DatabaseSync;
   /** A writer takes the lock at the start, so that a write of another process cannot make it fail later. */
   readonly begin: string;
@@ -39,7 +41,8 @@ interface Connection {
   procedures?: ThreadProcedures;
 }
 
-function openConnection({ path, readOnly }: WorkerStart): Connection {
+function openConnection(start: WorkerStart): Connection {
+  const { path, readOnly } = start;
   const db = new DatabaseSync(path, { readOnly, timeout: busyTimeout, enableForeignKeyConstraints: true });
   if (!readOnly) {
     db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
@@ -50,7 +53,7 @@ function openConnection({ path, readOnly }: WorkerStart): Connection {
   assertPragma(db, 'journal_mode', 'wal');
   assertPragma(db, 'synchronous', 2);
   assertPragma(db, 'foreign_keys', 1);
-  return { db, begin: readOnly ? 'begin' : 'begin immediate', prepare: createStatementCache(db) };
+  return { start, db, begin: readOnly ? 'begin' : 'begin immediate', prepare: createStatementCache(db) };
 }
 
 function assertPragma(db: DatabaseSync, name: string, expected: string | number): void {
@@ -108,11 +111,12 @@ function runStatement(connection: Connection, request: PlacedRequest): Statement
 /** Runs a procedure in the transaction of its place, or in one of its own. */
 function runProcedure(connection: Connection, { place, procedure, argument }: PlacedRequest & ProcedureCall) {
   const { db, prepare } = connection;
-  connection.procedures ??= createThreadProcedures({
+  const statements: ThreadStatements = {
     // The procedure that sends a statement knows its columns.
     all: <Row>(sql: string, ...values: Values) => prepare(sql).statement.all(...values) as Row[],
     run: (sql, ...values) => Number(prepare(sql).statement.run(...values).lastInsertRowid),
-  });
+  };
+  connection.procedures ??= createThreadProcedures(statements, connection.start.searchCacheBytes);
   if (place === 'alone') db.exec(connection.begin);
   try {
     const result = connection.procedures.call(procedure, argument);

@@ -3,10 +3,12 @@ import type { Statistics } from '../../../search/search-index.ts';
 import {
   type CollectionIndex,
   createCollectionIndexes,
+  type IndexCacheLimits,
   NotAtHand,
   type OpenCollectionIndex,
 } from '../../../search/segments/collection-index.ts';
-import { caches, createCheckpoint, createRanking } from '../questions.ts';
+import { divideCache } from '../index-caches.ts';
+import { createCheckpoint, createRanking } from '../questions.ts';
 import type { Attempt, FetchedPages, IndexProcedures, ListedQuestion } from './postgres-index-protocol.ts';
 import { createPrefetchedStore, type PrefetchedStore } from './prefetched-store.ts';
 
@@ -17,14 +19,16 @@ export interface ListedQuestions {
   end(question: number): null;
 }
 
-export function createListedQuestions(): ListedQuestions {
+/** @param cacheBytes the bytes that the caches of the thread hold at most */
+export function createListedQuestions(cacheBytes?: number): ListedQuestions {
+  const caches = divideCache(cacheBytes);
   /** What was fetched for questions that are not answered yet. The caches alone may be too small for one question. */
   const unanswered = new Map<number, PrefetchedStore>();
-  let shared: SharedIndex = createSharedIndex(0);
+  let shared: SharedIndex = createSharedIndex(0, caches);
 
   function attempt<Result>(asked: ListedQuestion, answer: (index: CollectionIndex) => Result): Attempt<Result> {
     const { question, segments, isPrivate, epoch, fetched } = asked;
-    if (epoch !== shared.epoch) shared = createSharedIndex(epoch);
+    if (epoch !== shared.epoch) shared = createSharedIndex(epoch, caches);
     const store = unanswered.get(question) ?? createPrefetchedStore(segments);
     if (fetched !== null) keep(store, fetched);
     // The caches of a private question end with it.
@@ -59,7 +63,7 @@ interface SharedIndex {
   openWith(store: PrefetchedStore): OpenCollectionIndex;
 }
 
-function createSharedIndex(epoch: number): SharedIndex {
+function createSharedIndex(epoch: number, caches: IndexCacheLimits): SharedIndex {
   let current = createPrefetchedStore([]);
   const open = createCollectionIndexes(
     {

@@ -83,4 +83,6 @@ export interface IndexStart {
   readonly answers: MessagePort;
   /** Increased after each answer. */
   readonly answerCount: Int32Array;
+  /** Bytes that the caches of questions hold at most. */
+  readonly cacheBytes?: number;
 }

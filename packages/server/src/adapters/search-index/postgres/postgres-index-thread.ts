@@ -34,8 +34,11 @@ interface Call {
   failure?: unknown;
 }
 
-/** After its end for lack of memory, the thread starts again with the next call. */
-export function createIndexThread(name: string): IndexThread {
+/**
+ * After its end for lack of memory, the thread starts again with the next call.
+ * @param cacheBytes bytes that the caches of questions hold at most
+ */
+export function createIndexThread(name: string, cacheBytes?: number): IndexThread {
   const calls = new Map<number, Call>();
   let lastId = 0;
   let running: { readonly worker: Worker; readonly ended: Promise<void> } | undefined;
@@ -43,7 +46,7 @@ export function createIndexThread(name: string): IndexThread {
   function start() {
     const { port1: ownPort, port2: answers } = new MessageChannel();
     const answerCount = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: IndexStart = { answers, answerCount };
+    const workerData: IndexStart = { answers, answerCount, ...(cacheBytes === undefined ? {} : { cacheBytes }) };
     const worker = new Worker(moduleUrl(import.meta, './postgres-index-worker'), {
       workerData,
       transferList: [answers],

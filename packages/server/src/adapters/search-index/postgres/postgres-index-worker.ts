@@ -18,7 +18,7 @@ import type {
 
 /* This thread builds, merges, ranks and checks segments of PostgreSQL, so that the event loop does not. */
 
-const { answers, answerCount } = workerData as IndexStart; // as openIndexThread starts it
+const { answers, answerCount, cacheBytes } = workerData as IndexStart; // as openIndexThread starts it
 const port = parentPort as MessagePort; // a worker has one
 let currentId = 0;
 
@@ -41,7 +41,7 @@ type Run<Name extends IndexProcedure> = (
 ) => IndexProcedures[Name]['result'];
 
 function createProcedures(): { readonly [Name in IndexProcedure]: Run<Name> } {
-  const questions = createListedQuestions();
+  const questions = createListedQuestions(cacheBytes);
   let merge = createMergeSteps(createBlockingSource(read));
   return {
     ...questions,

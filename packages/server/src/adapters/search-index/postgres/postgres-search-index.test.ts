@@ -77,6 +77,19 @@ describe('the search index of several nodes on PostgreSQL', () => {
     await collection.compare();
   });
 
+  test('a question fetches headers and pages again when the cache of the setting is too small for them', async (t) => {
+    const collection = await harnessOf(first).createFilledCollection(24);
+    await collection.add(60);
+    const logger = createLogger('silent');
+    const small = await openDatabase({ url: testing.url, dataFolder: '/unused', logger, searchCacheBytes: 100 });
+    t.after(() => small.close());
+    const ask = (db: Kysely<Tables>) =>
+      small.searchIndex.ask(db, { collectionId: collection.id, words: ['red'], limit: 5 });
+    const cold = await countStatements(small.read, ask);
+    assert.ok(cold > 2, `${cold} statements`);
+    assert.equal(await countStatements(small.read, ask), cold);
+  });
+
   test('a question in a transaction finds its changes, and nothing of them stays after a rollback', async () => {
     const collection = await harnessOf(first).createFilledCollection(22);
     await collection.add(50);

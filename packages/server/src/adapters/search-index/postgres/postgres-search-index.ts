@@ -12,6 +12,8 @@ export interface PostgresSearchIndexDeps {
   readonly onChanged: (collectionId: string) => void;
   /** Changes when existing connections may lead to another server. */
   readonly epoch: () => number;
+  /** Bytes that the caches of the thread of questions hold at most. */
+  readonly searchCacheBytes?: number | undefined;
 }
 
 export interface PostgresSearchIndex extends DatabaseSearchIndex {
@@ -25,10 +27,11 @@ export interface PostgresSearchIndex extends DatabaseSearchIndex {
  * The search index in PostgreSQL. New collections are indexed in segments (`search/segments`). A collection of an
  * earlier version keeps its index in `posting`, and has a row in `full_text`.
  */
-export function createPostgresSearchIndex({ onChanged, epoch }: PostgresSearchIndexDeps): PostgresSearchIndex {
+export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): PostgresSearchIndex {
+  const { onChanged, epoch, searchCacheBytes } = deps;
   const old = createPostgresFullText();
   // A question never waits for the building of a segment, and neither waits for a check.
-  const asking = createIndexThread('search');
+  const asking = createIndexThread('search', searchCacheBytes);
   const building = createIndexThread('index-builder');
   const checking = createIndexThread('index-check');
   const questions = createPostgresQuestions({ thread: asking, epoch });
