@@ -97,12 +97,12 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   async function run(signal: AbortSignal, hasFreeSpace: () => Promise<boolean>): Promise<void> {
     for (const id of await findDue()) changed.add(id);
     const failed = new Map<string, unknown>();
-    const busy = new Set<string>();
+    const postponed = new Set<string>();
     let isIdle = true;
     while (await hasFreeSpace()) {
       const rebuilt = await deps.rebuildSome();
       if (rebuilt !== undefined) changed.add(rebuilt);
-      const due = [...changed].filter((id) => !failed.has(id) && !busy.has(id));
+      const due = [...changed].filter((id) => !failed.has(id) && !postponed.has(id));
       if (rebuilt === undefined && due.length === 0) break;
       isIdle = false;
       for (const id of due) {
@@ -110,7 +110,8 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
         changed.delete(id);
         backlog.begins(id);
         try {
-          if ((await mergeSegmentsOf(id, { ...deps, openThread, signal })) === 'busy') busy.add(id);
+          const outcome = await mergeSegmentsOf(id, { ...deps, openThread, hasFreeSpace, signal });
+          if (outcome !== 'done') postponed.add(id);
         } catch (error) {
           failed.set(id, error);
         }
@@ -118,8 +119,8 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
         signal.throwIfAborted();
       }
     }
-    // The other process may have merged a busy collection without the last changes.
-    for (const id of [...failed.keys(), ...busy]) changed.add(id);
+    // Another process that merges a collection may not have seen the last changes.
+    for (const id of [...failed.keys(), ...postponed]) changed.add(id);
     // A run without changes closes the thread.
     if (isIdle) await closeThread();
     if (failed.size > 0) throw new AggregateError(failed.values(), 'some collections could not be merged');
@@ -147,34 +148,38 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
 }
 
 export interface MergeContext extends Omit<IndexMergerDeps, 'logger' | 'rebuildSome'> {
+  /** Asked before each transaction that stores pages. */
+  readonly hasFreeSpace: () => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
 /**
  * Merges the segments of a collection until no merge is due, and deletes the expired ones.
- * @returns `busy` when another process merges the collection
+ * @returns `postponed` when another process merges the collection, or the disk is nearly full. Nothing unfinished is left
  */
-export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<'done' | 'busy'> {
+export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<'done' | 'postponed'> {
   const { write, signal, times } = merging;
   await retireInterrupted(write, collectionId, times.clock.now());
-  let isBusy = false;
+  let isPostponed = false;
   for (const state of ['rebuilt', 'live'] as const) {
     let outcome = await mergeOnce(collectionId, state, merging);
     while (outcome === 'merged') outcome = await mergeOnce(collectionId, state, merging);
-    isBusy ||= outcome === 'busy';
+    isPostponed ||= outcome === 'postponed';
   }
   while (!(await clearRetired(write, collectionId, times.clock.now()))) signal.throwIfAborted();
-  return isBusy ? 'busy' : 'done';
+  return isPostponed ? 'postponed' : 'done';
 }
 
 async function mergeOnce(
   collectionId: string,
   state: PartState,
   merging: MergeContext,
-): Promise<'merged' | 'none' | 'busy'> {
-  const { write, signal, times } = merging;
+): Promise<'merged' | 'none' | 'postponed'> {
+  const { write, signal, times, hasFreeSpace } = merging;
+  if (!(await hasFreeSpace())) return 'postponed';
   const claimed = await claimMerge(write, { collectionId, state }, times);
-  if (typeof claimed === 'string') return claimed;
+  if (claimed === 'none') return 'none';
+  if (claimed === 'busy') return 'postponed';
   try {
     const thread = await merging.openThread();
     await thread.start({ segments: claimed.segments, areFirst: claimed.areFirst });
@@ -184,6 +189,7 @@ async function mergeOnce(
     // Should this fail too, a later run does it, and the first error is reported.
     if (!signal.aborted) await retire(write, claimed.target).catch(() => {});
     if (error instanceof PartsGone) return 'none';
+    if (error instanceof NoFreeSpace) return 'postponed';
     throw error;
   }
 }
@@ -193,11 +199,12 @@ interface Target extends ClaimedMerge {
 }
 
 async function fillTarget(merging: MergeContext, { thread, ...claimed }: Target): Promise<void> {
-  const { signal } = merging;
+  const { signal, hasFreeSpace } = merging;
   const { target } = claimed;
   for (let number = 0; ; ) {
     signal.throwIfAborted();
     const { pages, merged } = await thread.next(pagesPerTransaction);
+    if (!(await hasFreeSpace())) throw new NoFreeSpace();
     await storePages(merging, { target, number, pages });
     number += pages.length;
     if (merged === null) continue;
@@ -264,5 +271,13 @@ class PartsGone extends Error {
   override readonly name = 'PartsGone';
   constructor() {
     super('a merged segment is no longer live');
+  }
+}
+
+/** The disk has become nearly full during a merge. */
+class NoFreeSpace extends Error {
+  override readonly name = 'NoFreeSpace';
+  constructor() {
+    super('the disk is nearly full');
   }
 }

@@ -18,6 +18,7 @@ export interface MergeHooks {
   /** Called after each step of a merge with its number, from 0. */
   readonly onStep?: (step: number) => unknown;
   readonly signal?: AbortSignal;
+  readonly hasFreeSpace?: () => Promise<boolean>;
 }
 
 export const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++', 'x', 'y', 'z'];
@@ -32,7 +33,8 @@ export function createSegmentHarness({ database }: TemporaryDatabase, parts: Mer
   const metrics = createMergeMetrics(registry);
   const deps = { write: database.write, metrics, ...parts };
 
-  async function merge(collectionId: string, { onStep, signal = new AbortController().signal }: MergeHooks = {}) {
+  async function merge(collectionId: string, hooks: MergeHooks = {}) {
+    const { onStep, signal = new AbortController().signal, hasFreeSpace = async () => true } = hooks;
     let step = 0;
     const thread = await parts.openThread();
     const openThread = async () => ({
@@ -45,7 +47,7 @@ export function createSegmentHarness({ database }: TemporaryDatabase, parts: Mer
       },
     });
     try {
-      await mergeSegmentsOf(collectionId, { ...deps, openThread, signal });
+      await mergeSegmentsOf(collectionId, { ...deps, openThread, hasFreeSpace, signal });
     } finally {
       await thread.close();
     }

@@ -28,6 +28,7 @@ export function testSegments(
     testQuestionsDuringMerge(() => harness);
     testInterruptedMerge(() => harness);
     testFailedMerge(() => harness);
+    testFullDisk(() => harness);
     testDeletedCollection(() => harness);
     testCheck(() => harness);
     testManyRemovals(() => harness);
@@ -148,6 +149,55 @@ function testFailedMerge(current: Current): void {
     await merger.close();
     await merge(collection.id);
     assert.deepEqual((await countRows(collection.id)).states, ['live']);
+    await collection.compare();
+  });
+}
+
+function testFullDisk(current: Current): void {
+  test('a merge gives up before it stores pages on a nearly full disk, leaves nothing, and continues later', async () => {
+    const { createFilledCollection, merge, countRows } = current();
+    const collection = await createFilledCollection(19);
+    for (let n = 0; n < 9; n++) await collection.add(20);
+    const before = await countRows(collection.id);
+    // Two answers come before the claims for both states of parts, and each later one before pages are stored.
+    for (const { freeAnswers, expected } of [
+      { freeAnswers: 0, expected: 0 },
+      { freeAnswers: 2, expected: 1 },
+    ]) {
+      let asked = 0;
+      const steps = await merge(collection.id, { hasFreeSpace: async () => asked++ < freeAnswers });
+      assert.equal(steps, expected);
+      assert.deepEqual(await countRows(collection.id), before);
+      await collection.compare();
+    }
+    assert.ok((await merge(collection.id)) > 0);
+    assert.deepEqual((await countRows(collection.id)).states, ['live']);
+    await collection.compare();
+  });
+
+  test('a merge that has given up for lack of space is tried again in the next run', async () => {
+    const { createFilledCollection, countRows, database, deps } = current();
+    const collection = await createFilledCollection(20);
+    for (let n = 0; n < 9; n++) await collection.add(20);
+    const merged = Promise.withResolvers<void>();
+    const gaveUp = Promise.withResolvers<void>();
+    // The first answer starts the run, two come before the claims, and one before pages are stored.
+    const answers = [true, true, true, false, false];
+    const hasFreeSpace = async () => {
+      const answer = answers.shift() ?? true;
+      if (answers.length === 0) gaveUp.resolve();
+      return answer;
+    };
+    const metrics = { merged: () => merged.resolve(), failed: () => assert.fail('a full disk is no failure') };
+    const merger = createIndexMerger({ ...deps, metrics, rebuildSome, logger: silent });
+    merger.changed(collection.id);
+    merger.start(hasFreeSpace);
+    await gaveUp.promise;
+    // Any later change starts a run, which also brings the collection whose merge was given up.
+    merger.changed(await insertCollection(database));
+    await merged.promise;
+    await merger.close();
+    assert.ok((await countRows(collection.id)).states.includes('live'));
     await collection.compare();
   });
 }
