@@ -33,6 +33,8 @@ interface ClaimedBackfill extends BackfillJob {
 }
 
 const longestBackoffMs = 5 * 60_000;
+/** The longest delay, requested by the embedder, that is kept. */
+const longestRequestedMs = 60 * 60_000;
 
 /**
  * Embeds visible chunks that have no vector: chunks created or changed directly, records published before their
@@ -86,8 +88,9 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     const end = await embedMissing(deps, { of, signal, onRound: () => true });
     if (end.kind === 'done') return vectors.endBackfill(job, { done: true });
     if (end.kind !== 'unavailable') return;
-    logger.warn({ collection_id: job.id, reason: end.message, pause_ms: backoffMs }, 'backfill requeued: no vectors');
-    await requeue(backoffMs);
+    const pauseMs = Math.max(backoffMs, Math.min(end.retryAfterMs ?? 0, longestRequestedMs));
+    logger.warn({ collection_id: job.id, reason: end.message, pause_ms: pauseMs }, 'backfill requeued: no vectors');
+    await requeue(pauseMs);
   }
 
   return {

@@ -6,8 +6,8 @@ export type EmbeddingEnd =
   | { readonly kind: 'done' }
   /** The embedding exceeded its time limit. */
   | { readonly kind: 'late' }
-  /** The embedder is unavailable. The message is for people. */
-  | { readonly kind: 'unavailable'; readonly message: string }
+  /** The embedder is unavailable. The message is for people. `retryAfterMs` is the delay it requests, or null. */
+  | { readonly kind: 'unavailable'; readonly message: string; readonly retryAfterMs: number | null }
   /** The collection's vectors belong to another model. */
   | { readonly kind: 'other_model' };
 
@@ -40,14 +40,14 @@ export async function embedMissing(
     const last = chunks.at(-1);
     if (last === undefined) return { kind: 'done' };
     const embedded = await tryToEmbed(embedder, chunks, signal);
-    if ('message' in embedded) return { kind: 'unavailable', message: embedded.message };
+    if ('message' in embedded) return { kind: 'unavailable', ...embedded };
     await space?.untilFreeSpace(signal);
     const saving = await vectors.save(of.collectionId, embedder.model, embedded.vectors);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') {
       const { given, stored } = saving;
       const message = `the embedder gives ${given} dimensions, the vectors of the collection have ${stored}; re-embed it`;
-      return { kind: 'unavailable', message };
+      return { kind: 'unavailable', message, retryAfterMs: null };
     }
     after = last;
     if (!(await onRound(chunks.length))) return { kind: 'late' };
@@ -58,7 +58,7 @@ async function tryToEmbed(
   embedder: Embedder,
   chunks: readonly MissingVector[],
   signal: AbortSignal,
-): Promise<{ vectors: NewVector[] } | { message: string }> {
+): Promise<{ vectors: NewVector[] } | { message: string; retryAfterMs: number | null }> {
   const batches: MissingVector[][] = [];
   for (let from = 0; from < chunks.length; from += embedder.batchSize) {
     batches.push(chunks.slice(from, from + embedder.batchSize));
@@ -75,7 +75,7 @@ async function tryToEmbed(
     );
     return { vectors: embedded.flat() };
   } catch (error) {
-    if (error instanceof EmbedderUnavailable) return { message: error.message };
+    if (error instanceof EmbedderUnavailable) return { message: error.message, retryAfterMs: error.retryAfterMs };
     throw error;
   }
 }

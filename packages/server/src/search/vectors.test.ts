@@ -244,12 +244,29 @@ test('a question is answered with words alone until every chunk has its vector',
   assert.deepEqual(hasVectors(await find()), [true, true, true]);
 });
 
+test('missing vectors wait as long as the embedder requests', async (t) => {
+  const database = await openTestDatabase(t);
+  const embedder = createScriptedEmbedder();
+  const delayMs = 50 * 60_000;
+  const embed = () => Promise.reject(new EmbedderUnavailable('busy', delayMs));
+  const { collectionId, record } = await openVectors(t, { database, embedder: { ...embedder, embed } });
+  const before = Date.now();
+  await record(collectionId, { content: 'Green tea from Uji.' });
+  const nextAttempt = async () => {
+    const rows = await sql<{ run_after: number }>`select run_after from collection_vector`.execute(database.read);
+    return Number(rows.rows[0]?.run_after);
+  };
+  await until(async () => (await nextAttempt()) >= before + delayMs);
+});
+
 test('a question is answered by words while the embedder is down, without waiting for it repeatedly', async (t) => {
   const embedder = createScriptedEmbedder();
   const { collectionId, record, find } = await openVectors(t, { embedder });
   await record(collectionId, { content: 'Green tea from Uji.' });
   embedder.fail('down');
-  assert.deepEqual(contentOf(await find('green')), ['Green tea from Uji.']);
+  for (const words of ['green', 'uji', 'green uji']) {
+    assert.deepEqual(contentOf(await find(words)), ['Green tea from Uji.']);
+  }
   embedder.fail(null);
   const [second] = await find('tea');
   assert.equal(second.explanation.vector, null, 'for ten seconds it is not asked');

@@ -19,10 +19,15 @@ export interface Embedder {
   close(): Promise<void>;
 }
 
-/** The embedder cannot create vectors at present. The message is for people and contains no credential. */
+/**
+ * The embedder cannot create vectors at present. The message is for people and contains no credential. `retryAfterMs` is
+ * the delay in milliseconds that the service requests, or null.
+ */
 export class EmbedderUnavailable extends Error {
-  constructor(message: string) {
+  readonly retryAfterMs: number | null;
+  constructor(message: string, retryAfterMs: number | null = null) {
     super(message);
     this.name = 'EmbedderUnavailable';
+    this.retryAfterMs = retryAfterMs;
   }
 }

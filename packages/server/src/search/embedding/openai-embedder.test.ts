@@ -119,8 +119,10 @@ test('a request fails after five attempts, and a question has one attempt', asyn
 
 test('a service that asks for a long wait is not awaited', async (t) => {
   const { calls, embedder } = await open(t, () => busy({ 'retry-after': '3600' }));
-  await assert.rejects(embedder.embed(['a'], never), EmbedderUnavailable);
-  assert.equal(calls.length, 1);
+  const isPatient = (error: unknown) => error instanceof EmbedderUnavailable && error.retryAfterMs === 3_600_000;
+  await assert.rejects(embedder.embed(['a'], never), isPatient);
+  await assert.rejects(embedder.embedQuestion('a', never), isPatient);
+  assert.equal(calls.length, 2);
 });
 
 test('a bad key is reported immediately, and the key never appears', async (t) => {
@@ -179,6 +181,7 @@ test('an invalid response gives no vector', async (t) => {
     { data: [{ index: 1, embedding: [1] }] },
     { data: [{ index: 0, embedding: [] }] },
     { data: [{ index: 0, embedding: ['1'] }] },
+    { data: [{ index: 0, embedding: [1e39, 1] }] },
     {
       data: [
         { index: 0, embedding: [1] },

@@ -78,7 +78,7 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
     async embedQuestion(text, signal) {
       const answer = await ask([cut(text)], signal);
       if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a query`);
-      if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason);
+      if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);
       const [vector] = answer;
       if (vector === undefined)
         throw new EmbedderUnavailable('The embedding service returned no vector for the query.');

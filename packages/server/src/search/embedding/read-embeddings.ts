@@ -40,8 +40,9 @@ function readVector(value: unknown): Float32Array {
   if (!Array.isArray(value) || value.length === 0 || value.length > mostDimensions) {
     throw malformed(`an embedding must be a list of 1 to ${mostDimensions} numbers`);
   }
-  if (!value.every((each) => typeof each === 'number' && Number.isFinite(each))) {
-    throw malformed('an embedding must contain only finite numbers');
+  // A number that is too large for 32 bits becomes infinite.
+  if (!value.every((each) => typeof each === 'number' && Number.isFinite(Math.fround(each)))) {
+    throw malformed('an embedding must contain only finite numbers of 32 bits');
   }
   return normalise(Float32Array.from(value));
 }

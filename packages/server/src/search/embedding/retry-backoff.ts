@@ -37,9 +37,9 @@ export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; 
         await waitForQuiet(signal);
         const answer = await ask();
         if (!('retryAfterMs' in answer)) return answer;
-        if (attempt === attempts) throw new EmbedderUnavailable(answer.reason);
+        if (attempt === attempts) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);
         const wait = answer.retryAfterMs ?? retryDelayMs({ firstMs: backoffMs }, attempt);
-        if (wait > longestPauseMs) throw new EmbedderUnavailable(answer.reason);
+        if (wait > longestPauseMs) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);
         quietUntil = Math.max(quietUntil, performance.now() + wait);
       }
     },

@@ -6,12 +6,18 @@ const remembered = 256;
 /** The maximum wait for the vector of a question, in milliseconds. Afterwards only full-text search answers. */
 const maxWaitMs = 3_000;
 
-/** The time after a failure in which no question waits for the embedder, in milliseconds. */
+/** The time after failures in which no question waits for the embedder, in milliseconds. */
 const restMs = 10_000;
+/** The number of questions in a row that must fail before the embedder is left alone. A timeout counts as all of them. */
+const failuresBeforeRest = 3;
 
-/** Embeds questions with a cache. Concurrent requests for the same question share one call. */
+/**
+ * Embeds questions with a cache. Concurrent requests for the same question share one call. A failed call is repeated
+ * once, unless the service asks for a delay.
+ */
 export function createQuestionVectors(embedder: Embedder, clock: Clock) {
   let restUntil = 0;
+  let failures = 0;
   let reason = '';
   // A Map preserves the order of insertion, so the first key is the least recently used.
   const known = new Map<string, Promise<Float32Array>>();
@@ -22,13 +28,23 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
     if (remaining > 0 && remaining <= restMs) throw new EmbedderUnavailable(reason);
     const signal = AbortSignal.timeout(maxWaitMs);
     try {
-      return await embedder.embedQuestion(text, signal);
+      const vector = await embedWithRetry(text, signal);
+      failures = 0;
+      return vector;
     } catch (error) {
       if (!signal.aborted && !(error instanceof EmbedderUnavailable)) throw error;
       reason = signal.aborted ? `The embedder returned no vector within ${maxWaitMs} ms` : String(error);
-      restUntil = clock.now() + restMs;
+      failures += signal.aborted ? failuresBeforeRest : 1;
+      if (failures >= failuresBeforeRest) restUntil = clock.now() + restMs;
       throw new EmbedderUnavailable(reason);
     }
+  }
+
+  function embedWithRetry(text: string, signal: AbortSignal): Promise<Float32Array> {
+    return embedder.embedQuestion(text, signal).catch((error: unknown) => {
+      if (signal.aborted || !(error instanceof EmbedderUnavailable) || error.retryAfterMs !== null) throw error;
+      return embedder.embedQuestion(text, signal);
+    });
   }
 
   return {
