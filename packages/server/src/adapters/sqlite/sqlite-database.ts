@@ -18,6 +18,7 @@ import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts'
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { insertInto, runMany } from './sqlite-insert-many.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
+import { measureWrites } from './sqlite-write-times.ts';
 
 /** A second reader is opened on demand, so that a long search does not delay the reads of keys and files. */
 const moreReaders = 1;
@@ -41,7 +42,8 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
     return thread;
   };
   try {
-    const write = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(false)]) });
+    const writer = measureWrites(await openThread(false), settings.metrics);
+    const write = new Kysely<Tables>({ dialect: createSqliteDialect([writer]) });
     await migrate(write, 'sqlite');
     const more = { most: moreReaders, open: () => openThread(true) };
     const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
