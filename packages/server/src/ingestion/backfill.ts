@@ -59,6 +59,7 @@ export function openBackfill(deps: BackfillDeps): Backfill {
       phase = 'embedding';
     }
     if ((await space?.hasFreeSpace()) === false) return undefined;
+    await vectors.requeueFailed({ model, now: clock.now() });
     const job = await vectors.claimBackfill({ model, ...lease });
     return job && { ...job, kind: 'embed' };
   }
@@ -80,7 +81,7 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
   const backoffMs = retryDelayMs({ firstMs: deps.backoffMs, longestMs: longestBackoffMs }, job.attempt);
 
   async function confirm(): Promise<void> {
-    const [missing] = await vectors.missing(of, { after: null, limit: 1 });
+    const [missing] = await vectors.missing(of, { after: null, limit: 1, now: clock.now() });
     await (missing === undefined ? vectors.endBackfill(job, { done: true }) : requeue(0));
   }
 

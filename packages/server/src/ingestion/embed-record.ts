@@ -69,7 +69,7 @@ export async function embedRecord(
     return clock.now() < until;
   };
   const end = await embedMissing(deps, { of, signal, onRound });
-  const pending = end.kind === 'done' ? 0 : await vectors.countMissing(of);
+  const pending = end.kind === 'done' ? end.failed : await vectors.countMissing(of);
   const refused = await vectors.countRefused(of);
   if (end.kind === 'unavailable') {
     deps.logger.warn({ record_id: job.id, pending, reason: end.message }, 'record published without vectors');
@@ -93,6 +93,7 @@ function warningOf(end: EmbeddingEnd, pending: number): string {
   const words = `${pending} chunks are found by their words only`;
   switch (end.kind) {
     case 'done':
+      return `${words} for now: the embedder fails to process their text. They are sent again later.`;
     case 'late':
       return `${words} for now: embedding them takes longer than the record waits.`;
     case 'unavailable':

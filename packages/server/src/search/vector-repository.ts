@@ -17,14 +17,31 @@ export interface MissingVector {
   /** The text to embed: the question of a pair, otherwise the content. */
   readonly text: string;
   readonly updatedAt: number;
+  /** How often embedding this text has failed in a row. */
+  readonly failures: number;
 }
 
-/** A vector to store. Null means that the model refuses the text, which is then not embedded again. */
+/** A vector to store, or the reason why there is none. */
 export interface NewVector {
   readonly seq: number;
   /** The time of the embedded version. If the chunk has changed since, the vector is discarded. */
   readonly updatedAt: number;
-  readonly vector: Float32Array | null;
+  readonly embedded: Float32Array | StoredFailure;
+}
+
+/** Why a chunk has no vector. */
+export interface StoredFailure {
+  readonly reason: string;
+  /** The time of the next attempt; null when the model refuses the text, which is then not embedded again. */
+  readonly retryAt: number | null;
+  readonly failures: number;
+}
+
+/** A page of the chunks without a vector. `now` decides which failed texts are due again. */
+export interface MissingPage {
+  readonly after: MissingVector | null;
+  readonly limit: number;
+  readonly now: number;
 }
 
 export interface CodeRow {
@@ -75,8 +92,8 @@ export interface VectorRepository {
   /** Changes the model of the collection. All its chunks then wait to be embedded. */
   restart(collectionId: string, model: string): Promise<void>;
   /** Returns chunks without a vector, in a fixed order, after the last one of the previous page. */
-  missing(of: MissingOf, page: { after: MissingVector | null; limit: number }): Promise<MissingVector[]>;
-  /** Counts the chunks of the record's generation that have no vector. */
+  missing(of: MissingOf, page: MissingPage): Promise<MissingVector[]>;
+  /** Counts the chunks of the record's generation that wait for a vector, those with a failed attempt included. */
   countMissing(of: Required<MissingOf>): Promise<number>;
   /** Counts those that have none because the model refuses their text. */
   countRefused(of: Required<MissingOf>): Promise<number>;
@@ -84,6 +101,8 @@ export interface VectorRepository {
   /** Returns the codes of later changes, in order. */
   codes(space: VectorSpace, after: { change: number; seq: number }, limit: number): Promise<CodeRow[]>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
+  /** Marks the collections of this model for the backfill that have failed texts whose next attempt is due. */
+  requeueFailed(due: { model: string; now: number }): Promise<void>;
   /** Claims a collection of this model that needs the backfill and is due. */
   claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
   /** Extends the lease. @returns false when it is lost. */

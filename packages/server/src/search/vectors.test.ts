@@ -100,6 +100,38 @@ test('a chunk that the model refuses is found by its words, and the others by bo
   assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
 });
 
+test('a text that the service fails to process waits for its next attempt, and the others get vectors', async (t) => {
+  const database = await openTestDatabase(t);
+  const scripted = createScriptedEmbedder();
+  let isBroken = true;
+  const failure = { reason: 'The embedding service answered with status 500', isRefused: false };
+  const embed: Embedder['embed'] = async (texts, signal) =>
+    Promise.all(
+      texts.map(async (text) => {
+        if (isBroken && text.includes('NaN')) return failure;
+        const [embedded] = await scripted.embed([text], signal);
+        return embedded ?? failure;
+      }),
+    );
+  const { collectionId, record, state } = await openVectors(t, { database, embedder: { ...scripted, embed } });
+  const created = await record(collectionId, { content: 'a text with NaN' });
+  assert.deepEqual(created.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
+  assert.match(created.report.warnings.at(-1), /1 chunks .* the embedder fails to process their text/);
+  await record(collectionId, { content: 'a welcome text' });
+  await until(async () => (await state())[0] === 'current');
+  const stored = async () =>
+    (await database.read.selectFrom('chunk_vector').select(['reason', 'failures']).orderBy('seq').execute()).map(
+      ({ reason, failures }) => [reason, failures],
+    );
+  assert.deepEqual(await stored(), [
+    [failure.reason, 1],
+    [null, 0],
+  ]);
+  isBroken = false;
+  await sql`update chunk_vector set retry_at = 0 where retry_at is not null`.execute(database.write);
+  await until(async () => (await stored()).every(([reason]) => reason === null));
+});
+
 test('an embedder that refuses everything leaves the chunks pending, and they are embedded when it is configured correctly', async (t) => {
   const embedder = createScriptedEmbedder();
   embedder.fail('The embedding service answered with status 400 (API key not valid.) to every text');

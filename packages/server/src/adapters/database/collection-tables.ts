@@ -201,6 +201,12 @@ export interface ChunkVectorTable {
   change: number;
   /** One bit per dimension; null when `vector` is null. */
   code: Uint8Array | null;
-  /** 32-bit floats; null when the model refuses the text. */
+  /** 32-bit floats; null when the text has no vector. */
   vector: Uint8Array | null;
+  /** Why the text has no vector; null for one that an earlier version has stored. */
+  reason: string | null;
+  /** The time of the next attempt; null when there is a vector, or when the model refuses the text. */
+  retry_at: number | null;
+  /** The failed attempts in a row. */
+  failures: Generated<number>;
 }

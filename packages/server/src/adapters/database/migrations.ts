@@ -26,11 +26,12 @@ import { createKeyChangesMigration } from './migrations/0035-key-changes.ts';
 import { createKeptAnswerBytesMigration } from './migrations/0036-kept-answer-bytes.ts';
 import { createSessionListMigration } from './migrations/0037-session-list.ts';
 import { createFileCountsMigration } from './migrations/0039-file-counts.ts';
-import { createArtifactsMigration } from './migrations/0042-artifacts.ts';
-import { createKeyToolsMigration } from './migrations/0043-key-tools.ts';
-import { createIndexSegmentsMigration } from './migrations/0044-index-segments.ts';
-import { createIndexRebuildsMigration } from './migrations/0045-index-rebuilds.ts';
-import { createIndexSegmentExpiryMigration } from './migrations/0046-index-segment-expiry.ts';
+import { createArtifactsMigration } from './migrations/from-0042/0042-artifacts.ts';
+import { createKeyToolsMigration } from './migrations/from-0042/0043-key-tools.ts';
+import { createIndexSegmentsMigration } from './migrations/from-0042/0044-index-segments.ts';
+import { createIndexRebuildsMigration } from './migrations/from-0042/0045-index-rebuilds.ts';
+import { createIndexSegmentExpiryMigration } from './migrations/from-0042/0046-index-segment-expiry.ts';
+import { createEmbeddingFailuresMigration } from './migrations/from-0042/0050-embedding-failures.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -67,6 +68,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0044-index-segments': createIndexSegmentsMigration(dialect),
     '0045-index-rebuilds': createIndexRebuildsMigration(dialect),
     '0046-index-segment-expiry': createIndexSegmentExpiryMigration(dialect),
+    '0050-embedding-failures': createEmbeddingFailuresMigration(dialect),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from '../../kernel/metrics.ts';
-import { type Embedder, EmbedderUnavailable } from './embedder.ts';
+import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
 export interface EmbedderMetrics {
   /** Wraps an embedder so that its calls are counted. */
@@ -14,7 +14,7 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 3, 10, 30];
 export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
   const texts = new Counter({
     name: 'quartermaster_embedded_texts_total',
-    help: 'Texts sent to the embedder, by use (chunk or question) and outcome (made, refused, unavailable).',
+    help: 'Texts sent to the embedder, by use (chunk or question) and outcome (made, refused, failed, unavailable).',
     labelNames: ['use', 'outcome'],
     registers: [registry],
   });
@@ -52,9 +52,7 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
       ...embedder,
       async embed(all, signal) {
         const vectors = await measure('chunk', all.length, () => embedder.embed(all, signal));
-        const refused = vectors.filter((vector) => vector === null).length;
-        texts.inc({ use: 'chunk', outcome: 'made' }, vectors.length - refused);
-        texts.inc({ use: 'chunk', outcome: 'refused' }, refused);
+        for (const vector of vectors) texts.inc({ use: 'chunk', outcome: outcomeOf(vector) });
         return vectors;
       },
       async embedQuestion(text, signal) {
@@ -65,4 +63,9 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     }),
     processStarted: () => starts.inc(),
   };
+}
+
+function outcomeOf(embedded: Float32Array | TextFailure): string {
+  if (embedded instanceof Float32Array) return 'made';
+  return embedded.isRefused ? 'refused' : 'failed';
 }

@@ -1,3 +1,10 @@
+/** Why a text has no vector. The reason is for people and contains no credential. */
+export interface TextFailure {
+  readonly reason: string;
+  /** True when the model refuses the text; false when the service failed with an error that may be temporary. */
+  readonly isRefused: boolean;
+}
+
 /** Computes vectors of unit length for texts. Texts with similar meaning have near vectors. */
 export interface Embedder {
   /**
@@ -10,10 +17,11 @@ export interface Embedder {
   /** The useful number of concurrent calls of `embed`. */
   readonly lanes: number;
   /**
-   * Returns one vector for each text, or null for a text that the model refuses. It retries temporary failures.
+   * Returns a vector or a failure for each text. It retries temporary failures. A text fails alone only when the
+   * service accepts another text.
    * @throws EmbedderUnavailable, or the reason of the aborted signal.
    */
-  embed(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyArray<Float32Array | null>>;
+  embed(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyArray<Float32Array | TextFailure>>;
   /** Embeds a question without retries. @throws EmbedderUnavailable, or the reason of the aborted signal. */
   embedQuestion(text: string, signal: AbortSignal): Promise<Float32Array>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { never, startBroker, startServer } from '../../egress/testing/broker.suite.ts';
 import { Secret } from '../../kernel/secret.ts';
-import { EmbedderUnavailable } from './embedder.ts';
+import { EmbedderUnavailable, type TextFailure } from './embedder.ts';
 import { createOpenAiEmbedder } from './openai-embedder.ts';
 
 /*
@@ -32,6 +32,10 @@ const busy = (headers: Readonly<Record<string, string>> = {}): Reply => ({
   headers,
   body: { error: { message: 'Rate limit reached', type: 'requests', param: null, code: 'rate_limit_exceeded' } },
 });
+const refused = {
+  reason: "The embedding service answered with status 400 (This model's maximum context length is 8192 tokens)",
+  isRefused: true,
+};
 const invalid: Reply = {
   status: 400,
   body: { error: { message: "This model's maximum context length is 8192 tokens", type: 'invalid_request_error' } },
@@ -66,8 +70,9 @@ async function open(
   return { calls, embedder };
 }
 
-const ratio = (vector: Float32Array | null | undefined) =>
-  vector ? Math.round((vector[0] ?? 0) / (vector[1] ?? 1)) : vector;
+/** Returns the number that `embed` stored in a vector, or the failure. */
+const ratio = (vector: Float32Array | TextFailure) =>
+  vector instanceof Float32Array ? Math.round((vector[0] ?? 0) / (vector[1] ?? 1)) : vector;
 
 test('texts become vectors of unit length, in their order, with the key as bearer token', async (t) => {
   const { calls, embedder } = await open(t, (embedding) => {
@@ -76,7 +81,7 @@ test('texts become vectors of unit length, in their order, with the key as beare
   });
   const vectors = await embedder.embed(['a', 'bbb', 'cc'], never);
   assert.deepEqual(vectors.map(ratio), [1, 3, 2]);
-  for (const vector of vectors) assert.ok(Math.abs(Math.hypot(...(vector ?? [])) - 1) < 1e-6);
+  for (const vector of vectors) assert.ok(vector instanceof Float32Array && Math.abs(Math.hypot(...vector) - 1) < 1e-6);
   assert.deepEqual(calls, [
     {
       asked: { model: 'text-embedding-3-small', encoding_format: 'float', input: ['a', 'bbb', 'cc'] },
@@ -112,9 +117,24 @@ test('a request fails after five attempts, and a question has one attempt', asyn
     embedder.embed(['a'], never),
     new EmbedderUnavailable('The embedding service answered with status 500'),
   );
-  assert.equal(calls.length, 5);
-  await assert.rejects(embedder.embedQuestion('a', never), EmbedderUnavailable);
+  // The last call asks whether the service accepts another text.
   assert.equal(calls.length, 6);
+  await assert.rejects(embedder.embedQuestion('a', never), EmbedderUnavailable);
+  assert.equal(calls.length, 7);
+});
+
+test('a text that the service fails to process does not stop the others, and is not refused', async (t) => {
+  const { calls, embedder } = await open(t, (embedding) =>
+    embedding.input.includes('NaN') ? { status: 500, body: { error: 'unsupported value: NaN' } } : embed(embedding),
+  );
+  assert.deepEqual((await embedder.embed(['a', 'NaN', 'bb', 'ccc'], never)).map(ratio), [
+    1,
+    { reason: 'The embedding service answered with status 500', isRefused: false },
+    2,
+    3,
+  ]);
+  // Five attempts of the batch, another text, two halves, and two single texts.
+  assert.equal(calls.length, 10);
 });
 
 test('a service that asks for a long wait is not awaited', async (t) => {
@@ -142,14 +162,14 @@ test('in a refused batch only the invalid text has no vector', async (t) => {
     embedding.input.includes('too long') ? invalid : embed(embedding),
   );
   const vectors = await embedder.embed(['a', 'bb', 'too long', 'ccc'], never);
-  assert.deepEqual(vectors.map(ratio), [1, 2, null, 3]);
+  assert.deepEqual(vectors.map(ratio), [1, 2, refused, 3]);
 });
 
 test('a text that is refused alone has no vector when another text of the batch is accepted', async (t) => {
   const { calls, embedder } = await open(t, (embedding) =>
     embedding.input.includes('too long') ? invalid : embed(embedding),
   );
-  assert.deepEqual(await embedder.embed(['too long'], never), [null]);
+  assert.deepEqual(await embedder.embed(['too long'], never), [refused]);
   assert.deepEqual(
     calls.map(({ asked: embedding }) => embedding.input),
     [['too long'], ['test'], ['too long']],

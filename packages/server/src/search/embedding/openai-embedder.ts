@@ -2,7 +2,7 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
 import { readRetryAfter } from '../../kernel/retry-after.ts';
 import type { Secret } from '../../kernel/secret.ts';
-import { type Embedder, EmbedderUnavailable } from './embedder.ts';
+import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 import { type Answer, createRetryBackoff } from './retry-backoff.ts';
 
@@ -36,38 +36,40 @@ const ambiguous: ReadonlySet<number> = new Set([400, 413, 422]);
 /** A text that every model accepts. If it is refused, the configuration is wrong. */
 const acceptableText = 'test';
 
+type Embedded = Float32Array | TextFailure;
+
 /** Any service with OpenAI's `POST /v1/embeddings`: OpenAI, vLLM, Ollama, Text Embeddings Inference and others. */
 export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   const { model, dimensions, batchSize } = deps;
   const ask = createAsk(deps);
   const retryBackoff = createRetryBackoff({ attempts, backoffMs: deps.backoffMs });
 
-  const askPatiently = (texts: readonly string[], signal: AbortSignal) =>
-    retryBackoff.retry(() => ask(texts, signal), signal);
-
   /**
-   * A text counts as refused only if another one beside it is accepted. Services also answer 400 for a bad key or an
-   * unknown parameter. Then no text is accepted, and the configuration is wrong.
+   * A text fails alone only if another one beside it is accepted. Services also answer 400 for a bad key, and 500 while
+   * they fail for every text. Then no text is accepted, and the service or the configuration is to blame.
    */
-  async function embed(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
-    const answer = await askPatiently(texts, signal);
+  async function embed(texts: readonly string[], signal: AbortSignal): Promise<Embedded[]> {
+    const answer = await retryBackoff.retry(() => ask(texts, signal), { signal });
     if (!('refusal' in answer)) return answer;
-    const beside = await askPatiently([acceptableText], signal);
-    if ('refusal' in beside) throw new EmbedderUnavailable(`${answer.refusal} to every text`);
+    const beside = await retryBackoff.retry(() => ask([acceptableText], signal), { signal, contentAttempts: 1 });
+    if ('refusal' in beside) {
+      throw new EmbedderUnavailable(answer.isPermanent ? `${answer.refusal} to every text` : answer.refusal);
+    }
     return isolate(texts, signal);
   }
 
   /** Halves a refused batch until each refused text is alone; a single text is sent once more. */
-  async function isolate(texts: readonly string[], signal: AbortSignal): Promise<Array<Float32Array | null>> {
+  async function isolate(texts: readonly string[], signal: AbortSignal): Promise<Embedded[]> {
     const half = Math.ceil(texts.length / 2);
     const parts = texts.length === 1 ? [texts] : [texts.slice(0, half), texts.slice(half)];
-    const vectors: Array<Float32Array | null> = [];
+    const embedded: Embedded[] = [];
     for (const part of parts) {
-      const answer = await askPatiently(part, signal);
-      if (!('refusal' in answer)) vectors.push(...answer);
-      else vectors.push(...(part.length === 1 ? [null] : await isolate(part, signal)));
+      const answer = await retryBackoff.retry(() => ask(part, signal), { signal, contentAttempts: 1 });
+      if (!('refusal' in answer)) embedded.push(...answer);
+      else if (part.length > 1) embedded.push(...(await isolate(part, signal)));
+      else embedded.push({ reason: answer.refusal, isRefused: answer.isPermanent });
     }
-    return vectors;
+    return embedded;
   }
 
   return {
@@ -142,10 +144,11 @@ function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count:
   const { status, headers, body } = answer;
   if (status === 200) return readEmbeddings(body, count);
   const reason = `The embedding service answered with status ${status}`;
-  if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}` };
-  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
+  if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}`, isPermanent: true };
+  // Some services answer 500 to a text that they cannot process.
+  if (status >= 500) return { ...later(reason, headers['retry-after']), mayConcernContent: true };
+  if (status === 408 || status === 409 || status === 425 || status === 429)
     return later(reason, headers['retry-after']);
-  }
   throw new EmbedderUnavailable(reason);
 }
 
@@ -165,5 +168,5 @@ function excerptOf(body: Buffer): string {
 }
 
 function later(reason: string, retryAfter?: string) {
-  return { reason, retryAfterMs: readRetryAfter(retryAfter) };
+  return { reason, retryAfterMs: readRetryAfter(retryAfter), mayConcernContent: false };
 }

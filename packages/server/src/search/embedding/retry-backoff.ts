@@ -6,16 +6,27 @@ import { EmbedderUnavailable } from './embedder.ts';
 export interface TemporaryRefusal {
   readonly reason: string;
   readonly retryAfterMs: number | null;
+  /** Whether the content of the request may be the cause. */
+  readonly mayConcernContent: boolean;
 }
-/** A permanent refusal. The reason is for people. */
+/** A refusal of the content of the request. The reason is for people. */
 export interface Refusal {
   readonly refusal: string;
+  /** False when each attempt failed with an error that may be temporary. */
+  readonly isPermanent: boolean;
 }
 export type Answer<Value> = Value | Refusal | TemporaryRefusal;
 
 export interface RetryBackoff {
-  /** Retries until there is an answer. @throws EmbedderUnavailable when every attempt has failed. */
-  retry<Value extends object>(ask: () => Promise<Answer<Value>>, signal: AbortSignal): Promise<Value | Refusal>;
+  /**
+   * Retries until there is an answer. An error that the content may have caused is tried `contentAttempts` times (default:
+   * as often as others) and then returned as a refusal.
+   * @throws EmbedderUnavailable when every attempt has failed for another reason.
+   */
+  retry<Value extends object>(
+    ask: () => Promise<Answer<Value>>,
+    options: { signal: AbortSignal; contentAttempts?: number },
+  ): Promise<Value | Refusal>;
 }
 
 /** The maximum pause. A longer one would delay a record too much. */
@@ -32,11 +43,13 @@ export function createRetryBackoff({ attempts, backoffMs }: { attempts: number; 
   }
 
   return {
-    async retry(ask, signal) {
+    async retry(ask, { signal, contentAttempts = attempts }) {
       for (let attempt = 1; ; attempt++) {
         await waitForQuiet(signal);
         const answer = await ask();
         if (!('retryAfterMs' in answer)) return answer;
+        if (answer.mayConcernContent && attempt >= contentAttempts)
+          return { refusal: answer.reason, isPermanent: false };
         if (attempt === attempts) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);
         const wait = answer.retryAfterMs ?? retryDelayMs({ firstMs: backoffMs }, attempt);
         if (wait > longestPauseMs) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);

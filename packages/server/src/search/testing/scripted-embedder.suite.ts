@@ -8,6 +8,8 @@ export interface ScriptedEmbedder extends Embedder {
   fail(message: string | null, after?: number): void;
 }
 
+const refusal = { reason: 'The model refuses the text.', isRefused: true };
+
 /** An embedder whose failures a test controls. Its vectors are real. */
 export function createScriptedEmbedder(model = 'scripted', dimensions = 64): ScriptedEmbedder {
   const texts: string[] = [];
@@ -24,7 +26,7 @@ export function createScriptedEmbedder(model = 'scripted', dimensions = 64): Scr
       failure = message;
       until = after;
     },
-    embed: async (batch) => batch.map((text) => (text.includes('refused') ? null : embedOne(text))),
+    embed: async (batch) => batch.map((text) => (text.includes('refused') ? refusal : embedOne(text))),
     embedQuestion: async (text) => embedOne(text),
     close: async () => {},
   };

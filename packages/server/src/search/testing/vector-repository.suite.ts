@@ -16,8 +16,10 @@ import type { NewVector, VectorRepository } from '../vector-repository.ts';
 const toVector = (seq: number, values: readonly number[]): NewVector => ({
   seq,
   updatedAt: start,
-  vector: Float32Array.from(values),
+  embedded: Float32Array.from(values),
 });
+
+const refused = { reason: 'The model refuses the text.', retryAt: null, failures: 1 };
 
 /** Tests the behaviour of every vector repository. */
 export function testVectorRepository(open: () => OpenedRepositories): void {
@@ -28,7 +30,8 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       await repositories.chunks.add(collection.projectId, collection.id, newChunk(content));
     const model = `model ${collection.id}`;
     assert.equal((await repositories.vectors.adopt(collection.id, model))?.model, model);
-    const missing = () => repositories.vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });
+    const missing = () =>
+      repositories.vectors.missing({ collectionId: collection.id }, { after: null, limit: 100, now: start });
     const seqs = (await missing()).map(({ seq }) => seq);
     return { ...repositories, collection, collectionId: collection.id, model, missing, seqs };
   }
@@ -51,7 +54,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       ],
     );
     assert.deepEqual(
-      (await vectors.missing({ collectionId }, { after: first, limit: 1 })).map(({ seq }) => seq),
+      (await vectors.missing({ collectionId }, { after: first, limit: 1, now: start })).map(({ seq }) => seq),
       [c],
     );
     const space = await spaceOf(vectors, collectionId);
@@ -89,7 +92,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     await vectors.save(
       collectionId,
       model,
-      seqs.map((seq) => ({ seq, updatedAt: start, vector: null })),
+      seqs.map((seq) => ({ seq, updatedAt: start, embedded: refused })),
     );
     assert.deepEqual(await missing(), []);
     assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
@@ -97,6 +100,26 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal(await countRefused(), 3);
     await vectors.restart(collectionId, model);
     assert.equal(await countRefused(), 0);
+  });
+
+  test('a failed text is due again at its time, and its collection is then marked for the backfill', async () => {
+    const { vectors, collections, collection, collectionId, model, seqs } = await openSpace(['a']);
+    const [seq = 0] = seqs;
+    const failure = { reason: 'status 500', retryAt: start + 1000, failures: 3 };
+    const job = await vectors.claimBackfill({ model, token: 'a', now: start, leaseUntil: start + 10 });
+    assert.ok(job);
+    await vectors.save(collectionId, model, [{ seq, updatedAt: start, embedded: failure }]);
+    await vectors.endBackfill(job, { done: true });
+    const due = async (now: number) => {
+      await vectors.requeueFailed({ model, now });
+      const rows = await vectors.missing({ collectionId }, { after: null, limit: 9, now });
+      return [(await spaceOf(vectors, collectionId)).needsBackfill, rows.map(({ failures }) => failures)];
+    };
+    assert.deepEqual(await due(start + 999), [false, []]);
+    assert.equal((await collections.find(collection.projectId, collectionId))?.numRefused, 0);
+    assert.deepEqual(await due(start + 1000), [true, [3]]);
+    await vectors.save(collectionId, model, [toVector(seq, [1])]);
+    assert.deepEqual((await due(start + 1000))[1], []);
   });
 
   test('a vector of a deleted or changed chunk is not stored', async () => {
@@ -176,13 +199,15 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal(job.id, record.id);
     await jobs.addChunks(job, [newChunk('half')]);
     const texts = async (of: Parameters<typeof vectors.missing>[0]) =>
-      (await vectors.missing(of, { after: null, limit: 9 })).map(({ text }) => text);
+      (await vectors.missing(of, { after: null, limit: 9, now: start })).map(({ text }) => text);
     assert.deepEqual(await texts({ collectionId }), ['visible']);
     const ofRecord = { collectionId, record: { id: job.id, generation: 1 } };
     assert.deepEqual(await texts(ofRecord), ['half']);
     assert.equal(await vectors.countMissing(ofRecord), 1);
-    const [half] = await vectors.missing(ofRecord, { after: null, limit: 9 });
-    await vectors.save(collectionId, 'm', [{ seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, vector: null }]);
+    const [half] = await vectors.missing(ofRecord, { after: null, limit: 9, now: start });
+    await vectors.save(collectionId, 'm', [
+      { seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, embedded: refused },
+    ]);
     assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
   });
 

@@ -168,6 +168,7 @@ async function withCounts(
           .whereRef('chunk_vector.collection_id', '=', 'collection_vector.collection_id')
           .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
           .where('chunk_vector.code', 'is', null)
+          .where('chunk_vector.retry_at', 'is', null)
           .as('refused'),
       ])
       .where('collection_vector.collection_id', 'in', ids)

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { MissingOf, MissingVector } from '../../../search/vector-repository.ts';
+import type { MissingOf, MissingPage, MissingVector } from '../../../search/vector-repository.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
@@ -8,14 +8,15 @@ import { withoutIndex } from '../../full-text/without-index.ts';
 export function findMissing(
   read: Kysely<Tables>,
   of: MissingOf,
-  { after, limit }: { after: MissingVector | null; limit: number },
+  { after, limit, now }: MissingPage,
 ): Promise<MissingVector[]> {
-  const rows = missingOf(read, of).select((column) => [
+  const rows = missingOf(read, of, now).select((column) => [
     'chunk.seq',
     'chunk.id',
     'chunk.ordinal',
     'chunk.updated_at as updatedAt',
     column.fn.coalesce('chunk.question', 'chunk.content').as('text'),
+    column.fn.coalesce('chunk_vector.failures', sql<number>`0`).as('failures'),
   ]);
   // Follows the order of an index, so that each page continues where the previous one ended.
   const column = of.record === undefined ? 'chunk.id' : 'chunk.ordinal';
@@ -24,7 +25,9 @@ export function findMissing(
 }
 
 export async function countMissing(read: Kysely<Tables>, of: MissingOf): Promise<number> {
-  const row = await missingOf(read, of).select(sql<number>`count(*)`.as('missing')).executeTakeFirstOrThrow();
+  const row = await missingOf(read, of, Number.MAX_SAFE_INTEGER)
+    .select(sql<number>`count(*)`.as('missing'))
+    .executeTakeFirstOrThrow();
   return Number(row.missing);
 }
 
@@ -40,6 +43,7 @@ export async function countRefused(
     .select(sql<number>`count(*)`.as('refused'))
     .where('chunk_vector.collection_id', '=', collectionId)
     .where('chunk_vector.code', 'is', null)
+    .where('chunk_vector.retry_at', 'is', null)
     .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
     // Refused chunks are few, whereas a record may have many chunks.
     .where(withoutIndex<string>(dialect, 'chunk.record_id'), '=', record.id)
@@ -48,7 +52,8 @@ export async function countRefused(
   return Number(row.refused);
 }
 
-function missingOf(read: Kysely<Tables>, { collectionId, record }: MissingOf) {
+/** @param now failed texts whose next attempt is later are left out */
+function missingOf(read: Kysely<Tables>, { collectionId, record }: MissingOf, now: number) {
   const rows = read
     .selectFrom('chunk')
     .innerJoin('collection_vector', 'collection_vector.collection_id', 'chunk.collection_id')
@@ -58,6 +63,7 @@ function missingOf(read: Kysely<Tables>, { collectionId, record }: MissingOf) {
       where.or([
         where('chunk_vector.seq', 'is', null),
         where('chunk_vector.change', '<=', where.ref('collection_vector.first_change')),
+        where('chunk_vector.retry_at', '<=', now),
       ]),
     );
   if (record !== undefined) {

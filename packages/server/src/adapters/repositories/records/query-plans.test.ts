@@ -40,13 +40,13 @@ describe('the query plans of SQLite', () => {
     await recordOf(repositories, collection, ['a', 'b', 'c']);
     for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
     await vectors.adopt(collection.id, 'model');
-    const missing = await vectors.missing({ collectionId: collection.id }, { after: null, limit: 100 });
+    const missing = await vectors.missing({ collectionId: collection.id }, { after: null, limit: 100, now: 0 });
     const seqs = missing.map(({ seq }) => seq);
-    const vector = Float32Array.from([1, 2]);
+    const embedded = Float32Array.from([1, 2]);
     await vectors.save(
       collection.id,
       'model',
-      seqs.map((seq) => ({ seq, updatedAt: start, vector })),
+      seqs.map((seq) => ({ seq, updatedAt: start, embedded })),
     );
     return { collection, seqs };
   }
@@ -83,8 +83,11 @@ describe('the query plans of SQLite', () => {
     await vectors.restart(collection.id, 'other');
     const pages = async (of: MissingOf) => {
       await observed.plans();
-      const [first = null] = await vectors.missing(of, { after: null, limit: 1 });
-      assert.equal((await vectors.missing(of, { after: first, limit: 100 })).length, of.record === undefined ? 4 : 2);
+      const [first = null] = await vectors.missing(of, { after: null, limit: 1, now: 0 });
+      assert.equal(
+        (await vectors.missing(of, { after: first, limit: 100, now: 0 })).length,
+        of.record === undefined ? 4 : 2,
+      );
       const lines = (await observed.plans()).flatMap(({ plan }) => plan);
       assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
       return lines.filter((line) => line.startsWith('SEARCH chunk USING')).at(-1);

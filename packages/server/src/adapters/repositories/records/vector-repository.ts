@@ -79,6 +79,16 @@ export function createVectorRepository(database: Database): VectorRepository {
         .execute();
       return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
     },
+    async requeueFailed({ model, now }) {
+      const failed = write.selectFrom('chunk_vector').select('collection_id').where('retry_at', '<=', now);
+      await write
+        .updateTable('collection_vector')
+        .set(wantMore)
+        .where('model', '=', model)
+        .where('collection_id', 'in', failed)
+        .whereRef('wanted', '=', 'done')
+        .execute();
+    },
     claimBackfill: (claim) => claimBackfill(database, claim),
     renewBackfill: (held, leaseUntil) =>
       renewLease(database, { table: 'collection_vector', key: 'collection_id' }, held, { lease_until: leaseUntil }),
@@ -171,7 +181,8 @@ async function saveVectors(
   { dialect, collectionId, model }: SaveTo,
   vectors: readonly NewVector[],
 ): Promise<Saving> {
-  const dimensions = vectors.find(({ vector }) => vector !== null)?.vector?.length ?? 0;
+  const dimensions =
+    vectors.map(({ embedded }) => (embedded instanceof Float32Array ? embedded.length : 0)).find(Boolean) ?? 0;
   // This statement comes first because it locks the row. The changes of a collection are then committed in order, so
   // that readers of changes miss none.
   const space = await transaction
@@ -195,12 +206,11 @@ async function saveVectors(
   const updated = new Map(chunks.map((chunk) => [chunk.seq, chunk.updated_at]));
   const rows = vectors
     .filter(({ seq, updatedAt }) => updated.get(seq) === updatedAt)
-    .map(({ seq, vector }) => ({
+    .map(({ seq, embedded }) => ({
       seq,
       collection_id: collectionId,
       change: space.last_change,
-      code: vector && Buffer.from(toCode(vector)),
-      vector: vector && toBytes(vector),
+      ...storedForm(embedded),
     }));
   if (rows.length === 0) return { kind: 'saved' };
   await transaction
@@ -211,10 +221,22 @@ async function saveVectors(
         change: set.ref('excluded.change'),
         code: set.ref('excluded.code'),
         vector: set.ref('excluded.vector'),
+        reason: set.ref('excluded.reason'),
+        retry_at: set.ref('excluded.retry_at'),
+        failures: set.ref('excluded.failures'),
       })),
     )
     .execute();
   return { kind: 'saved' };
+}
+
+function storedForm(embedded: NewVector['embedded']) {
+  if (embedded instanceof Float32Array) {
+    const code = Buffer.from(toCode(embedded));
+    return { code, vector: toBytes(embedded), reason: null, retry_at: null, failures: 0 };
+  }
+  const { reason, retryAt, failures } = embedded;
+  return { code: null, vector: null, reason, retry_at: retryAt, failures };
 }
 
 async function claimBackfill(

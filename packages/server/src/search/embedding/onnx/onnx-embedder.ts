@@ -77,7 +77,9 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Em
     async embed(texts, signal) {
       const request = { texts: texts.map((text) => documentPrefix + text), urgent: false };
       const vectors = await processes.embed(request, signal);
-      return vectors.map((vector) => vector && finish(vector));
+      return vectors.map((vector) =>
+        vector === null ? { reason: 'The local model returned no vector.', isRefused: true } : finish(vector),
+      );
     },
     async embedQuestion(text, signal) {
       const [vector] = await processes.embed({ texts: [queryPrefix + text], urgent: true }, signal);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Database } from '../database.ts';
+import type { Database } from '../../database.ts';
 
 /** Adds the time at which a segment that no question reads may be deleted. ADR 0112. */
 export function createIndexSegmentExpiryMigration(dialect: Database['dialect']): Migration {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Database } from '../database.ts';
+import type { Database } from '../../database.ts';
 
 /** Adds the segments of the search index and their pages. ADR 0108. */
 export function createIndexSegmentsMigration(dialect: Database['dialect']): Migration {

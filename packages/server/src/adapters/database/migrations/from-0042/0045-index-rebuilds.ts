@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Database } from '../database.ts';
+import type { Database } from '../../database.ts';
 
 /** Adds what tells which search indexes must be rebuilt, and how far a rebuild is. ADR 0113. */
 export function createIndexRebuildsMigration(dialect: Database['dialect']): Migration {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Database } from '../database.ts';
+import type { Database } from '../../database.ts';
 
 /** Adds what is stored of an artifact besides its row in `file`: its run, its type and when it expires. ADR 0097. */
 export function createArtifactsMigration(dialect: Database['dialect']): Migration {
