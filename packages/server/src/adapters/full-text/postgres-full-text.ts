@@ -100,6 +100,7 @@ async function addBatch(db: Transaction<Tables>, collectionId: string, chunks: r
   // This statement comes first because it locks the row. Additions and removals in one collection then run one after
   // another.
   await countIn(db, collectionId, { chunks: chunks.length, words: batch.words });
+  // When the first chunk of a batch gets a new text, the batch may still have postings of its other chunks.
   const number = Math.min(...chunks.map((chunk) => chunk.seq));
   const added = JSON.stringify(batch.chunks);
   await sql`insert into indexed_chunk (collection_id, seq, batch, length, words)
@@ -109,7 +110,9 @@ async function addBatch(db: Transaction<Tables>, collectionId: string, chunks: r
   await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
     select ${collectionId}, word, ${number}::bigint, cardinality(ids::bigint[]), ids::bigint[], repeats::smallint[]
     from unnest(${[...batch.postings.keys()]}::text[], ${postings.map((each) => literal(each.ids))}::text[],
-      ${postings.map((each) => literal(each.repeats))}::text[]) as added (word, ids, repeats)`.execute(db);
+      ${postings.map((each) => literal(each.repeats))}::text[]) as added (word, ids, repeats)
+    on conflict (collection_id, word, batch) do update set (chunks, ids, repeats) = row(
+      posting.chunks + excluded.chunks, posting.ids || excluded.ids, posting.repeats || excluded.repeats)`.execute(db);
 }
 
 interface RemovedChunk {

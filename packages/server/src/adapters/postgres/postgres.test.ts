@@ -84,14 +84,32 @@ describe('the PostgreSQL database', () => {
   describe('the full text of a collection of an earlier version', () => {
     let database: Database;
     let corpus: Corpus;
+    let collectionId: string;
     beforeEach(async () => {
       database = await openAt(testing.url);
-      const collectionId = await insertCollection(database);
+      collectionId = await insertCollection(database);
       await database.write.transaction().execute((trx) => createPostgresFullText().create(trx, collectionId));
       corpus = createCorpus(database, collectionId);
     });
     afterEach(() => database.close());
     testCommonWords(() => corpus);
+
+    it('accepts a new text of the first chunk of a batch, whose words other chunks of the batch contain', async () => {
+      const [first = -1, second = -1] = await corpus.add('red blue', 'red gold', 'gold');
+      await database.write.transaction().execute(async (transaction) => {
+        await database.searchIndex.remove(transaction, collectionId, [first]);
+        await database.searchIndex.add(transaction, collectionId, [{ seq: first, words: 'red red gold' }]);
+      });
+      const search = async (word: string) => (await corpus.search([word])).map(({ seq }) => seq).toSorted();
+      assert.deepEqual(await search('red'), [first, second]);
+      assert.deepEqual(await search('gold'), [first, second, second + 1]);
+      assert.deepEqual(await search('blue'), []);
+      await corpus.remove([first]);
+      assert.deepEqual(await search('red'), [second]);
+      assert.deepEqual(await search('gold'), [second, second + 1]);
+      const statistics = await database.searchIndex.statistics(database.read, collectionId);
+      assert.deepEqual(statistics, { chunks: 2, words: 3 });
+    });
   });
 
   it('a connection that breaks in a transaction fails only that transaction', async () => {
