@@ -2,15 +2,18 @@ import type { RankedChunk } from '../chunk-index.ts';
 
 /** Collects the best chunks: higher scores first, lower seqs first among equal scores. */
 export interface BestChunks {
-  /** A chunk with a lower score cannot be among the best; -1 while there are fewer than wanted. */
+  /** A chunk with a lower score cannot be among the best; `least` while there are fewer than wanted. */
   readonly threshold: number;
   add(seq: number, score: number): void;
   /** Returns the chunks, best first, with the scores as they were added. */
   list(): RankedChunk[];
 }
 
-/** A binary heap whose root is the worst of the best. */
-export function createBestChunks(wanted: number): BestChunks {
+/**
+ * A binary heap whose root is the worst of the best.
+ * @param least a score that is known to be at most that of the worst; -1 when none is known
+ */
+export function createBestChunks(wanted: number, least: number): BestChunks {
   const seqs: number[] = [];
   const scores: number[] = [];
 
@@ -42,7 +45,7 @@ export function createBestChunks(wanted: number): BestChunks {
   }
   return {
     get threshold() {
-      return seqs.length < wanted ? -1 : (scores[0] as number);
+      return seqs.length < wanted ? least : Math.max(least, scores[0] as number);
     },
     add(seq, score) {
       if (seqs.length < wanted) {

@@ -1,35 +1,73 @@
-/** A cache whose entries together have at most a number of bytes. The entries that were used last stay. */
+/**
+ * A cache whose entries together have at most a number of bytes. The entries that were used last stay. An entry belongs
+ * to a segment and has a key there, because joining the two to one text takes longer than two look-ups.
+ */
 export interface ByteCache<Key, Value> {
-  get(key: Key): Value | undefined;
+  get(segment: number, key: Key): Value | undefined;
   /** Adds an entry. One that alone exceeds the limit is not kept. */
-  set(key: Key, value: Value, bytes: number): void;
+  set(segment: number, key: Key, value: Value, bytes: number): void;
 }
 
-/** A Map keeps the order of insertion, and a used entry is inserted again, so that the first is the oldest. */
+/** The entries form a ring in the order of their use. */
+interface Entry<Key, Value> {
+  readonly segment: number;
+  readonly key: Key;
+  readonly value: Value;
+  readonly bytes: number;
+  older: Entry<Key, Value>;
+  newer: Entry<Key, Value>;
+}
+
 export function createByteCache<Key, Value>(mostBytes: number): ByteCache<Key, Value> {
-  const entries = new Map<Key, { readonly value: Value; readonly bytes: number }>();
+  const entries = new Map<number, Map<Key, Entry<Key, Value>>>();
+  /** The entry that was used last. The next newer one of a ring is the oldest. */
+  let newest: Entry<Key, Value> | undefined;
   let total = 0;
-  function remove(key: Key): void {
-    total -= entries.get(key)?.bytes ?? 0;
-    entries.delete(key);
+
+  function insert(entry: Entry<Key, Value>): void {
+    const before = newest ?? entry;
+    entry.older = before;
+    entry.newer = before.newer;
+    before.newer.older = entry;
+    before.newer = entry;
+    newest = entry;
+  }
+  function takeOut(entry: Entry<Key, Value>): void {
+    entry.older.newer = entry.newer;
+    entry.newer.older = entry.older;
+    if (newest === entry) newest = entry.older === entry ? undefined : entry.older;
+    entry.older = entry;
+    entry.newer = entry;
+  }
+  function remove(entry: Entry<Key, Value>): void {
+    takeOut(entry);
+    total -= entry.bytes;
+    const ofSegment = entries.get(entry.segment);
+    ofSegment?.delete(entry.key);
+    if (ofSegment?.size === 0) entries.delete(entry.segment);
   }
   return {
-    get(key) {
-      const entry = entries.get(key);
+    get(segment, key) {
+      const entry = entries.get(segment)?.get(key);
       if (entry === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
+      if (entry !== newest) {
+        takeOut(entry);
+        insert(entry);
+      }
       return entry.value;
     },
-    set(key, value, bytes) {
-      remove(key);
+    set(segment, key, value, bytes) {
+      const before = entries.get(segment)?.get(key);
+      if (before !== undefined) remove(before);
       if (bytes > mostBytes) return;
-      entries.set(key, { value, bytes });
+      while (newest !== undefined && total + bytes > mostBytes) remove(newest.newer);
+      const entry = { segment, key, value, bytes } as Entry<Key, Value>; // a ring of its own follows
+      entry.older = entry;
+      entry.newer = entry;
+      insert(entry);
       total += bytes;
-      for (const oldest of entries.keys()) {
-        if (total <= mostBytes) break;
-        remove(oldest);
-      }
+      const ofSegment = entries.get(segment) ?? new Map<Key, Entry<Key, Value>>();
+      entries.set(segment, ofSegment.set(key, entry));
     },
   };
 }

@@ -66,33 +66,31 @@ interface CachedList {
  * transaction is rolled back is given again.
  */
 export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheLimits): OpenCollectionIndex {
-  const segments: ByteCache<number, CachedSegment> = createByteCache(limits.headerBytes);
-  const pages: ByteCache<string, Uint8Array> = createByteCache(limits.pageBytes);
+  const segments: ByteCache<'header', CachedSegment> = createByteCache(limits.headerBytes);
+  const pages: ByteCache<number, Uint8Array> = createByteCache(limits.pageBytes);
   const lists: ByteCache<string, CachedList> = createByteCache(limits.listBytes);
 
   function openSegment(id: number): CachedSegment {
-    const known = segments.get(id);
+    const known = segments.get(id, 'header');
     if (known !== undefined) return known;
     const header = decodeHeader(store.readHeader(id));
     const opened = { header, live: createLiveChunks(header), applied: new Set<number>() };
-    segments.set(id, opened, bytesOfHeader(header));
+    segments.set(id, 'header', opened, bytesOfHeader(header));
     return opened;
   }
   function readPage(id: number, number: number, ahead = 1): Uint8Array {
-    const key = `${id}.${number}`;
-    const known = pages.get(key);
+    const known = pages.get(id, number);
     if (known !== undefined) return known;
     const page = store.readPage(id, number, ahead);
-    pages.set(key, page, page.length + entryBytes);
+    pages.set(id, number, page, page.length + entryBytes);
     return page;
   }
   function openList(id: number, { header, live }: CachedSegment, term: string): CachedList {
-    const key = `${id}.${term}`;
-    let found = lists.get(key);
+    let found = lists.get(id, term);
     if (found === undefined) {
       const list = findTerm(header, (number, ahead) => readPage(id, number, ahead), term);
       found = { list, removed: 0, countedAt: header.seqs.length, countedIn: live };
-      lists.set(key, found, bytesOfList(list) + 2 * term.length);
+      lists.set(id, term, found, bytesOfList(list) + 2 * term.length);
     }
     if (found.list !== undefined && (found.countedAt !== live.chunks || found.countedIn !== live)) {
       found.removed = live.removed === null ? 0 : countRemoved(found.list, live.removed);

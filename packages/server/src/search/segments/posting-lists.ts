@@ -36,10 +36,10 @@ export function decodePostings(
   let last = previous;
   for (let place = 0; place < count; place++) {
     let code = bytes[at++] as number;
-    if (code >= 0x80) {
-      cursor.at = at - 1;
-      code = readVarint(cursor);
-      at = cursor.at;
+    // The same as `readVarint`, without the cursor: most of the time of a question is spent here.
+    for (let shift = 7, byte = code; byte >= 0x80; shift += 7) {
+      byte = bytes[at++] ?? 0;
+      code = (code & ((1 << shift) - 1)) + ((byte & 0x7f) << shift);
     }
     last += code >>> 1;
     chunks[place] = last;

@@ -29,3 +29,43 @@ test('a ranking stops before the window in which its question ends', () => {
   assert.throws(() => rank(3), /ended/);
   assert.equal(windows, 3);
 });
+
+/** Opens 40,000 chunks. The later ones are shorter and score more, so that the threshold rises until the end. */
+function openShortening() {
+  const count = 40_000;
+  const chunks = Array.from({ length: count }, (_, at) => {
+    const terms = ['the', 'often', 'rare', 'seldom'].filter((_, place) => at % ([1, 3, 50, 71][place] ?? 1) === 0);
+    return { seq: at + 1, terms: new Map(terms.map((term) => [term, 1])), length: count - at };
+  });
+  const { header, pages } = buildSegment(chunks);
+  const open = createCollectionIndexes(
+    { list: () => [1], readHeader: () => header, readPage: (_, page) => pages[page] ?? assert.fail() },
+    { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7 },
+  );
+  return open('c').find(['the', 'often', 'rare', 'seldom']).segments;
+}
+
+test('a ranking decodes few blocks of common terms, because rare terms give a threshold first', () => {
+  const decoded = [0, 0, 0, 0];
+  const segments = openShortening().map((segment) => ({
+    ...segment,
+    lists: segment.lists.map(
+      (list, place) =>
+        list && {
+          ...list,
+          decode(...block: Parameters<typeof list.decode>) {
+            decoded[place] = (decoded[place] as number) + 1;
+            return list.decode(...block);
+          },
+        },
+    ),
+  }));
+  const weights = [1e6, 1e7, 4e8, 5e8];
+  const ranked = rankSegments(segments, { weights, base: 0.3, perWord: 0.0001, count: 3 });
+  assert.deepEqual(
+    ranked.map(({ seq }) => seq),
+    [39_051, 35_501, 31_951],
+  );
+  // The lists have 313, 105, 7 and 5 blocks. The first pass reads all blocks of the two rare terms, and the second a few.
+  assert.deepEqual(decoded, [3, 3, 10, 7]);
+});

@@ -3,7 +3,14 @@ import { type BestChunks, createBestChunks } from './best-chunks.ts';
 import { isRemoved } from './live-chunks.ts';
 import type { SegmentChunks } from './segment-format.ts';
 import type { PostingList } from './segment-reader.ts';
-import { createTermScorer, type ScoreFormula, type ScoreWindow, type TermScorer } from './term-scorer.ts';
+import {
+  createScorerMemory,
+  createTermScorer,
+  type ScoreFormula,
+  type ScorerMemory,
+  type ScoreWindow,
+  type TermScorer,
+} from './term-scorer.ts';
 
 /** A segment as a question sees it. */
 export interface RankedSegment {
@@ -28,21 +35,68 @@ export interface RankOptions {
 /** Number of chunks whose scores are added up together. */
 const windowSize = 4096;
 
+/** Rare terms are those that together have at most this share of the postings of the question. */
+const rareShare = 1 / 16;
+
 /**
  * Returns the best chunks that have any of the terms, with the sums of their scores. This is MaxScore over windows of
  * chunks: in each window, the terms that together cannot reach the threshold are not read, except for chunks that have
- * another term.
+ * another term. A first pass ranks by the rare terms alone. Its worst score is a threshold for the second pass from the
+ * start, because no chunk loses by its other terms.
  */
 export function rankSegments(segments: readonly RankedSegment[], options: RankOptions): RankedChunk[] {
-  const best = createBestChunks(options.count);
-  const window: ScoreWindow = { from: 0, to: 0, scores: new Int32Array(windowSize), marks: new Uint8Array(windowSize) };
   // A high threshold from the largest segment lets the others skip more.
   const ordered = [...segments].sort((a, b) => b.chunks.seqs.length - a.chunks.seqs.length);
-  for (const segment of ordered) rankSegment(segment, { options, window, best });
-  return best.list();
+  const window: ScoreWindow = {
+    ...{ from: 0, to: 0 },
+    scores: new Int32Array(windowSize),
+    marks: new Int32Array(windowSize / 32),
+  };
+  const terms = openTerms(segments, options);
+  const rank = (wanted: readonly RankedTerm[], least: number) => {
+    const best = createBestChunks(options.count, least);
+    for (const segment of ordered) rankSegment(segment, { terms: wanted, options, window, best });
+    return best;
+  };
+  const rare = findRare(terms);
+  const least = rare.length === 0 ? -1 : rank(rare, -1).threshold;
+  return rank(terms, least).list();
+}
+
+/** A term of a question, in all segments. */
+interface RankedTerm {
+  /** Its place in the lists of each segment. */
+  readonly place: number;
+  readonly formula: ScoreFormula;
+  /** Number of its postings. */
+  readonly count: number;
+  readonly memory: ScorerMemory;
+}
+
+/** Returns the terms that a segment has, those with a high weight first. */
+function openTerms(segments: readonly RankedSegment[], { weights, base, perWord }: RankOptions): RankedTerm[] {
+  const terms = weights.map((weight, place) => {
+    const lists = segments.flatMap(({ lists }) => lists[place] ?? []);
+    const count = lists.reduce((sum, list) => sum + list.count, 0);
+    const blocks = lists.reduce((most, list) => Math.max(most, list.blocks), 0);
+    return { place, formula: { weight, base, perWord }, count, memory: createScorerMemory(blocks) };
+  });
+  return terms.filter(({ count }) => count > 0).sort((a, b) => b.formula.weight - a.formula.weight);
+}
+
+function findRare(terms: readonly RankedTerm[]): readonly RankedTerm[] {
+  let left = terms.reduce((sum, { count }) => sum + count, 0) * rareShare;
+  const rare: RankedTerm[] = [];
+  for (const term of terms) {
+    left -= term.count;
+    if (left < 0) break;
+    rare.push(term);
+  }
+  return rare;
 }
 
 interface Ranking {
+  readonly terms: readonly RankedTerm[];
   readonly options: RankOptions;
   readonly window: ScoreWindow;
   readonly best: BestChunks;
@@ -52,15 +106,17 @@ interface BoundedScorer {
   readonly scorer: TermScorer;
   /** The bound of the current window. */
   bound: number;
+  /** The sum of the bounds from this scorer to the last. */
+  rest: number;
 }
 
-function rankSegment(segment: RankedSegment, { options, window, best }: Ranking): void {
+function rankSegment(segment: RankedSegment, { terms, options, window, best }: Ranking): void {
   const { seqs, lengths } = segment.chunks;
   const scorers: BoundedScorer[] = [];
-  for (const [place, weight] of options.weights.entries()) {
+  for (const { place, formula, memory } of terms) {
     const list = segment.lists[place];
-    const formula: ScoreFormula = { weight, base: options.base, perWord: options.perWord };
-    if (list !== undefined) scorers.push({ scorer: createTermScorer(list, formula, lengths), bound: 0 });
+    if (list !== undefined)
+      scorers.push({ scorer: createTermScorer({ list, lengths }, formula, memory), bound: 0, rest: 0 });
   }
   for (window.from = 0; window.from < seqs.length && scorers.length > 0; window.from = window.to) {
     options.checkpoint?.();
@@ -71,46 +127,64 @@ function rankSegment(segment: RankedSegment, { options, window, best }: Ranking)
   }
 }
 
+/** @param scorers those with a high bound first */
 function rankWindow(
   segment: RankedSegment,
   scorers: readonly BoundedScorer[],
   { window, best }: { window: ScoreWindow; best: BestChunks },
 ): void {
-  /** The sum of the bounds from each scorer to the last. */
-  const rest = new Float64Array(scorers.length + 1);
-  for (let at = scorers.length - 1; at >= 0; at--)
-    rest[at] = (rest[at + 1] as number) + (scorers[at] as BoundedScorer).bound;
-  let essential = 0;
-  while (
-    essential < scorers.length &&
-    (rest[essential] as number) >= best.threshold &&
-    (scorers[essential] as BoundedScorer).bound > 0
-  )
-    essential++;
-  if (essential === 0) return;
-  for (const { scorer } of scorers.slice(0, essential)) scorer.addWindow(window);
-  const { from, to, scores, marks } = window;
-  for (let at = essential; at < scorers.length; at++) {
-    const { scorer, bound } = scorers[at] as BoundedScorer;
-    if (bound === 0) break;
-    const least = best.threshold - (rest[at] as number);
-    for (let place = marks.indexOf(1); place >= 0; place = marks.indexOf(1, place + 1)) {
-      if ((scores[place] as number) < least) marks[place] = 0;
-      else scores[place] = (scores[place] as number) + scorer.scoreOf(from + place);
-    }
+  const { threshold } = best;
+  let highest = 0;
+  for (const each of scorers.toReversed()) {
+    highest += each.bound;
+    each.rest = highest;
   }
-  addToBest(segment, window, best);
-  scores.fill(0, 0, to - from);
-  marks.fill(0, 0, to - from);
+  let essential = 0;
+  for (const { scorer, bound, rest } of scorers) {
+    if (rest < threshold || bound === 0) break;
+    scorer.addWindow(window, threshold - (highest - bound));
+    essential++;
+  }
+  if (essential > 0) addCandidates(segment, scorers.slice(essential), { window, best });
 }
 
-function addToBest({ chunks, removed }: RankedSegment, window: ScoreWindow, best: BestChunks): void {
-  const { seqs } = chunks;
-  const { from, to, scores, marks } = window;
-  for (let place = 0; place < to - from; place++) {
-    if (marks[place] === 0 || (scores[place] as number) < best.threshold) continue;
-    const chunk = from + place;
-    if (removed !== null && isRemoved(removed, chunk)) continue;
-    best.add(seqs[chunk] as number, scores[place] as number);
+/**
+ * Adds the marked chunks to the best ones, and clears the window.
+ * @param others the scorers whose postings are not in the window
+ */
+function addCandidates(
+  { chunks, removed }: RankedSegment,
+  others: readonly BoundedScorer[],
+  { window, best }: { window: ScoreWindow; best: BestChunks },
+): void {
+  const { from, scores, marks } = window;
+  const rest = others[0]?.rest ?? 0;
+  let { threshold } = best;
+  for (let word = 0; word < marks.length; word++) {
+    let bits = marks[word] as number;
+    marks[word] = 0;
+    for (; bits !== 0; bits &= bits - 1) {
+      const place = word * 32 + 31 - Math.clz32(bits & -bits);
+      const known = scores[place] as number;
+      scores[place] = 0;
+      if (known + rest < threshold) continue;
+      const chunk = from + place;
+      const score = known + scoreRest(chunk, others, threshold - known);
+      if (score < threshold || (removed !== null && isRemoved(removed, chunk))) continue;
+      best.add(chunks.seqs[chunk] as number, score);
+      threshold = best.threshold;
+    }
   }
+}
+
+/** Sums the scores of a chunk while the sum can reach `least`. Returns a lower sum otherwise. */
+function scoreRest(chunk: number, scorers: readonly BoundedScorer[], least: number): number {
+  let score = 0;
+  for (let at = 0; at < scorers.length; at++) {
+    const { scorer, rest, bound } = scorers[at] as BoundedScorer;
+    if (score + rest < least) return score;
+    if (score + scorer.boundChunk(chunk) + (rest - bound) < least) return score;
+    score += scorer.scoreChunk(chunk);
+  }
+  return score;
 }

@@ -14,31 +14,58 @@ export function scorePosting({ weight, base, perWord }: ScoreFormula, repeats: n
   return Math.trunc((weight * repeats) / (repeats + base + perWord * length));
 }
 
-/** A term's postings in one segment, read forward. */
+/** A term's postings in one segment, read forward: chunks and windows are asked in ascending order. */
 export interface TermScorer {
   /** No posting from `from` to before `to` scores more. Blocks before `from` are discarded. */
   boundWindow(from: number, to: number): number;
-  /** Adds the scores of the postings from `from` to before `to` to `scores[chunk - from]`, and marks these places. */
-  addWindow(window: ScoreWindow): void;
-  /** Returns the score of a chunk; 0 when it lacks the term. Chunks are asked in ascending order. */
-  scoreOf(chunk: number): number;
+  /**
+   * Adds the scores of the window's postings, and marks their chunks. Blocks that cannot score `least` are left out.
+   */
+  addWindow(window: ScoreWindow, least: number): void;
+  /** No chunk of the block that may have this chunk scores more. The block is not decoded. */
+  boundChunk(chunk: number): number;
+  /** Returns the score of a chunk; 0 when it lacks the term. */
+  scoreChunk(chunk: number): number;
 }
 
 /** The scores of the chunks from `from` to before `to`. */
 export interface ScoreWindow {
   from: number;
   to: number;
+  /** The score of each chunk, by its distance from `from`. */
   readonly scores: Int32Array;
-  /** 1 for each chunk that has a term. A posting may score 0. */
-  readonly marks: Uint8Array;
+  /** A bit for each chunk that has a term, 32 in each number. A posting may score 0. */
+  readonly marks: Int32Array;
 }
 
-export function createTermScorer(list: PostingList, formula: ScoreFormula, lengths: Uint16Array): TermScorer {
+/** The memory of a scorer. A later scorer may use it when the one before is no longer needed. */
+export interface ScorerMemory {
+  readonly postings: PostingArrays;
+  /** A bound for each block of the list. */
+  readonly bounds: Float64Array;
+}
+
+/** Scorers of lists with at most this number of blocks may use the memory in turn. */
+export function createScorerMemory(blocks: number): ScorerMemory {
+  const postings = { chunks: new Int32Array(largestBlock), repeats: new Uint8Array(largestBlock) };
+  return { postings, bounds: new Float64Array(blocks) };
+}
+
+export interface ScoredList {
+  readonly list: PostingList;
+  /** The lengths of the chunks of the segment. */
+  readonly lengths: Uint16Array;
+}
+
+export function createTermScorer(
+  { list, lengths }: ScoredList,
+  formula: ScoreFormula,
+  { postings, bounds }: ScorerMemory,
+): TermScorer {
   const { last, blocks } = list;
   const { weight, base, perWord } = formula;
-  const bounds = boundBlocks(list, formula);
-  const postings: PostingArrays = { chunks: new Int32Array(largestBlock), repeats: new Uint8Array(largestBlock) };
   const { chunks, repeats } = postings;
+  boundBlocks(list, formula, bounds);
   /** The first block that may have a chunk that is still of interest. */
   let block = 0;
   let decoded = -1;
@@ -64,8 +91,12 @@ export function createTermScorer(list: PostingList, formula: ScoreFormula, lengt
       }
       return most;
     },
-    addWindow({ from, to, scores, marks }) {
+    addWindow({ from, to, scores, marks }, least) {
       for (; block < blocks; block++) {
+        if ((bounds[block] as number) < least) {
+          if ((last[block] as number) >= to) return;
+          continue;
+        }
         decode(block);
         while (place < count && (chunks[place] as number) < from) place++;
         for (; place < count; place++) {
@@ -76,11 +107,15 @@ export function createTermScorer(list: PostingList, formula: ScoreFormula, lengt
           scores[at] =
             (scores[at] as number) +
             Math.trunc((weight * times) / (times + base + perWord * (lengths[chunk] as number)));
-          marks[at] = 1;
+          marks[at >>> 5] = (marks[at >>> 5] as number) | (1 << (at & 31));
         }
       }
     },
-    scoreOf(chunk) {
+    boundChunk(chunk) {
+      skipTo(chunk);
+      return block < blocks ? (bounds[block] as number) : 0;
+    },
+    scoreChunk(chunk) {
       skipTo(chunk);
       if (block === blocks) return 0;
       decode(block);
@@ -91,9 +126,8 @@ export function createTermScorer(list: PostingList, formula: ScoreFormula, lengt
   };
 }
 
-/** One more than each block's highest score, so that rounding cannot make a bound too low. */
-function boundBlocks({ blocks, pairStarts, pairs }: PostingList, formula: ScoreFormula): Float64Array {
-  const bounds = new Float64Array(blocks);
+/** Sets each bound to one more than the block's highest score, so that rounding cannot make it too low. */
+function boundBlocks({ blocks, pairStarts, pairs }: PostingList, formula: ScoreFormula, bounds: Float64Array): void {
   for (let block = 0; block < blocks; block++) {
     const end = pairStarts[block + 1] as number;
     let most = 0;
@@ -102,5 +136,4 @@ function boundBlocks({ blocks, pairStarts, pairs }: PostingList, formula: ScoreF
     }
     bounds[block] = most + 1;
   }
-  return bounds;
 }
