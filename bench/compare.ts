@@ -16,10 +16,7 @@ export interface CompareOptions {
 }
 
 export async function compareCommits({ commit, rounds, only, folder }: CompareOptions): Promise<ComparedRow[]> {
-  const before = join(folder, 'before');
-  execFileSync('git', ['worktree', 'add', '--detach', '--quiet', before, commit], { stdio: 'inherit' });
-  try {
-    installDependencies(before);
+  return await withCheckout(commit, folder, async (before) => {
     const values = { before: new Map<string, number[]>(), after: new Map<string, number[]>() };
     const sides = { before, after: resolve('.') };
     // Fills the caches of both installations; the figures of the first start do not count.
@@ -39,8 +36,22 @@ export async function compareCommits({ commit, rounds, only, folder }: CompareOp
       const [old = [], now = []] = [values.before.get(metric.name), values.after.get(metric.name)];
       return old.length === 0 ? [] : [compareMetric(metric, old, now)];
     });
+  });
+}
+
+/** Checks a commit out into `folder` with its packages, for the time of `work`, which gets the path of the checkout. */
+export async function withCheckout<Result>(
+  commit: string,
+  folder: string,
+  work: (root: string) => Promise<Result>,
+): Promise<Result> {
+  const root = join(folder, 'before');
+  execFileSync('git', ['worktree', 'add', '--detach', '--quiet', root, commit], { stdio: 'inherit' });
+  try {
+    installDependencies(root);
+    return await work(root);
   } finally {
-    execFileSync('git', ['worktree', 'remove', '--force', before], { stdio: 'inherit' });
+    execFileSync('git', ['worktree', 'remove', '--force', root], { stdio: 'inherit' });
   }
 }
 

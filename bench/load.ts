@@ -1,14 +1,17 @@
 import { connect, type Socket } from 'node:net';
 
-export interface Load {
-  /** `http://host:port` */
-  readonly url: string;
-  /** The whole request, ready to send. */
-  readonly request: Buffer;
-  /** Bytes of the request, found by their value, that change with each request. */
-  readonly stamp?: Buffer;
+interface LoadSize {
   readonly connections: number;
   readonly seconds: number;
+}
+
+export interface Load extends LoadSize {
+  /** `http://host:port` */
+  readonly url: string;
+  /** The whole request, ready to send, or several that are sent in turn. */
+  readonly request: Buffer | readonly Buffer[];
+  /** Bytes of the request, found by their value, that change with each request. */
+  readonly stamp?: Buffer;
 }
 
 export interface Measured {
@@ -17,6 +20,15 @@ export interface Measured {
   readonly p99: number;
   /** Responses with a status other than 200. */
   readonly failures: number;
+  /** All responses, including those of the warm-up. */
+  readonly responses: number;
+}
+
+/** A connection of a load. It has one request under way. */
+export interface LoadConnection {
+  /** Sends the next request. Returns whether it succeeded, or undefined when the connection has ended. */
+  ask(): Promise<boolean | undefined>;
+  close(): void;
 }
 
 /** An HTTP/1.1 request as bytes, for {@link Load}. */
@@ -40,39 +52,63 @@ export function requestBytes(
  * parser for exactly our responses, so that the client costs little compared with the server it measures. The service
  * and the floor use the same client.
  */
-export async function runLoad(load: Load): Promise<Measured> {
-  const { hostname, port } = new URL(load.url);
+export async function runLoad({ url, request, stamp, ...size }: Load): Promise<Measured> {
+  const { hostname, port } = new URL(url);
+  const requests = [request].flat();
+  let sent = 0;
+  return await measureLoad(size, () => {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    const answers = readAnswers(socket);
+    return {
+      async ask() {
+        sent++;
+        socket.write(stamped(requests[sent % requests.length] as Buffer, stamp, sent)); // the remainder is a place of it
+        const { value: status } = await answers.next();
+        return status === undefined ? undefined : status === 200;
+      },
+      close: () => socket.destroy(),
+    };
+  });
+}
+
+function stamped(request: Buffer, stamp: Buffer | undefined, number: number): Buffer {
+  if (stamp === undefined) return request;
+  const copy = Buffer.from(request);
+  copy.write(String(number).padStart(16, '0'), copy.indexOf(stamp));
+  return copy;
+}
+
+/** Measures requests of any protocol over several connections. */
+export async function measureLoad(
+  { connections, seconds }: LoadSize,
+  open: () => LoadConnection | Promise<LoadConnection>,
+): Promise<Measured> {
   const latencies: number[] = [];
   let failures = 0;
-  let stamps = 0;
+  let responses = 0;
   const warmUntil = performance.now() + 500;
-  const end = warmUntil + load.seconds * 1000;
-
+  const end = warmUntil + seconds * 1000;
   await Promise.all(
-    Array.from({ length: load.connections }, async () => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      const answers = readAnswers(socket);
-      const request = Buffer.from(load.request);
-      const stampAt = load.stamp === undefined ? -1 : request.indexOf(load.stamp);
+    Array.from({ length: connections }, async () => {
+      const connection = await open();
       for (let now = performance.now(); now < end; now = performance.now()) {
-        // The response has arrived, so the socket no longer uses the bytes.
-        if (stampAt >= 0) request.write(String(++stamps).padStart(16, '0'), stampAt);
-        socket.write(request);
-        const { value: status } = await answers.next();
+        const succeeded = await connection.ask();
         const done = performance.now();
+        responses++;
         if (now >= warmUntil) latencies.push(done - now);
-        if (status !== 200) failures++;
-        if (status === undefined) break;
+        if (succeeded !== true) failures++;
+        if (succeeded === undefined) break;
       }
-      socket.destroy();
+      connection.close();
     }),
   );
   latencies.sort((a, b) => a - b);
   return {
-    perSecond: latencies.length / load.seconds,
+    perSecond: latencies.length / seconds,
     p50: latencies[Math.floor(latencies.length * 0.5)] ?? Number.NaN,
     p99: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
     failures,
+    responses,
   };
 }
 

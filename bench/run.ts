@@ -1,7 +1,7 @@
 // `npm run bench` measures every figure and its floor on this machine in the same run. It prints a table and writes
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http". `-- soak`, `--
 // fairness`, `-- search` and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when
-// a request failed. `npm run bench -- --compare <commit>` measures that commit and this tree alternately (compare.ts).
+// a request failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and this tree alternately (compare.ts).
 // `npm run bench -- budgets` checks what users notice (budgets.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
 import { recordBenches } from './record-benches.ts';
 import { restartBench } from './restart-bench.ts';
-import { searchBenches } from './search-bench.ts';
+import { searchBenches } from './search/search-benches.ts';
 import { soakBench } from './soak-bench.ts';
 import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
@@ -27,8 +27,8 @@ import { uploadBenches } from './upload-benches.ts';
 
 const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
-if (args.includes('--compare')) process.exit((await runComparison(args)) ? 0 : 1);
 const wanted = args[0] ?? '';
+if (args.includes('--compare') && wanted !== 'search') process.exit((await runComparison(args)) ? 0 : 1);
 // Uses a folder in the checkout, because the temporary folder of the system may be in memory and these benches measure
 // a disk.
 const folder = mkdtempSync(resolve('bench-data-'));
@@ -48,7 +48,7 @@ try {
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
   // These benches take minutes.
   if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
-  if (wanted === 'search') rows.push(...(await searchBenches(join(folder, 'search'))));
+  if (wanted === 'search') rows.push(...(await searchBenches(join(folder, 'search'), args.slice(1))));
   if (wanted === 'fairness') rows.push(...(await fairnessBenches(join(folder, 'fairness'))));
   if (wanted === 'restarts') {
     const row = await restartBench(join(folder, 'restarts'), args[1] === undefined ? undefined : Number(args[1]));

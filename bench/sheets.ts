@@ -11,14 +11,21 @@ const words = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .sort()
   .flatMap((path) => readFileSync(join('docs', path), 'utf8').match(/[\p{L}\p{N}'-]+/gu) ?? []);
 
+/** The numbers of words in the two parts of a pair. */
+export interface PairLengths {
+  readonly question: number;
+  readonly answer: number;
+}
+const short: PairLengths = { question: 7, answer: 18 };
+
 /** Yields the same pairs in every run. */
-export function* pairs(count: number): Generator<Pair> {
+export function* pairs(count: number, { question, answer } = short): Generator<Pair> {
   const random = createRandom();
   const some = (most: number) => {
     const from = Math.floor(random() * (words.length - most));
     return words.slice(from, from + most).join(' ');
   };
-  for (let n = 0; n < count; n++) yield [`${some(7)} ${n}?`, `${some(18)}.`];
+  for (let n = 0; n < count; n++) yield [`${some(question)} ${n}?`, `${some(answer)}.`];
 }
 
 export function* csv(count: number): Generator<string> {
