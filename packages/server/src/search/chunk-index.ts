@@ -15,8 +15,12 @@ export type ChunkFilter =
 
 export interface ChunkSearch {
   readonly collectionId: string;
+  /** The project that must own the collection. Without it, the collection is not checked. */
+  readonly projectId?: string | undefined;
   readonly words: readonly string[];
   readonly limit: number;
+  /** Whether to return the chunks themselves. */
+  readonly withChunks?: boolean | undefined;
   /** Restricts the result to chunks that satisfy the filter. */
   readonly filter?: ChunkFilter | undefined;
   /** Ends the search early when it aborts. */
@@ -31,10 +35,26 @@ export interface RankedChunk {
   readonly score: number;
 }
 
+export interface FoundChunk<Stored> extends RankedChunk {
+  /** Absent when it was not requested, or when it has to be fetched by its number. */
+  readonly chunk?: Stored;
+}
+
+/** The project of a search has no such collection. */
+export class CollectionMissing extends Error {
+  override readonly name = 'CollectionMissing';
+  constructor() {
+    super('the project has no such collection');
+  }
+}
+
 /** Searches chunks: those of the visible generation of their record, and those created directly. */
-export interface ChunkIndex {
-  /** Returns chunks that contain any of the terms, best first. */
-  rank(search: ChunkSearch): Promise<RankedChunk[]>;
+export interface ChunkIndex<Stored> {
+  /**
+   * Returns chunks that contain any of the terms, best first.
+   * @throws CollectionMissing when the search names a project that has no such collection
+   */
+  rank(search: ChunkSearch): Promise<ReadonlyArray<FoundChunk<Stored>>>;
   /** Returns the subset of the chunks that is visible and satisfies the filter. */
   findVisible(seqs: readonly number[], filter: ChunkFilter | undefined): Promise<ReadonlySet<number>>;
 }

@@ -1,4 +1,4 @@
-import type { ChunkSearch, RankedChunk } from './chunk-index.ts';
+import type { ChunkSearch, FoundChunk } from './chunk-index.ts';
 
 /**
  * The words of one chunk as `analysis/tokenizer.ts` returns them: lower case, in order, with repeats, separated by
@@ -23,7 +23,7 @@ export interface Statistics {
  *
  * Changes belong to the transaction that changes the chunks, so that index and chunks always agree.
  */
-export interface SearchIndex<Connection, Transaction extends Connection> {
+export interface SearchIndex<Connection, Transaction extends Connection, Row> {
   create(db: Transaction, collectionId: string): Promise<void>;
   /**
    * Drops the index in steps, so that no transaction is long. Searches find nothing from the first call on. Each call
@@ -35,8 +35,11 @@ export interface SearchIndex<Connection, Transaction extends Connection> {
   remove(db: Transaction, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
   /** Returns the number of chunks in the index, and of the words in them; zeros when there is no index. */
   statistics(db: Connection, collectionId: string): Promise<Statistics>;
-  /** Returns at most `limit` visible chunks (the generation of their record), best first. */
-  ask(db: Connection, question: ChunkSearch): Promise<RankedChunk[]>;
+  /**
+   * Returns at most `limit` visible chunks (the generation of their record), best first.
+   * @throws CollectionMissing when the question names a project that has no such collection
+   */
+  ask(db: Connection, question: ChunkSearch): Promise<Array<FoundChunk<Row>>>;
   /**
    * Compares the index of a collection with its chunks.
    * @returns one sentence for each error

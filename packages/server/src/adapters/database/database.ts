@@ -1,12 +1,14 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
+import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';
 
-export type DatabaseSearchIndex = SearchIndex<Kysely<Tables>, Transaction<Tables>>;
+export type DatabaseSearchIndex = SearchIndex<Kysely<Tables>, Transaction<Tables>, ChunkRow>;
+export type ChunkRow = Selectable<ChunkTable>;
 
 /**
  * The open database. All changes go through `write`. In SQLite, `write` is one connection in a worker thread: its

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { ChunkFilter, RankedChunk } from '../../search/chunk-index.ts';
-import type { Database } from '../database/database.ts';
+import type { ChunkFilter, FoundChunk, RankedChunk } from '../../search/chunk-index.ts';
+import type { ChunkRow, Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { metadataFilter } from './metadata-filter.ts';
 
@@ -22,10 +22,14 @@ export async function findVisibleChunks(
   { dialect, filter }: Condition,
 ): Promise<Set<number>> {
   if (seqs.length === 0) return new Set();
+  const found = await visibleRows(db, seqs, { dialect, filter }).select('chunk.seq').execute();
+  return new Set(found.map((row) => row.seq));
+}
+
+function visibleRows(db: Kysely<Tables>, seqs: readonly number[], { dialect, filter }: Condition) {
   const rows = db
     .selectFrom('chunk')
     .leftJoin('record', 'record.id', 'chunk.record_id')
-    .select('chunk.seq')
     .where('chunk.seq', 'in', seqs)
     .where((where) =>
       where.or([
@@ -36,15 +40,38 @@ export async function findVisibleChunks(
         ]),
       ]),
     );
-  const found = await (filter === undefined ? rows : rows.where(metadataFilter(dialect, filter))).execute();
-  return new Set(found.map((row) => row.seq));
+  return filter === undefined ? rows : rows.where(metadataFilter(dialect, filter));
+}
+
+/** Returns the visible entries, in their order. */
+async function keepVisible(
+  db: Kysely<Tables>,
+  ranked: readonly RankedChunk[],
+  { withChunks, ...condition }: Condition & { readonly withChunks: boolean },
+): Promise<ReadonlyArray<FoundChunk<ChunkRow>>> {
+  const seqs = ranked.map(({ seq }) => seq);
+  if (seqs.length === 0) return [];
+  if (!withChunks) {
+    const visible = await findVisibleChunks(db, seqs, condition);
+    return ranked.filter(({ seq }) => visible.has(seq));
+  }
+  const rows = await visibleRows(db, seqs, condition).selectAll('chunk').execute();
+  const chunks = new Map(rows.map((row) => [row.seq, row]));
+  return ranked.flatMap((match) => {
+    const chunk = chunks.get(match.seq);
+    return chunk === undefined ? [] : [{ ...match, chunk }];
+  });
 }
 
 export interface VisibleQuery extends Condition {
   readonly limit: number;
   /** Number of entries that are ranked first without a condition. */
   readonly least?: number;
+  /** Whether to return the chunks too, where a statement reads so few that this costs little. */
+  readonly withChunks?: boolean | undefined;
 }
+
+const mostWithChunks = 100;
 
 /** With a condition, most entries of a list may fail. One larger ranking then costs less than several small ones. */
 const leastConditioned = 2000;
@@ -56,22 +83,18 @@ const leastSeen = 100;
  */
 export async function takeVisible(
   db: Kysely<Tables>,
-  { limit, least = Math.max(4 * limit, leastSeen), ...condition }: VisibleQuery,
+  { limit, least = Math.max(4 * limit, leastSeen), withChunks = false, ...condition }: VisibleQuery,
   rank: (count: number) => Promise<RankedChunk[]>,
-): Promise<RankedChunk[]> {
-  const matches: RankedChunk[] = [];
+): Promise<Array<FoundChunk<ChunkRow>>> {
+  const matches: Array<FoundChunk<ChunkRow>> = [];
   let seen = 0;
   const first = condition.filter === undefined ? least : Math.max(4 * limit, leastConditioned);
   for (let count = first; ; count *= 8) {
     const ranked = await rank(count);
     for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
       const piece = ranked.slice(seen, seen + askedAtOnce);
-      const visible = await findVisibleChunks(
-        db,
-        piece.map((match) => match.seq),
-        condition,
-      );
-      matches.push(...piece.filter((match) => visible.has(match.seq)));
+      const isSmall = piece.length <= mostWithChunks;
+      matches.push(...(await keepVisible(db, piece, { ...condition, withChunks: withChunks && isSmall })));
     }
     if (matches.length >= limit || ranked.length < count) return matches.slice(0, limit);
     seen = ranked.length;

@@ -36,11 +36,18 @@ function createThread(onStatement: (number: number) => void) {
   return { ...createQuestions(thread), statements: () => statements };
 }
 
-const question = { collectionId: 'c', words: ['red'], limit: 5, condition: null };
+const question = {
+  collectionId: 'c',
+  projectId: null,
+  words: ['red'],
+  limit: 5,
+  withChunks: false,
+  condition: null,
+};
 
 test('a question that has ended sends no further statement', () => {
   const whole = createThread(() => {});
-  assert.deepEqual(whole.ask(question), []);
+  assert.deepEqual(whole.ask(question), { kind: 'found', chunks: [] });
   const all = whole.statements();
   assert.ok(all > count / 1000, `${all} statements`);
 

@@ -1,4 +1,4 @@
-import type { RankedChunk } from '../../search/chunk-index.ts';
+import type { FoundChunk, RankedChunk } from '../../search/chunk-index.ts';
 import type { Statistics } from '../../search/search-index.ts';
 import {
   type CollectionIndex,
@@ -6,6 +6,7 @@ import {
   type SegmentStore,
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
+import type { ChunkRow } from '../database/database.ts';
 import { toMatch, weighAll } from '../full-text/bm25.ts';
 import { divideCache } from './index-caches.ts';
 import { pagesPerSegment } from './segment-pages.ts';
@@ -14,17 +15,24 @@ import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
 /** A question as its thread receives it. */
 export interface SegmentQuestion {
   readonly collectionId: string;
+  /** The project that must own the collection; null when it is not checked. */
+  readonly projectId: string | null;
   /** Distinct and normalised. */
   readonly words: readonly string[];
   readonly limit: number;
+  readonly withChunks: boolean;
   /** An SQL condition on the rows `chunk` and `record`, or null. */
   readonly condition: { readonly sql: string; readonly parameters: readonly ThreadValue[] } | null;
   /** Shared memory in which the caller writes 1 when the question has ended. */
   readonly ended?: Int32Array;
 }
 
-/** Null when the collection has an index of FTS5. */
-export type SegmentAnswer = readonly RankedChunk[] | null;
+export type SegmentAnswer =
+  | { readonly kind: 'found'; readonly chunks: ReadonlyArray<FoundChunk<ChunkRow>> }
+  /** The collection has an index of FTS5. */
+  | { readonly kind: 'old_index' }
+  /** The project has no such collection. */
+  | { readonly kind: 'no_collection' };
 
 /**
  * Length of the first ranking of a question with a condition. Most chunks may fail it, and one long ranking costs less
@@ -36,10 +44,10 @@ const growth = 8;
 /** The maximum number of chunks whose visibility one statement checks. */
 const chunksPerStatement = 1000;
 
-/** Answers questions in the thread of a read connection. Both return null when the collection has an index of FTS5. */
+/** Answers questions in the thread of a read connection. */
 export interface Questions {
   ask(question: SegmentQuestion): SegmentAnswer;
-  /** Counts the live chunks and their words. */
+  /** Counts the live chunks and their words. Null when the collection has an index of FTS5. */
   count(collectionId: string): Statistics | null;
 }
 
@@ -55,9 +63,13 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
     ask(question) {
       const checkpoint = createCheckpoint(question.ended);
       checkpoint();
-      if (hasOldIndex(statements, question.collectionId)) return null;
-      const rank = createRanking(open(question.collectionId), { words: question.words, checkpoint });
-      return findVisibleMatches(rank, { statements, checkpoint, ...question });
+      const { collectionId, projectId, words } = question;
+      if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
+      if (words.length === 0) return { kind: 'found', chunks: [] };
+      if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
+      const rank = createRanking(open(collectionId), { words, checkpoint });
+      const matches = findVisibleMatches(rank, { statements, checkpoint, ...question });
+      return { kind: 'found', chunks: question.withChunks ? readChunks(statements, matches) : matches };
     },
   };
 }
@@ -122,6 +134,11 @@ function readBytes([row]: readonly StoredBytes[]): Uint8Array {
   return row.bytes;
 }
 
+function hasCollection(statements: ThreadStatements, projectId: string, collectionId: string): boolean {
+  const sql = "select 1 from collection where id = ? and project_id = ? and status = 'ready'";
+  return statements.all(sql, collectionId, projectId).length > 0;
+}
+
 function hasOldIndex(statements: ThreadStatements, collectionId: string): boolean {
   return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
 }
@@ -169,4 +186,14 @@ function findVisible(
     ...(condition?.parameters ?? []),
   );
   return new Set(rows.map(({ seq }) => seq));
+}
+
+function readChunks(statements: ThreadStatements, matches: readonly RankedChunk[]): Array<FoundChunk<ChunkRow>> {
+  const rows = statements.all<ChunkRow>(
+    'select chunk.* from json_each(?) as wanted cross join chunk on chunk.seq = wanted.value',
+    JSON.stringify(matches.map(({ seq }) => seq)),
+  );
+  const chunks = new Map(rows.map((row) => [row.seq, row]));
+  // The transaction has just seen these rows.
+  return matches.map((match) => ({ ...match, chunk: chunks.get(match.seq) as ChunkRow }));
 }

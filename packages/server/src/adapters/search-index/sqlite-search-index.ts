@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { CollectionMissing } from '../../search/chunk-index.ts';
 import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { normaliseWords } from '../full-text/bm25.ts';
@@ -46,18 +47,19 @@ export function createSqliteSearchIndex({
       return (await countIndexed(db, collectionId)) ?? old.statistics(db, collectionId);
     },
     async ask(db, question) {
-      const { collectionId, limit, filter, signal } = question;
+      const { collectionId, projectId = null, limit, withChunks = false, filter, signal } = question;
       const words = [...new Set(normaliseWords(question.words))];
-      if (words.length === 0) return [];
+      if (words.length === 0 && projectId === null) return [];
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
       const asking = (ended?: Int32Array) =>
         ask(db, {
-          ...{ collectionId, words, limit, ...(ended === undefined ? {} : { ended }) },
+          ...{ collectionId, projectId, words, limit, withChunks, ...(ended === undefined ? {} : { ended }) },
           // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
           condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
         });
       const answer = await (signal === undefined ? asking() : withSharedFlag(signal, asking));
-      return answer === null ? old.ask(db, question) : [...answer];
+      if (answer.kind === 'no_collection') throw new CollectionMissing();
+      return answer.kind === 'old_index' ? old.ask(db, question) : [...answer.chunks];
     },
     check: findIndexErrors,
     async rebuild(db, collectionId) {

@@ -35,12 +35,22 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
   const file = path.join(dataFolder, sqliteFile);
   if (settings.mustExist === true) await assertSqliteStore(dataFolder);
   await createPrivately(file, dataFolder);
-  const opened: SqliteThread[] = [];
-  const openThread = async (readOnly: boolean) => {
-    const thread = await openSqliteThread(file, { readOnly, searchCacheBytes: settings.searchCacheBytes });
+  const opened: Array<Promise<SqliteThread>> = [];
+  let isClosing = false;
+  const openThread = (readOnly: boolean) => {
+    if (isClosing) return Promise.reject(new Error('The database is closed.'));
+    const thread = openSqliteThread(file, { readOnly, searchCacheBytes: settings.searchCacheBytes });
     opened.push(thread);
     return thread;
   };
+  /** Also waits for a thread that is being opened. */
+  async function closeThreads(): Promise<void> {
+    isClosing = true;
+    const threads = (await Promise.allSettled(opened)).flatMap((each) =>
+      each.status === 'fulfilled' ? each.value : [],
+    );
+    await Promise.all(threads.reverse().map((thread) => thread.close()));
+  }
   try {
     const writer = measureWrites(await openThread(false), settings.metrics);
     const write = new Kysely<Tables>({ dialect: createSqliteDialect([writer]) });
@@ -75,11 +85,11 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       },
       async close() {
         await merger.close();
-        await Promise.all([...opened].reverse().map((thread) => thread.close()));
+        await closeThreads();
       },
     };
   } catch (error) {
-    await Promise.allSettled(opened.map((thread) => thread.close()));
+    await closeThreads().catch(() => {});
     const damage = findDamage(error);
     throw damage === undefined ? error : databaseFileDamaged(file, damage.message, error);
   }

@@ -107,10 +107,19 @@ function createDriver(threads: readonly SqliteThread[], more?: MoreThreads): Dri
   };
 }
 
-/** Tells Kysely that SQLite rolls schema changes back with the transaction. */
-class TransactionalSqliteAdapter extends SqliteAdapter {
+/** Tells Kysely that SQLite rolls schema changes back with the transaction, and whether there are several connections. */
+class ThreadedSqliteAdapter extends SqliteAdapter {
+  readonly #isPool: boolean;
+  constructor(isPool: boolean) {
+    super();
+    this.#isPool = isPool;
+  }
   override get supportsTransactionalDdl(): boolean {
     return true;
+  }
+  /** Kysely would otherwise lend one connection only. */
+  override get supportsMultipleConnections(): boolean {
+    return this.#isPool;
   }
 }
 
@@ -119,7 +128,7 @@ export function createSqliteDialect(threads: readonly SqliteThread[], more?: Mor
   return {
     createDriver: () => createDriver(threads, more),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new TransactionalSqliteAdapter(),
+    createAdapter: () => new ThreadedSqliteAdapter(threads.length + (more?.most ?? 0) > 1),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
 }

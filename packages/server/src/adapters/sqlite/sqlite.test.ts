@@ -87,6 +87,26 @@ describe('the SQLite file', () => {
     await second.close();
   });
 
+  it('two readers work at the same time, and closing ends both', async () => {
+    const database = await open();
+    const count = () => database.read.selectFrom('project').select('id').execute();
+    // The first reader waits for the answer of the second.
+    const both = database.read.transaction().execute(async (transaction) => {
+      await transaction.selectFrom('project').select('id').execute();
+      return count();
+    });
+    assert.deepEqual(await both, []);
+    await database.close();
+    await assert.rejects(count());
+  });
+
+  it('closing waits for a reader that is being opened', async () => {
+    const database = await open();
+    const reads = [1, 2].map(() => database.read.selectFrom('project').select('id').execute());
+    await database.close();
+    await Promise.allSettled(reads);
+  });
+
   it('`read` accepts no writes', async () => {
     const database = await open();
     const write = database.read.insertInto('project').values({ id: 'x', name: 'x', created_at: 1 }).execute();

@@ -41,7 +41,7 @@ export interface ChunkChange {
 }
 
 /** Chunks that callers can see: those of the visible generation of their record, and those created directly. */
-export interface ChunkRepository extends ChunkIndex {
+export interface ChunkRepository extends ChunkIndex<StoredChunk> {
   /** Adds a chunk without a record. */
   add(projectId: string, collectionId: string, chunk: NewChunk): Promise<'added' | 'gone' | 'full'>;
   find(key: ChunkKey): Promise<StoredChunk | undefined>;

@@ -4,7 +4,7 @@ import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
-import type { ChunkFilter } from '../../search/chunk-index.ts';
+import { type ChunkFilter, CollectionMissing } from '../../search/chunk-index.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
 import { fillBudget } from '../../search/query/query-budget.ts';
@@ -19,7 +19,7 @@ export interface ChunksDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly records: Pick<Records, 'get'>;
   readonly chunks: ChunkRepository;
-  readonly retrieve: Retrieve;
+  readonly retrieve: Retrieve<StoredChunk>;
   /** Called when a chunk was created or changed directly and has no vector. */
   readonly onVectorMissing: (collectionId: string) => void;
   readonly countTokens: CountTokens;
@@ -112,22 +112,24 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (!(await chunks.remove(key))) throw chunkNotFound(key.chunkId);
     },
     async query(projectId, collectionId, body, signal) {
-      await collections.find(projectId, collectionId);
+      if (!isId(collectionId)) throw collectionNotFound(collectionId);
       const measured = await measureText(body.query_text, () => 0);
       const words = [...measured.words.keys()];
       const topK = body.top_k ?? 3;
       // With a budget, some of the best chunks may be too long. Additional candidates can replace them.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
-      const question = { collectionId, text: body.query_text, words, limit, filter: body.filters, signal };
-      const hits = await deps.retrieve(question);
+      const question = { projectId, collectionId, text: body.query_text, words, limit, filter: body.filters, signal };
+      const hits = await deps.retrieve(question).catch((error: unknown) => {
+        throw error instanceof CollectionMissing ? collectionNotFound(collectionId) : error;
+      });
       const threshold = body.score_threshold ?? 0;
       const good = hits.filter(({ score }) => score >= threshold);
       const stored = await chunks.fetch(
         collectionId,
-        good.map(({ seq }) => seq),
+        good.filter(({ chunk }) => chunk === undefined).map(({ seq }) => seq),
       );
       const found = good.flatMap((hit) => {
-        const chunk = stored.get(hit.seq);
+        const chunk = hit.chunk ?? stored.get(hit.seq);
         return chunk === undefined ? [] : [{ chunk, hit, numTokens: chunk.numTokens }];
       });
       const selected = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
@@ -139,7 +141,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
   };
 }
 
-async function explain({ content }: StoredChunk, { words, vector }: Hit, queryWords: readonly string[]) {
+async function explain({ content }: StoredChunk, { words, vector }: Hit<StoredChunk>, queryWords: readonly string[]) {
   const has = words === null ? undefined : (await measureText(content, () => 0)).words;
   const matched = queryWords.filter((word) => has?.has(word));
   return { explanation: { words: words && { ...words, matched }, vector } };

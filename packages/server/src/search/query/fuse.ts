@@ -1,8 +1,10 @@
 import type { RankedChunk } from '../chunk-index.ts';
 
 /** A result with its rank, from 1, in each ranking. */
-export interface Hit {
+export interface Hit<Stored = unknown> {
   readonly seq: number;
+  /** Absent when the chunk has to be fetched by its number. */
+  readonly chunk?: Stored;
   /** From 0 to 1. */
   readonly score: number;
   readonly words: { readonly rank: number; readonly score: number } | null;

@@ -6,9 +6,9 @@ import { Problem } from '../../kernel/problem.ts';
 import { createQuestionMetrics, limitQuestions } from './limit-questions.ts';
 import type { Question, Retrieve } from './retrieve.ts';
 
-const question: Question = { collectionId: 'c', text: 'red', words: ['red'], limit: 3 };
+const question: Question = { projectId: 'p', collectionId: 'c', text: 'red', words: ['red'], limit: 3 };
 
-function createLimited(search: Retrieve) {
+function createLimited(search: Retrieve<unknown>) {
   const registry = createMetrics();
   const warnings: unknown[] = [];
   const logger = { warn: (fields: object, event: string) => warnings.push({ ...fields, event }) } as unknown as Logger;
@@ -25,7 +25,7 @@ function createLimited(search: Retrieve) {
   return { limited, warnings, signals, ended };
 }
 
-const never: Retrieve = () => new Promise(() => {});
+const never: Retrieve<unknown> = () => new Promise(() => {});
 
 test('the limit question_seconds ends a search, and names the time and what to do', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

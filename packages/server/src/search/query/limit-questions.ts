@@ -30,7 +30,10 @@ export function createQuestionMetrics(registry: Registry): QuestionMetrics {
  * waits for a thread; its search then stops at the next checkpoint.
  * @throws Problem SERVICE_UNAVAILABLE after the deadline, and the reason of the question's signal
  */
-export function limitQuestions(retrieve: Retrieve, { seconds, logger, metrics }: QuestionLimits): Retrieve {
+export function limitQuestions<Stored>(
+  retrieve: Retrieve<Stored>,
+  { seconds, logger, metrics }: QuestionLimits,
+): Retrieve<Stored> {
   return async (question) => {
     const { collectionId, signal: client } = question;
     client?.throwIfAborted();

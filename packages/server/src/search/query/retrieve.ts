@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
-import type { ChunkFilter, ChunkIndex, ChunkSearch, RankedChunk } from '../chunk-index.ts';
+import type { ChunkFilter, ChunkIndex, ChunkSearch, FoundChunk } from '../chunk-index.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
@@ -9,6 +9,7 @@ import { fuse, type Hit } from './fuse.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 
 export interface Question extends ChunkSearch {
+  readonly projectId: string;
   readonly text: string;
 }
 
@@ -25,26 +26,28 @@ export interface VectorSearchDeps {
 /**
  * Returns hits, best first. Only full-text search is used without an embedder, while it fails, and until every chunk
  * has its vector.
+ * @throws CollectionMissing when the project has no such collection
  */
-export type Retrieve = (question: Question) => Promise<Hit[]>;
+export type Retrieve<Stored> = (question: Question) => Promise<Array<Hit<Stored>>>;
 
 /** The minimum number of ranks read from each ranking. It is twice the requested number if that is larger. */
 const depth = 50;
 
-export function createRetrieve(chunks: ChunkIndex, deps: VectorSearchDeps | null): Retrieve {
-  const byWords = ({ collectionId, words, filter, signal }: Question, limit: number): Promise<RankedChunk[]> =>
-    words.length === 0 ? Promise.resolve([]) : chunks.rank({ collectionId, words, limit, filter, signal });
+export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
+  const byWords = ({ text: _, ...search }: Question): Promise<ReadonlyArray<FoundChunk<Stored>>> => chunks.rank(search);
   if (deps === null) {
     return async (question) => {
-      const ranked = await byWords(question, question.limit);
-      return ranked.map(({ seq, score }, place) => ({ seq, score, words: { rank: place + 1, score }, vector: null }));
+      const found = await byWords({ ...question, withChunks: true });
+      return found.map((each, place) => ({ ...each, words: { rank: place + 1, score: each.score }, vector: null }));
     };
   }
   const byVectors = createVectorSearch(chunks, deps);
   return async (question) => {
     const limit = Math.max(depth, 2 * question.limit);
-    const [words, vectors] = await Promise.all([byWords(question, limit), byVectors(question, limit)]);
-    return fuse(words, vectors).slice(0, question.limit);
+    // The words come first, because they tell whether the project has the collection.
+    const words = await byWords({ ...question, limit });
+    const vectors = await byVectors(question, limit);
+    return fuse(words, vectors).slice(0, question.limit) as Array<Hit<Stored>>; // without chunks
   };
 }
 
@@ -57,7 +60,7 @@ interface Near {
 const candidatesPerResult = 6;
 const leastCandidates = 300;
 
-function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: VectorSearchDeps) {
+function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, deps: VectorSearchDeps) {
   const { embedder, vectors, index, logger } = deps;
   const questions = createQuestionVectors(embedder, deps.clock);
 
@@ -96,7 +99,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex, 'findVisible'>, deps: Vecto
 const maxVisible = 1000;
 
 async function findVisible(
-  chunks: Pick<ChunkIndex, 'findVisible'>,
+  chunks: Pick<ChunkIndex<unknown>, 'findVisible'>,
   seqs: readonly number[],
   filter: ChunkFilter | undefined,
 ): Promise<number[]> {

@@ -30,7 +30,10 @@ export function createChunkRepository(database: Database): ChunkRepository {
     list: (of, query) => list(read, of, query),
     change: (key, change) => changeChunk(database, key, change),
     remove: (key) => removeChunk(database, key),
-    rank: (search) => searchIndex.ask(read, search),
+    async rank(search) {
+      const found = await searchIndex.ask(read, search);
+      return found.map(({ chunk, ...ranked }) => (chunk === undefined ? ranked : { ...ranked, chunk: toChunk(chunk) }));
+    },
     findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
     async fetch(collectionId, seqs) {
       if (seqs.length === 0) return new Map();

@@ -51,14 +51,14 @@ describe('the query plans of SQLite', () => {
     return { collection, seqs };
   }
 
-  it('besides its ranking, a search sends two statements: for its collection and for its chunks', async () => {
+  it('a search by words sends one message to a thread, which returns the chunks too', async () => {
     const { collection, seqs } = await addChunks();
-    const { chunks, collections } = repositories;
+    const { chunks } = repositories;
+    const { projectId, id: collectionId } = collection;
     observed.executed();
-    await collections.findUncounted(collection.projectId, collection.id);
-    await chunks.rank({ collectionId: collection.id, words: ['a'], limit: 3 });
-    await chunks.fetch(collection.id, seqs);
-    assert.equal(observed.executed().length, 2);
+    const [found, ...others] = await chunks.rank({ projectId, collectionId, words: ['a'], limit: 3, withChunks: true });
+    assert.equal(observed.executed().length, 0, 'statements besides the message');
+    assert.deepEqual([found?.chunk, others], [(await chunks.fetch(collectionId, seqs)).get(found?.seq ?? 0), []]);
   });
 
   it('a search reads its chunks by primary key, not along an index of their collection', async () => {

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
 import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
-import type { ChunkSearch, RankedChunk } from '../../../search/chunk-index.ts';
+import { type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
 import type { Statistics } from '../../../search/search-index.ts';
 import { DamagedSegment } from '../../../search/segments/segment-format.ts';
+import type { ChunkRow } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { takeVisible } from '../../full-text/visible-chunks.ts';
 import { withSharedFlag } from '../abort-flag.ts';
@@ -26,7 +27,7 @@ export interface QuestionDeps {
  */
 export interface PostgresQuestions {
   /** @param words distinct and normalised */
-  ask(db: Kysely<Tables>, question: ChunkSearch, words: readonly string[]): Promise<RankedChunk[] | null>;
+  ask(db: Kysely<Tables>, question: ChunkSearch, words: readonly string[]): Promise<Array<FoundChunk<ChunkRow>> | null>;
   count(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null>;
 }
 
@@ -46,12 +47,13 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   /** Lists the segments and works on them, again while one of them is gone. */
   async function withSegments<Result>(
     db: Kysely<Tables>,
-    { collectionId, ended = null }: { readonly collectionId: string; readonly ended?: Int32Array | null },
+    { ended = null, ...collection }: Pick<ChunkSearch, 'collectionId' | 'projectId'> & { ended?: Int32Array | null },
     work: (listed: ListedQuestion) => Promise<Result>,
   ): Promise<Result | null> {
     for (let attempt = 1; ; attempt++) {
       const listed = { question: ++questions, isPrivate: db.isTransaction, epoch: epoch(), ended, fetched: null };
-      const { isOld, segments } = await listCollection(db, collectionId);
+      const { exists, isOld, segments } = await listCollection(db, collection);
+      if (!exists) throw new CollectionMissing();
       if (isOld) return null;
       try {
         return await work({ ...listed, segments });
@@ -85,12 +87,12 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
     }
   }
   return {
-    ask(db, { collectionId, limit, filter, signal }, words) {
+    ask(db, { collectionId, projectId, limit, withChunks, filter, signal }, words) {
       const askWith = (ended: Int32Array | null) =>
-        withSegments(db, { collectionId, ended }, async (listed) => {
+        withSegments(db, { collectionId, projectId, ended }, async (listed) => {
           signal?.throwIfAborted();
-          if (listed.segments.length === 0) return [];
-          return takeVisible(db, { limit, filter, dialect: 'postgres', least: 2 * limit + 5 }, (count) =>
+          if (listed.segments.length === 0 || words.length === 0) return [];
+          return takeVisible(db, { limit, filter, dialect: 'postgres', least: 2 * limit + 5, withChunks }, (count) =>
             answer(db, listed, (question) => {
               signal?.throwIfAborted();
               return thread.call('rank', { ...question, words, count });

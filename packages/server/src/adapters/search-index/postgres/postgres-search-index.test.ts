@@ -74,6 +74,14 @@ describe('the search index of several nodes on PostgreSQL', () => {
     assert.equal(await countStatements(second.read, ask), 5);
     assert.equal(await countStatements(second.read, ask), 2);
     assert.equal(await countStatements(second.read, ask), 2);
+    const ofCollection = first.read.selectFrom('collection').select('project_id').where('id', '=', collection.id);
+    const { project_id: projectId } = await ofCollection.executeTakeFirstOrThrow();
+    const withChunks = (db: Kysely<Tables>) =>
+      second.searchIndex.ask(db, {
+        ...{ collectionId: collection.id, projectId },
+        ...{ words: vocabulary, limit: 5, withChunks: true },
+      });
+    assert.equal(await countStatements(second.read, withChunks), 2, 'with the project and the chunks');
     await collection.compare();
   });
 

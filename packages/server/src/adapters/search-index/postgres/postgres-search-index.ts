@@ -62,7 +62,7 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
     },
     async ask(db, question) {
       const words = [...new Set(normaliseWords(question.words))];
-      if (words.length === 0) return [];
+      if (words.length === 0 && question.projectId === undefined) return [];
       return (await questions.ask(db, question, words)) ?? old.ask(db, question);
     },
     async check(db, collectionId) {

@@ -7,18 +7,29 @@ import type { MissingPages } from './prefetched-store.ts';
 
 /** The segments of a collection at one moment. */
 export interface ListedCollection {
+  /** False when the project has no such collection. True without a project. */
+  readonly exists: boolean;
   /** True when the collection has the index of an earlier version. */
   readonly isOld: boolean;
   /** The ids of the live segments in their order. */
   readonly segments: readonly number[];
 }
 
-export async function listCollection(db: Kysely<Tables>, collectionId: string): Promise<ListedCollection> {
-  const { rows } = await sql<{ is_old: boolean; ids: number[] | null }>`
-    select exists (select from full_text where collection_id = ${collectionId}) as is_old,
+export async function listCollection(
+  db: Kysely<Tables>,
+  { collectionId, projectId }: { readonly collectionId: string; readonly projectId?: string | undefined },
+): Promise<ListedCollection> {
+  const exists =
+    projectId === undefined
+      ? sql`true`
+      : sql`exists (select from collection
+          where id = ${collectionId} and project_id = ${projectId} and status = 'ready')`;
+  const { rows } = await sql<{ exists: boolean; is_old: boolean; ids: number[] | null }>`
+    select ${exists} as exists, exists (select from full_text where collection_id = ${collectionId}) as is_old,
       (select json_agg(id order by position) from index_segment
         where collection_id = ${collectionId} and state = 'live') as ids`.execute(db);
-  return { isOld: rows[0]?.is_old === true, segments: rows[0]?.ids ?? [] };
+  const [row] = rows;
+  return { exists: row?.exists === true, isOld: row?.is_old === true, segments: row?.ids ?? [] };
 }
 
 /** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */

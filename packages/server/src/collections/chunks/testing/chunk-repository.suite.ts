@@ -172,6 +172,33 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
+  test('a search returns the chunks on request, and fails for a collection of another project', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const other = await addCollection(repositories);
+    for (const content of ['red apple', 'red red pear']) {
+      await chunks.add(collection.projectId, collection.id, newChunk(content));
+    }
+    const record = await recordOf(repositories, collection, ['red nut']);
+    const search = { collectionId: collection.id, projectId: collection.projectId, words: ['red'], limit: 9 };
+    const plain = await chunks.rank(search);
+    const seqs = plain.map(({ seq }) => seq);
+    const stored = await chunks.fetch(collection.id, seqs);
+    assert.equal(stored.size, 3);
+    assert.deepEqual(
+      await chunks.rank({ ...search, withChunks: true }),
+      plain.map((found) => ({ ...found, chunk: stored.get(found.seq) })),
+    );
+    const isMissing = { name: 'CollectionMissing' };
+    await assert.rejects(chunks.rank({ ...search, projectId: other.projectId }), isMissing);
+    await assert.rejects(chunks.rank({ ...search, projectId: other.projectId, words: [] }), isMissing);
+    assert.deepEqual(await chunks.rank({ ...search, words: [] }), []);
+    await repositories.records.markDeleting(keyOf(record), start);
+    assert.equal((await chunks.rank({ ...search, withChunks: true })).length, 2);
+    await sweepAway(repositories, collection);
+  });
+
   test('a search finds chunks of its collection only, the best first, with scores from 0 to 1', async () => {
     const repositories = open();
     const { chunks } = repositories;
