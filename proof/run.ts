@@ -19,6 +19,7 @@ import { limitedKeys } from './hostile/limited-keys.ts';
 import { mcpDocuments } from './hostile/mcp-documents.ts';
 import { slowPeers } from './hostile/slow-peers.ts';
 import { repeatedKills } from './kills/repeated-kills.ts';
+import { clusterIndexCuts } from './postgres/cluster-index-cuts.ts';
 import { clusterPowerCuts } from './postgres/cluster-power-cuts.ts';
 import { lineFaults } from './postgres/line-faults.ts';
 import { indexPowerCuts } from './power/index-power-cuts.ts';
@@ -28,7 +29,7 @@ import { createRandom } from './support/random.ts';
 
 type Part = (options: PartOptions) => Promise<PartReport>;
 const parts: Readonly<Record<string, readonly Part[]>> = {
-  power: [storePowerCuts, indexPowerCuts, clusterPowerCuts],
+  power: [storePowerCuts, indexPowerCuts, clusterPowerCuts, clusterIndexCuts],
   faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
   hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, slowPeers],

@@ -10,6 +10,7 @@ const files = [
   'packages/server/src/ingestion/record-kills.test.ts',
   'packages/server/src/ingestion/reader-kills.test.ts',
   'packages/server/src/adapters/search-index/index-kills.test.ts',
+  'packages/server/src/adapters/search-index/postgres/postgres-index-kills.test.ts',
   'test/acceptance/kill.test.ts',
   'test/acceptance/stores-under-kills.test.ts',
 ];

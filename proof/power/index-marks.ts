@@ -13,7 +13,7 @@ export interface IndexPlan {
 
 /** What the recorded process does. */
 export interface IndexMark {
-  /** The kind of a message to a SQLite thread, which is about to be sent. */
+  /** The kind of a message to a SQLite thread or to PostgreSQL, which is about to be sent. */
   readonly step?: string;
   /** The digest of the chunks of the kept collection after an acknowledged commit. */
   readonly committed?: string;

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { killKinds } from '../../packages/server/src/adapters/search-index/testing/kill-points.ts';
+import { killKindsOf } from '../../packages/server/src/adapters/search-index/testing/kill-points.ts';
 import type { PartOptions, PartReport } from '../report.ts';
 import { mapWithConcurrency } from '../support/endings.ts';
 import { checkIndexState } from './check-index-state.ts';
@@ -13,6 +13,7 @@ import { recordIndex } from './record-index.ts';
 export async function indexPowerCuts(options: PartOptions): Promise<PartReport> {
   const { findings, work, slice, width } = options;
   const random = options.random.fork('power cuts, search index');
+  const kinds = killKindsOf('sqlite');
   const recordings = slice ? 1 : 4;
   const statesOfEachStep = slice ? 2 : 8;
   const statesPerStart = slice ? 9 : 4;
@@ -23,7 +24,7 @@ export async function indexPowerCuts(options: PartOptions): Promise<PartReport> 
     const draw = random.fork(name);
     const { store, recording } = await recordIndex({ work, name, random: draw });
     entries += recording.length;
-    const steps = killKinds.flatMap((kind) => Array<string>(statesOfEachStep).fill(kind));
+    const steps = kinds.flatMap((kind) => Array<string>(statesOfEachStep).fill(kind));
     await mapWithConcurrency(steps, width, async (step, state) => {
       const folder = join(work, name, `state-${state}`);
       const cut = chooseStepCut(recording, step, draw.fork(`cut ${state}`));
@@ -46,7 +47,7 @@ export async function indexPowerCuts(options: PartOptions): Promise<PartReport> 
     name: 'Power cuts, search index',
     cases: states,
     figures: {
-      ...{ 'crash states': states, 'kinds of steps': killKinds.length, recordings },
+      ...{ 'crash states': states, 'kinds of steps': kinds.length, recordings },
       ...{ 'starts of the service': starts, 'answers compared with a scan': comparisons },
       'recorded disk operations and steps': entries,
       ...{ 'durable changes': totals.durable, 'unsynced changes kept': totals.kept },

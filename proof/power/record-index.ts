@@ -33,7 +33,7 @@ export async function recordIndex(options: {
   const place = join(options.work, options.name);
   const folder = join(place, 'live');
   mkdirSync(folder, { recursive: true });
-  const store = await createChangingStore(folder, await createService(folder));
+  const store = await createChangingStore({ folder, url: null, projectId: await createService(folder) });
   const shim = createShim(options.work, folder, storeClasses);
   const base = takeBase(folder, join(place, 'base'));
   const plan: IndexPlan = { store, seed: options.random.below(2 ** 31) };

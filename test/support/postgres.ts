@@ -173,9 +173,18 @@ let open = 0;
  */
 export async function createTestDatabase(prepare?: (url: string) => Promise<void>): Promise<TestDatabase> {
   const server = await postgresUrl();
-  const name = `test_${randomBytes(8).toString('hex')}`;
   const isShared = process.env.QUARTERMASTER_TEST_SHARED !== undefined;
   const template = prepare !== undefined && isShared ? await provideTemplate(server, prepare) : 'template1';
+  return copyDatabase(server, template);
+}
+
+/** Creates a copy of a database. The server waits up to five seconds for its clients to disconnect. */
+export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+  return copyDatabase(await postgresUrl(), new URL(url).pathname.slice(1));
+}
+
+async function copyDatabase(server: string, template: string): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
   await withClient(server, (client) => client.query(`create database ${name} template ${template}`));
   open += 1;
   const url = new URL(server);

@@ -1,6 +1,6 @@
-// A process that changes a store, until it ends itself at a chosen message to a SQLite thread. Without such a message it
-// ends after its work, and prints how many messages of each kind it has sent. It also prints the collections that it has
-// deleted.
+// A process that changes a store, until it ends itself at a chosen message to a SQLite thread or to PostgreSQL. Without such
+// a message it ends after its work, and prints how many messages of each kind it has sent. It also prints the collections
+// that it has deleted.
 import { writeSync } from 'node:fs';
 import { type ChangingStore, changeStore } from './changing-store.ts';
 import type { KillPoint } from './kill-points.ts';

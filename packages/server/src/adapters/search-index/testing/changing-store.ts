@@ -1,29 +1,32 @@
-import { MessagePort } from 'node:worker_threads';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
 import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
+import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
 import { createSqliteFullText } from '../../full-text/sqlite-full-text.ts';
 import { createCollectionRepository } from '../../repositories/records/collection-repository.ts';
+import { findWork, passMinutes } from './background-work.ts';
 import {
   type ChangingCollection,
   createChangingCollection,
   openChangingCollection,
   type Texts,
 } from './changing-collection.suite.ts';
-import { findWork, kindOf } from './kill-points.ts';
+import { watchSteps } from './kill-points.ts';
 
 /** The collections of a store that a process changes until it is killed or its machine loses power. */
 export interface ChangingStore {
   readonly folder: string;
-  /** Has an index of FTS5, which is rebuilt while the collection is changed. */
+  /** The URL of the database in PostgreSQL; null with SQLite. */
+  readonly url: string | null;
+  /** With SQLite, it has an index of FTS5, which is rebuilt while the collection is changed. */
   readonly kept: string;
-  /** Collections that are deleted: one with segments, and one with an index of FTS5. */
+  /** Collections that are deleted: one with segments, and one with an index of an earlier version. */
   readonly deleted: readonly string[];
 }
 
 export interface StoreObserver {
-  /** Called before a message of one of `killKinds` is sent to a SQLite thread. */
+  /** Called before a message of one of `killKindsOf` is sent to a SQLite thread or to PostgreSQL. */
   onStep(kind: string): void;
   /** Called after each commit that changes the kept collection. */
   onCommit?(texts: Texts): void;
@@ -37,23 +40,34 @@ const rounds = 80;
 const deletedAfter = [2, 10];
 /** Number of segments that are added after the changes. Enough of one size for a merge. */
 const addedAtEnd = 10;
+/** Number of changes between two moments at which replaced segments of PostgreSQL expire. */
+const roundsPerMinute = 8;
 /** Maximum number of rows that one transaction of a deletion changes. */
 const sweptAtOnce = 100;
 
-/** Creates the collections in the SQLite database of the folder. */
-export async function createChangingStore(folder: string, projectId?: string): Promise<ChangingStore> {
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+export function openStore({ folder, url }: Pick<ChangingStore, 'folder' | 'url'>): Promise<Database> {
+  return openDatabase({ url, dataFolder: folder, logger });
+}
+
+export interface NewStore extends Pick<ChangingStore, 'folder' | 'url'> {
+  readonly projectId?: string;
+}
+
+/** Creates the collections in the database. */
+export async function createChangingStore({ folder, url, ...project }: NewStore): Promise<ChangingStore> {
+  const database = await openStore({ folder, url });
   try {
-    const createIndex = createSqliteFullText().create;
-    const project = projectId === undefined ? {} : { projectId };
-    const kept = await createChangingCollection(database, { seed: 5, createIndex, ...project });
+    const createIndex = (url === null ? createSqliteFullText() : createPostgresFullText()).create;
+    // Nothing rebuilds an index in PostgreSQL.
+    const keptIndex = url === null ? { createIndex } : {};
+    const kept = await createChangingCollection(database, { seed: 5, ...keptIndex, ...project });
     await kept.add(1200);
     const old = await createChangingCollection(database, { seed: 6, createIndex, ...project });
     await old.add(600);
     const segments = await createChangingCollection(database, { seed: 7, ...project });
     for (let n = 0; n < 20; n++) await segments.add(30);
     await segments.remove(40);
-    return { folder, kept: kept.id, deleted: [old.id, segments.id] };
+    return { folder, url, kept: kept.id, deleted: [old.id, segments.id] };
   } finally {
     await database.close();
   }
@@ -61,11 +75,11 @@ export async function createChangingStore(folder: string, projectId?: string): P
 
 /** Changes the kept collection and deletes the others, while indexes are rebuilt and merged in the background. */
 export async function changeStore(
-  { folder, kept, deleted }: ChangingStore,
+  { kept, deleted, ...place }: ChangingStore,
   { seed, ...observer }: StoreObserver & { readonly seed: number },
 ): Promise<void> {
-  watchMessages((kind) => observer.onStep(kind));
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  watchSteps(place.url === null ? 'sqlite' : 'postgres', (kind) => observer.onStep(kind));
+  const database = await openStore(place);
   const collection = await openChangingCollection(database, {
     ...{ collectionId: kept, seed },
     onCommit: (texts) => observer.onCommit?.(texts),
@@ -74,6 +88,7 @@ export async function changeStore(
   const sweeps: Promise<void>[] = [];
   for (let round = 0; round < rounds; round++) {
     await collection.changeSomehow();
+    if (place.url !== null && round % roundsPerMinute === 0) await passMinutes(database, ['retired']);
     const id = deleted[deletedAfter.indexOf(round)];
     if (id === undefined) continue;
     await markDeleting(database, id);
@@ -108,13 +123,4 @@ async function markDeleting(database: Database, collectionId: string): Promise<v
 /** Removes the rows of a deleted collection, as the service does in the background. */
 export function sweep(database: Database, collectionId: string): Promise<void> {
   return createCollectionRepository(database).sweep(collectionId, sweptAtOnce, new AbortController().signal);
-}
-
-function watchMessages(onStep: (kind: string) => void): void {
-  const { postMessage } = MessagePort.prototype;
-  MessagePort.prototype.postMessage = function (...values: unknown[]) {
-    const kind = kindOf(values[0]);
-    if (kind !== undefined) onStep(kind);
-    Reflect.apply(postMessage, this, values);
-  };
 }

@@ -1,3 +1,5 @@
+import { MessagePort } from 'node:worker_threads';
+import pg from 'pg';
 import type { Database } from '../../database/database.ts';
 
 /** The nth message of a kind, and the milliseconds from it to the end of the process. */
@@ -7,30 +9,68 @@ export interface KillPoint {
   readonly delay: number;
 }
 
-const kinds: ReadonlyArray<readonly [kind: string, text: RegExp]> = [
-  ['addition', /^addChunks$/],
-  ['removal', /^removeChunks$/],
-  ['step of a rebuild', /^rebuildSome$/],
-  ['deletion of old rows', /^delete from "?full_text_index/],
-  ['read of a merge', /^(startMerge|continueMerge)$/],
-  ['pages of a merge', /^insert into "index_page"/],
-  ['swap of a merge', /^update "index_segment" set "state" = \?, "position"/],
+type Dialect = Database['dialect'];
+type Kinds = ReadonlyArray<readonly [kind: string, text: RegExp]>;
+
+/** Procedures and statements of both databases. */
+const common: Kinds = [
+  ['swap of a merge', /^update "index_segment" set "state" = (?:\?|\$1), "position"/],
   ['deletion of pages', /^delete from "index_page"/],
   ['deletion of a collection', /^update "collection" set "status"/],
   [
     'retirement of all its segments',
-    /^update "index_segment" set "state" = \?, "expires_at" = \? where "collection_id" = \? and "state" <>/,
+    /^update "index_segment" set "state" = (?:\?|\$1), "expires_at" = (?:\?|\$2) where "collection_id" = (?:\?|\$3) and "state" <>/,
   ],
   ['deletion of its chunks', /^delete from "chunk" where "seq" in \(select/],
   ['end of its deletion', /^delete from "collection"/],
   ['commit', /^commit$/],
   ['rollback', /^rollback$/],
 ];
+const kinds: Readonly<Record<Dialect, Kinds>> = {
+  sqlite: [
+    ['addition', /^addChunks$/],
+    ['removal', /^removeChunks$/],
+    ['step of a rebuild', /^rebuildSome$/],
+    ['deletion of old rows', /^delete from "?full_text_index/],
+    ['read of a merge', /^(startMerge|continueMerge)$/],
+    ['pages of a merge', /^insert into "index_page"/],
+    ...common,
+  ],
+  postgres: [
+    ['addition', /^with segment as \(\s*insert into index_segment/],
+    ['removal', /^removal: with segment/],
+    ['deletion of old rows', /^delete from "posting"/],
+    ['claim of a merge', /^insert into "index_segment"/],
+    ['read of a merge', /^select (?:"header" from "index_segment"|\* from "index_page")/],
+    ['pages of a merge', /^insert into index_page/],
+    ...common,
+  ],
+};
 
-/** Returns the kind of a message to a SQLite thread, if it is one of `killKinds`. */
-export function kindOf(message: unknown): string | undefined {
-  const text = textOf(message);
-  return kinds.find(([, pattern]) => pattern.test(text))?.[0];
+/** The kinds of messages to a SQLite thread, or of statements to PostgreSQL. */
+export function killKindsOf(dialect: Dialect): readonly string[] {
+  return kinds[dialect].map(([kind]) => kind);
+}
+
+/** Calls `onStep` before this process sends a message of one of the kinds. */
+export function watchSteps(dialect: Dialect, onStep: (kind: string) => void): void {
+  const notify = (text: string) => {
+    const kind = kinds[dialect].find(([, pattern]) => pattern.test(text))?.[0];
+    if (kind !== undefined) onStep(kind);
+  };
+  if (dialect === 'sqlite') {
+    const { postMessage } = MessagePort.prototype;
+    MessagePort.prototype.postMessage = function (...values: unknown[]) {
+      notify(textOf(values[0]));
+      Reflect.apply(postMessage, this, values);
+    };
+    return;
+  }
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function (this: pg.Client, ...values: unknown[]) {
+    notify(statementOf(values));
+    return Reflect.apply(query, this, values);
+  } as typeof query;
 }
 
 function textOf(message: unknown): string {
@@ -39,14 +79,8 @@ function textOf(message: unknown): string {
   return String(Reflect.get(message, 'procedure') ?? Reflect.get(message, 'sql') ?? '');
 }
 
-export const killKinds = kinds.map(([kind]) => kind);
-
-/** Returns whether a rebuild or a merge has something left to do. */
-export async function findWork({ read }: Pick<Database, 'read'>): Promise<boolean> {
-  const found = await Promise.all([
-    read.selectFrom('index_rebuild').select('chunks').limit(1).execute(),
-    read.selectFrom('full_text_place').select('number').limit(1).execute(),
-    read.selectFrom('index_segment').select('id').where('state', '<>', 'live').limit(1).execute(),
-  ]);
-  return found.some((rows) => rows.length > 0);
+/** One statement inserts the segment of an addition and that of a removal. Its second parameter counts added chunks. */
+function statementOf([text, values]: readonly unknown[]): string {
+  const isRemoval = /^with segment/.test(String(text)) && Array.isArray(values) && values[1] === 0;
+  return isRemoval ? `removal: ${text}` : String(text);
 }

@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely';
+import { chooseMerge } from '../../../search/segments/choose-merge.ts';
+import type { Database } from '../../database/database.ts';
+import type { Tables } from '../../database/tables.ts';
+
+/** Milliseconds after which every lease has ended and every replaced segment may be deleted. */
+const longest = 120_000;
+/** Fewer segments of a collection need no merge, unless many of their chunks are removed. */
+const leastSegments = 8;
+
+/** Moves the ends of leases and of replaced segments into the past, as if two minutes had passed. */
+export async function passMinutes({ write }: Database, states: readonly ('building' | 'retired')[]): Promise<void> {
+  await write
+    .updateTable('index_segment')
+    .set((set) => ({ expires_at: set('expires_at', '-', longest) }))
+    .where('expires_at', 'is not', null)
+    .where('state', 'in', states)
+    .execute();
+}
+
+/** Returns whether a rebuild or a merge has something to do now. */
+export async function findWork({ read, clock, dialect }: Database): Promise<boolean> {
+  const found = await Promise.all([
+    read.selectFrom('index_rebuild').select('chunks').limit(1).execute(),
+    dialect === 'sqlite' ? read.selectFrom('full_text_place').select('number').limit(1).execute() : [],
+    read.selectFrom('index_segment').select('id').where('state', 'in', ['building', 'rebuilt']).limit(1).execute(),
+    findExpired(read, clock.now()),
+  ]);
+  return found.some((rows) => rows.length > 0) || (await isMergeDue(read));
+}
+
+function findExpired(db: Kysely<Tables>, now: number) {
+  return db
+    .selectFrom('index_segment')
+    .select('id')
+    .where('state', '=', 'retired')
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '<=', now)]))
+    .limit(1)
+    .execute();
+}
+
+async function isMergeDue(db: Kysely<Tables>): Promise<boolean> {
+  const live = await db
+    .selectFrom('index_segment')
+    .select(['collection_id', 'id', 'position', 'chunks', 'removals'])
+    .where('state', '=', 'live')
+    .orderBy('position')
+    .execute();
+  const collections = Map.groupBy(live, ({ collection_id }) => collection_id);
+  return collections
+    .values()
+    .some((segments) => segments.length >= leastSegments && chooseMerge(segments) !== undefined);
+}
+
+/** Returns whether segments are left that no question reads. Those of PostgreSQL stay for a minute. */
+export async function hasHidden({ read }: Pick<Database, 'read'>): Promise<boolean> {
+  const hidden = await read.selectFrom('index_segment').select('id').where('state', '<>', 'live').limit(1).execute();
+  return hidden.length > 0;
+}
