@@ -7,6 +7,8 @@ import type { ChunkSearch, FoundChunk } from './chunk-index.ts';
 export interface IndexedChunk {
   readonly seq: number;
   readonly words: string;
+  /** What `filter-terms.ts` lists; without them, each question with a filter considers the chunk. */
+  readonly filterTerms?: readonly string[];
 }
 
 export interface Statistics {

@@ -24,6 +24,11 @@ export interface RecordTable {
   /** The text as on the wire, or JSON that describes the file or page. */
   content: string;
   metadata: string;
+  /**
+   * Not 0 when the metadata were changed after chunks of the record may have been indexed: 2 when this was before the
+   * rebuild of the index that is in progress, and 1 otherwise (ADR 0117).
+   */
+  metadata_changed: number;
   file_id: string | null;
   url: string | null;
   /** JSON of the TextSplitter; null selects the default. */

@@ -32,6 +32,7 @@ import { createIndexSegmentsMigration } from './migrations/from-0042/0044-index-
 import { createIndexRebuildsMigration } from './migrations/from-0042/0045-index-rebuilds.ts';
 import { createIndexSegmentExpiryMigration } from './migrations/from-0042/0046-index-segment-expiry.ts';
 import { createEmbeddingFailuresMigration } from './migrations/from-0042/0050-embedding-failures.ts';
+import { createChangedRecordMetadataMigration } from './migrations/from-0042/0052-changed-record-metadata.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -69,6 +70,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0045-index-rebuilds': createIndexRebuildsMigration(dialect),
     '0046-index-segment-expiry': createIndexSegmentExpiryMigration(dialect),
     '0050-embedding-failures': createEmbeddingFailuresMigration(dialect),
+    '0052-changed-record-metadata': createChangedRecordMetadataMigration(dialect),
   };
 }
 

@@ -69,6 +69,8 @@ export interface VisibleQuery extends Condition {
   readonly least?: number;
   /** Whether to return the chunks too, where a statement reads so few that this costs little. */
   readonly withChunks?: boolean | undefined;
+  /** Whether most ranked entries meet the condition. */
+  readonly isRestricted?: boolean;
 }
 
 const mostWithChunks = 100;
@@ -83,12 +85,18 @@ const leastSeen = 100;
  */
 export async function takeVisible(
   db: Kysely<Tables>,
-  { limit, least = Math.max(4 * limit, leastSeen), withChunks = false, ...condition }: VisibleQuery,
+  {
+    limit,
+    least = Math.max(4 * limit, leastSeen),
+    withChunks = false,
+    isRestricted = false,
+    ...condition
+  }: VisibleQuery,
   rank: (count: number) => Promise<RankedChunk[]>,
 ): Promise<Array<FoundChunk<ChunkRow>>> {
   const matches: Array<FoundChunk<ChunkRow>> = [];
   let seen = 0;
-  const first = condition.filter === undefined ? least : Math.max(4 * limit, leastConditioned);
+  const first = condition.filter === undefined || isRestricted ? least : Math.max(4 * limit, leastConditioned);
   for (let count = first; ; count *= 8) {
     const ranked = await rank(count);
     for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {

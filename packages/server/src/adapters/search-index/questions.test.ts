@@ -43,6 +43,7 @@ const question = {
   limit: 5,
   withChunks: false,
   condition: null,
+  restriction: null,
 };
 
 test('a question that has ended sends no further statement', () => {
@@ -77,4 +78,31 @@ test('a signal raises the flag of a running question, and leaves no listener', a
   });
   assert.deepEqual(seen, [0, 1]);
   assert.deepEqual(await withSharedFlag(controller.signal, async (flag) => flag[0]), 1);
+});
+
+test('a question with a filter checks the rows of the best candidates only', () => {
+  const chunks = Array.from({ length: count }, (_, at) => ({
+    ...{ seq: at + 1, length: 1, terms: new Map([['red', 1]]) },
+    filterTerms: at % 100 === 0 ? ['\u0001rare'] : [],
+  }));
+  const { header, pages } = buildSegment(chunks);
+  let checked = 0;
+  const answers = (sql: string, values: readonly unknown[]): unknown[] => {
+    if (sql.includes('from full_text') || sql.includes('from record')) return [];
+    if (sql.includes('select id')) return [{ id: 1 }];
+    if (sql.includes('select header')) return [{ bytes: header }];
+    if (sql.includes('from index_page')) return [{ bytes: pages[Number(values[0]) % 2 ** 22] }];
+    const seqs = JSON.parse(String(values[0])) as number[];
+    checked += seqs.length;
+    return seqs.map((seq) => ({ seq }));
+  };
+  const { ask } = createQuestions({
+    all: <Row>(sql: string, ...values: readonly unknown[]) => answers(sql, values) as Row[],
+    run: () => assert.fail('a question writes nothing'),
+  });
+  const condition = { sql: '1', parameters: [] };
+  const found = ask({ ...question, condition, restriction: { type: 'terms', terms: ['\u0001rare'] } });
+  const expected = [1, 101, 201, 301, 401];
+  assert.deepEqual(found.kind === 'found' && found.chunks.map(({ seq }) => seq), expected);
+  assert.equal(checked, 15);
 });

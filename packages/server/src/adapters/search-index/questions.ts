@@ -1,4 +1,5 @@
 import type { FoundChunk, RankedChunk } from '../../search/chunk-index.ts';
+import { allowRecords, mostAllowedRecords, type Restriction } from '../../search/filter-terms.ts';
 import type { Statistics } from '../../search/search-index.ts';
 import {
   type CollectionIndex,
@@ -23,6 +24,8 @@ export interface SegmentQuestion {
   readonly withChunks: boolean;
   /** An SQL condition on the rows `chunk` and `record`, or null. */
   readonly condition: { readonly sql: string; readonly parameters: readonly ThreadValue[] } | null;
+  /** The chunks that may meet the condition; null when all may. */
+  readonly restriction: Restriction | null;
   /** Shared memory in which the caller writes 1 when the question has ended. */
   readonly ended?: Int32Array;
 }
@@ -35,7 +38,7 @@ export type SegmentAnswer =
   | { readonly kind: 'no_collection' };
 
 /**
- * Length of the first ranking of a question with a condition. Most chunks may fail it, and one long ranking costs less
+ * Length of the first ranking of a question with a condition that does not restrict the chunks to rank. Most chunks may fail it, and one long ranking costs less
  * than several short ones.
  */
 const firstRankingWithCondition = 2000;
@@ -67,8 +70,9 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
       if (words.length === 0) return { kind: 'found', chunks: [] };
       if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
-      const rank = createRanking(open(collectionId), { words, checkpoint });
-      const matches = findVisibleMatches(rank, { statements, checkpoint, ...question });
+      const restriction = question.restriction && allowChanged(statements, collectionId, question.restriction);
+      const rank = createRanking(open(collectionId), { words, restriction, checkpoint });
+      const matches = findVisibleMatches(rank, { statements, checkpoint, ...question, restriction });
       return { kind: 'found', chunks: question.withChunks ? readChunks(statements, matches) : matches };
     },
   };
@@ -89,12 +93,18 @@ export function createCheckpoint(ended: Int32Array | undefined): () => void {
   };
 }
 
+export interface RankingOptions {
+  readonly words: readonly string[];
+  readonly restriction: Restriction | null;
+  readonly checkpoint: () => void;
+}
+
 /** Computes the weights of the words once and returns a function that ranks the best chunks. */
 export function createRanking(
   index: CollectionIndex,
-  { words, checkpoint }: { words: readonly string[]; checkpoint: () => void },
+  { words, restriction, checkpoint }: RankingOptions,
 ): (count: number) => RankedChunk[] {
-  const { counts, segments } = index.find(words);
+  const { counts, segments } = index.find(words, restriction);
   const found = new Map(words.map((word, place) => [word, counts[place] as number]));
   const query = weighAll(words, found, index);
   const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
@@ -143,19 +153,32 @@ function hasOldIndex(statements: ThreadStatements, collectionId: string): boolea
   return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
 }
 
-interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'condition'> {
+interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'condition' | 'restriction'> {
   readonly statements: ThreadStatements;
   readonly checkpoint: () => void;
+}
+
+/** The entries of records that have changed since may differ from the terms of their chunks. */
+function allowChanged(statements: ThreadStatements, collectionId: string, restriction: Restriction) {
+  const rows = statements.all<{ id: string }>(
+    'select id from record where collection_id = ? and metadata_changed > 0 limit ?',
+    ...[collectionId, mostAllowedRecords + 1],
+  );
+  return allowRecords(
+    restriction,
+    rows.map(({ id }) => id),
+  );
 }
 
 /** Returns the first `limit` visible chunks of a ranking that meet the condition. */
 function findVisibleMatches(
   rank: (count: number) => RankedChunk[],
-  { statements, checkpoint, limit, condition }: RankingContext,
+  { statements, checkpoint, limit, condition, restriction }: RankingContext,
 ): RankedChunk[] {
   const matches: RankedChunk[] = [];
   let seen = 0;
-  for (let count = condition === null ? 2 * limit + 5 : firstRankingWithCondition; ; count *= growth) {
+  const first = condition === null || restriction !== null ? 2 * limit + 5 : firstRankingWithCondition;
+  for (let count = first; ; count *= growth) {
     const ranked = rank(count);
     for (; seen < ranked.length && matches.length < limit; seen += chunksPerStatement) {
       checkpoint();

@@ -1,4 +1,7 @@
+import { parseJson } from '../../kernel/json/parse-json.ts';
 import { countTerms } from '../../search/analysis/tokenizer.ts';
+import { type FilteredChunk, listFilterTerms } from '../../search/filter-terms.ts';
+import type { IndexedChunk } from '../../search/search-index.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 import { insertChunks } from './write-segments.ts';
 
@@ -26,7 +29,7 @@ export function rebuildSome(statements: ThreadStatements, collectionId: string):
     replaceIndex(statements, collectionId);
     return true;
   }
-  const chunks = rows.map(({ seq, content }) => ({ seq, words: countTerms(content) }));
+  const chunks = rows.map(toIndexed);
   insertChunks(statements, { collectionId, chunks, state: 'rebuilt' });
   statements.run(
     'update index_rebuild set reached = ?, chunks = chunks + ? where collection_id = ?',
@@ -39,20 +42,44 @@ export function rebuildSome(statements: ThreadStatements, collectionId: string):
 function begin(statements: ThreadStatements, collectionId: string): boolean {
   const found = statements.all("select 1 from collection where id = ? and status = 'ready'", collectionId);
   if (found.length === 0) return false;
+  // The rebuild reads these metadata. A later change sets the mark to 1 again.
+  setMetadataMark(statements, collectionId, { from: 1, to: 2 });
   statements.run("insert into index_rebuild (collection_id, reached, chunks) values (?, '', 0)", collectionId);
   return true;
+}
+
+function setMetadataMark(
+  statements: ThreadStatements,
+  collectionId: string,
+  { from, to }: { from: number; to: number },
+) {
+  statements.run(
+    'update record set metadata_changed = ? where collection_id = ? and metadata_changed = ?',
+    ...[to, collectionId, from],
+  );
 }
 
 interface ChunkRow {
   readonly seq: number;
   readonly id: string;
   readonly content: string;
+  readonly record_id: string | null;
+  readonly metadata: string;
+  readonly record_metadata: string | null;
+}
+
+function toIndexed({ seq, content, record_id: recordId, ...row }: ChunkRow): IndexedChunk {
+  const metadata = parseJson(row.metadata) as FilteredChunk['metadata']; // an object, as is that of the record
+  const recordMetadata = parseJson(row.record_metadata ?? '{}') as FilteredChunk['recordMetadata'];
+  return { seq, words: countTerms(content), filterTerms: listFilterTerms({ recordId, metadata, recordMetadata }) };
 }
 
 /** Reads the next chunks in the order of their ids. */
 function readChunks(statements: ThreadStatements, collectionId: string, reached: string): ChunkRow[] {
   const rows = statements.all<ChunkRow>(
-    'select seq, id, content from chunk where collection_id = ? and id > ? order by id limit ?',
+    `select chunk.seq, chunk.id, chunk.content, chunk.record_id, chunk.metadata, record.metadata as record_metadata
+      from chunk left join record on record.id = chunk.record_id
+      where chunk.collection_id = ? and chunk.id > ? order by chunk.id limit ?`,
     ...[collectionId, reached, limits.chunks],
   );
   let characters = 0;
@@ -67,6 +94,7 @@ function replaceIndex(statements: ThreadStatements, collectionId: string): void 
   const setState = 'update index_segment set state = ? where collection_id = ? and state = ?';
   statements.run(setState, 'retired', collectionId, 'live');
   statements.run(setState, 'live', collectionId, 'rebuilt');
+  setMetadataMark(statements, collectionId, { from: 2, to: 0 });
   statements.run('delete from index_rebuild where collection_id = ?', collectionId);
   // Without this row, questions no longer find the index of an earlier version.
   statements.run('delete from full_text where collection_id = ?', collectionId);

@@ -13,9 +13,10 @@ import { insertInto, runMany } from '../sqlite/sqlite-insert-many.ts';
 import { openSqliteThread } from '../sqlite/sqlite-thread.ts';
 import { divideCache } from './index-caches.ts';
 import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
+import { testFilteredQuestions } from './testing/filtered-questions.suite.ts';
 import { testSegments } from './testing/segments.suite.ts';
 
-testSegments('the segments of SQLite', {
+const sqlite: Parameters<typeof testSegments>[1] = {
   open: () => openTemporaryDatabase(),
   partsOf: ({ folder }) => ({
     openThread: async () =>
@@ -23,7 +24,9 @@ testSegments('the segments of SQLite', {
     insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
     times: { clock: systemClock, isShared: false, keptMs: 0 },
   }),
-});
+};
+testSegments('the segments of SQLite', sqlite);
+testFilteredQuestions('questions with a filter in SQLite', sqlite);
 
 test('a question reads a page again when the cache of its thread is too small for it', async (t) => {
   const temporary = await openTemporaryDatabase();

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { CollectionMissing } from '../../search/chunk-index.ts';
+import { toRestriction } from '../../search/filter-terms.ts';
 import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { normaliseWords } from '../full-text/bm25.ts';
@@ -51,9 +52,18 @@ export function createSqliteSearchIndex({
       const words = [...new Set(normaliseWords(question.words))];
       if (words.length === 0 && projectId === null) return [];
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
+      const restriction = filter === undefined ? null : toRestriction(filter);
       const asking = (ended?: Int32Array) =>
         ask(db, {
-          ...{ collectionId, projectId, words, limit, withChunks, ...(ended === undefined ? {} : { ended }) },
+          ...{
+            collectionId,
+            projectId,
+            words,
+            limit,
+            withChunks,
+            restriction,
+            ...(ended === undefined ? {} : { ended }),
+          },
           // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
           condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
         });

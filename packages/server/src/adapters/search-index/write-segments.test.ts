@@ -24,7 +24,7 @@ test('a segment that is built from texts has the same bytes as one that is built
       const words = Array.from({ length: Math.floor(random() * 60) }, () => pick(vocabulary)).join(' ');
       const { counts, length } = readWords(words);
       slow.add({ seq, terms: counts, length });
-      assert.ok(fast.addWords(seq, words), JSON.stringify(words));
+      assert.ok(fast.addWords({ seq, words }), JSON.stringify(words));
       texts++;
     }
     assert.deepEqual(fast.build(), slow.build());
@@ -34,9 +34,10 @@ test('a segment that is built from texts has the same bytes as one that is built
 
 test('a text with a word that must be changed adds nothing', () => {
   const builder = createSegmentBuilder();
-  for (const word of changed) assert.equal(builder.addWords(1, `red ${word} blue`), false, JSON.stringify(word));
-  assert.ok(builder.addWords(1, 'green'));
+  for (const word of changed)
+    assert.equal(builder.addWords({ seq: 1, words: `red ${word} blue` }), false, JSON.stringify(word));
+  assert.ok(builder.addWords({ seq: 1, words: 'green' }));
   const only = createSegmentBuilder();
-  only.addWords(1, 'green');
+  only.addWords({ seq: 1, words: 'green' });
   assert.deepEqual(builder.build(), only.build());
 });

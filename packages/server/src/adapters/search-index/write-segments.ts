@@ -66,10 +66,10 @@ interface SegmentPlace {
 
 export function buildChunks(chunks: readonly IndexedChunk[]): BuiltSegment {
   const builder = createSegmentBuilder();
-  for (const { seq, words } of [...chunks].sort((a, b) => a.seq - b.seq)) {
-    if (builder.addWords(seq, words)) continue;
-    const { counts, length } = readWords(words);
-    builder.add({ seq, terms: counts, length });
+  for (const chunk of [...chunks].sort((a, b) => a.seq - b.seq)) {
+    if (builder.addWords(chunk)) continue;
+    const { counts, length } = readWords(chunk.words);
+    builder.add({ seq: chunk.seq, terms: counts, length, filterTerms: chunk.filterTerms });
   }
   return builder.build();
 }

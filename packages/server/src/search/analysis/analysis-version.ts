@@ -1,5 +1,6 @@
 /**
- * The version of the analysis: of the terms that `tokenizer.ts` returns for a text. Increase it with each change of
+ * The version of the analysis: of the terms that `tokenizer.ts` returns for a text, and
+ * `filter-terms.ts` for a chunk. Increase it with each change of
  * them. Indexes of other versions are then rebuilt in the background, and go on answering until that is done.
  */
-export const analysisVersion = 1;
+export const analysisVersion = 2;

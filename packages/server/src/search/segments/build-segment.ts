@@ -13,7 +13,7 @@ export function buildSegment(added: readonly ChunkTerms[]): BuiltSegment {
 
 /** Builds the header of a segment that only removes chunks. It has no pages. */
 export function buildRemovals(seqs: readonly number[]): Uint8Array {
-  const none: SegmentChunks = { seqs: new Float64Array(0), lengths: new Uint16Array(0) };
+  const none: SegmentChunks = { seqs: new Float64Array(0), lengths: new Uint16Array(0), haveFilterTerms: false };
   return createSegmentWriter(
     none,
     [...new Set(seqs)].sort((a, b) => a - b),

@@ -1,6 +1,7 @@
 import { DamagedSegment, mostLength } from './segment-format.ts';
 import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms } from './segment-terms.ts';
+import { isFilterTerm } from './term-kinds.ts';
 import { compareTerms } from './term-order.ts';
 
 /** Sums of a segment that its row and its pages must agree on. */
@@ -26,13 +27,14 @@ export function checkSegment(header: SegmentHeader, readPage: ReadPage): Segment
     if (previous !== undefined && compareTerms(previous, term) >= 0)
       throw new DamagedSegment('the terms are not in order');
     previous = term;
+    const isWord = !isFilterTerm(term);
     let last = -1;
     for (let at = 0; at < count; at++) {
       const chunk = list.chunks[at] as number;
       if (chunk <= last || chunk >= seqs.length)
         throw new DamagedSegment(`the chunks of a term are not in order, or not in the segment`);
       if (list.repeats[at] === 0) throw new DamagedSegment('a posting has no repeats');
-      words[chunk] = (words[chunk] as number) + (list.repeats[at] as number);
+      if (isWord) words[chunk] = (words[chunk] as number) + (list.repeats[at] as number);
       last = chunk;
     }
     postings += count;

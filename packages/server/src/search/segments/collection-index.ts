@@ -1,5 +1,8 @@
+import type { Restriction } from '../filter-terms.ts';
 import { type ByteCache, createByteCache } from './byte-cache.ts';
+import { findCandidates } from './candidates.ts';
 import { createLiveChunks, hasRemoved, isRemoved, type LiveChunks } from './live-chunks.ts';
+import { mapAll } from './map-all.ts';
 import type { RankedSegment } from './rank-segments.ts';
 import type { PostingArrays } from './segment-format.ts';
 import { decodeHeader, findTerm, largestBlock, type PostingList, type SegmentHeader } from './segment-reader.ts';
@@ -11,14 +14,6 @@ export interface SegmentStore {
   readHeader(segment: number): Uint8Array;
   /** @param ahead number of pages from this one on that are likely to be read soon */
   readPage(segment: number, page: number, ahead: number): Uint8Array;
-}
-
-/** Thrown by a store that does not have a page or header at hand. The caller gets it and repeats the question. */
-export class NotAtHand extends Error {
-  override readonly name = 'NotAtHand';
-  constructor() {
-    super('a page of a segment is not at hand');
-  }
 }
 
 /** Maximum number of bytes that each cache holds. */
@@ -33,8 +28,11 @@ export interface CollectionIndex {
   /** Number of chunks, and of the words in them, including repeats. */
   readonly chunks: number;
   readonly words: number;
-  /** Finds terms in all segments. */
-  find(terms: readonly string[]): FoundTerms;
+  /**
+   * Finds terms in all segments.
+   * @param restriction restricts the chunks to rank, and not what is counted
+   */
+  find(terms: readonly string[], restriction?: Restriction | null): FoundTerms;
 }
 
 export interface FoundTerms {
@@ -85,13 +83,18 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     pages.set(id, number, page, page.length + entryBytes);
     return page;
   }
-  function openList(id: number, { header, live }: CachedSegment, term: string): CachedList {
+  function findList(id: number, { header, live }: CachedSegment, term: string): CachedList {
     let found = lists.get(id, term);
     if (found === undefined) {
       const list = findTerm(header, (number, ahead) => readPage(id, number, ahead), term);
       found = { list, removed: 0, countedAt: header.seqs.length, countedIn: live };
       lists.set(id, term, found, bytesOfList(list) + 2 * term.length);
     }
+    return found;
+  }
+  function openList(id: number, segment: CachedSegment, term: string): CachedList {
+    const { live } = segment;
+    const found = findList(id, segment, term);
     if (found.list !== undefined && (found.countedAt !== live.chunks || found.countedIn !== live)) {
       found.removed = live.removed === null ? 0 : countRemoved(found.list, live.removed);
       found.countedAt = live.chunks;
@@ -107,7 +110,7 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     return {
       chunks,
       words,
-      find(terms) {
+      find(terms, restriction = null) {
         const counts = new Array<number>(terms.length).fill(0);
         const ranked = mapAll(opened, ({ id, segment }) => {
           const found = mapAll(terms, (term, place) => {
@@ -115,28 +118,16 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
             counts[place] = (counts[place] as number) + (list === undefined ? 0 : list.count - removed);
             return list;
           });
-          return { chunks: segment.header, removed: segment.live.removed, lists: found };
+          const { header, live } = segment;
+          const isRestricted = restriction !== null && header.haveFilterTerms;
+          const listOf = (term: string) => findList(id, segment, term).list;
+          const candidates = isRestricted ? findCandidates(restriction, { chunks: header.seqs.length, listOf }) : null;
+          return { chunks: header, removed: live.removed, lists: found, candidates };
         });
         return { counts, segments: ranked };
       },
     };
   };
-}
-
-/** Maps all items also when pages of some are not at hand, so that the store learns of all of them. */
-function mapAll<Item, Result>(items: readonly Item[], map: (item: Item, place: number) => Result): Result[] {
-  const results: Result[] = [];
-  let missing: NotAtHand | undefined;
-  for (const [place, item] of items.entries()) {
-    try {
-      results.push(map(item, place));
-    } catch (error) {
-      if (!(error instanceof NotAtHand)) throw error;
-      missing = error;
-    }
-  }
-  if (missing !== undefined) throw missing;
-  return results;
 }
 
 /**

@@ -90,7 +90,8 @@ function mergeChunks(parts: readonly OpenSegment[], live: readonly LiveChunks[])
     seqs[number] = remaining.seqs[place] as number;
     lengths[number] = (parts[part] as OpenSegment).header.lengths[chunk] as number;
   }
-  const chunks: SegmentChunks = { seqs, lengths };
+  const haveFilterTerms = parts.every(({ header }) => header.seqs.length === 0 || header.haveFilterTerms);
+  const chunks: SegmentChunks = { seqs, lengths, haveFilterTerms };
   return { chunks, numbers };
 }
 

@@ -1,8 +1,7 @@
 import type { RankedChunk } from '../chunk-index.ts';
 import { type BestChunks, createBestChunks } from './best-chunks.ts';
 import { isRemoved } from './live-chunks.ts';
-import type { SegmentChunks } from './segment-format.ts';
-import type { PostingList } from './segment-reader.ts';
+import { type CandidateOptions, type CandidateSegment, divideSegments, rankCandidates } from './rank-candidates.ts';
 import {
   createScorerMemory,
   createTermScorer,
@@ -13,19 +12,12 @@ import {
 } from './term-scorer.ts';
 
 /** A segment as a question sees it. */
-export interface RankedSegment {
-  readonly chunks: SegmentChunks;
-  /** A bit for each removed chunk; null when none is removed. */
-  readonly removed: Uint8Array | null;
-  /** The postings of each term of the question; undefined for a term that the segment lacks. */
-  readonly lists: ReadonlyArray<PostingList | undefined>;
+export interface RankedSegment extends CandidateSegment {
+  /** The only chunks to rank, by their numbers, in ascending order; null for all. */
+  readonly candidates: Int32Array | null;
 }
 
-export interface RankOptions {
-  /** The weight of each term, in the order of the lists. */
-  readonly weights: readonly number[];
-  readonly base: number;
-  readonly perWord: number;
+export interface RankOptions extends CandidateOptions {
   /** Number of chunks to return. */
   readonly count: number;
   /** Called before each window of chunks. It throws when the question has ended. */
@@ -45,14 +37,15 @@ const rareShare = 1 / 16;
  * start, because no chunk loses by its other terms.
  */
 export function rankSegments(segments: readonly RankedSegment[], options: RankOptions): RankedChunk[] {
+  const { whole, restricted } = divideSegments(segments);
   // A high threshold from the largest segment lets the others skip more.
-  const ordered = [...segments].sort((a, b) => b.chunks.seqs.length - a.chunks.seqs.length);
+  const ordered = whole.toSorted((a, b) => b.chunks.seqs.length - a.chunks.seqs.length);
   const window: ScoreWindow = {
     ...{ from: 0, to: 0 },
     scores: new Int32Array(windowSize),
     marks: new Int32Array(windowSize / 32),
   };
-  const terms = openTerms(segments, options);
+  const terms = openTerms(whole, options);
   const rank = (wanted: readonly RankedTerm[], least: number) => {
     const best = createBestChunks(options.count, least);
     for (const segment of ordered) rankSegment(segment, { terms: wanted, options, window, best });
@@ -60,7 +53,9 @@ export function rankSegments(segments: readonly RankedSegment[], options: RankOp
   };
   const rare = findRare(terms);
   const least = rare.length === 0 ? -1 : rank(rare, -1).threshold;
-  return rank(terms, least).list();
+  const best = rank(terms, least);
+  for (const { segment, candidates } of restricted) rankCandidates(segment, candidates, { options, best });
+  return best.list();
 }
 
 /** A term of a question, in all segments. */
@@ -74,7 +69,7 @@ interface RankedTerm {
 }
 
 /** Returns the terms that a segment has, those with a high weight first. */
-function openTerms(segments: readonly RankedSegment[], { weights, base, perWord }: RankOptions): RankedTerm[] {
+function openTerms(segments: readonly CandidateSegment[], { weights, base, perWord }: RankOptions): RankedTerm[] {
   const terms = weights.map((weight, place) => {
     const lists = segments.flatMap(({ lists }) => lists[place] ?? []);
     const count = lists.reduce((sum, list) => sum + list.count, 0);
@@ -110,7 +105,7 @@ interface BoundedScorer {
   rest: number;
 }
 
-function rankSegment(segment: RankedSegment, { terms, options, window, best }: Ranking): void {
+function rankSegment(segment: CandidateSegment, { terms, options, window, best }: Ranking): void {
   const { seqs, lengths } = segment.chunks;
   const scorers: BoundedScorer[] = [];
   for (const { place, formula, memory } of terms) {
@@ -129,7 +124,7 @@ function rankSegment(segment: RankedSegment, { terms, options, window, best }: R
 
 /** @param scorers those with a high bound first */
 function rankWindow(
-  segment: RankedSegment,
+  segment: CandidateSegment,
   scorers: readonly BoundedScorer[],
   { window, best }: { window: ScoreWindow; best: BestChunks },
 ): void {
@@ -153,7 +148,7 @@ function rankWindow(
  * @param others the scorers whose postings are not in the window
  */
 function addCandidates(
-  { chunks, removed }: RankedSegment,
+  { chunks, removed }: CandidateSegment,
   others: readonly BoundedScorer[],
   { window, best }: { window: ScoreWindow; best: BestChunks },
 ): void {

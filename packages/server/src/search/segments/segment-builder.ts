@@ -9,6 +9,8 @@ export interface ChunkTerms {
   readonly seq: number;
   readonly terms: ReadonlyMap<string, number>;
   readonly length: number;
+  /** What its filter terms say; undefined when they are unknown. */
+  readonly filterTerms?: readonly string[] | undefined;
 }
 
 export interface BuiltSegment {
@@ -16,14 +18,17 @@ export interface BuiltSegment {
   readonly pages: readonly Uint8Array[];
 }
 
+/** A chunk to index: its words as `ExtractedChunk.words` has them. */
+export type ChunkWords = Pick<ChunkTerms, 'seq' | 'filterTerms'> & { readonly words: string };
+
 /** Builds one segment. Each seq is added once, in ascending order. */
 export interface SegmentBuilder {
   add(chunk: ChunkTerms): void;
   /**
-   * Adds a chunk from its words as `ExtractedChunk.words` has them. This takes a third of the time of `add`.
+   * Adds a chunk from its words. This takes a third of the time of `add`.
    * @returns false, and adds nothing, when a word may have to be changed before it is a term
    */
-  addWords(seq: number, words: string): boolean;
+  addWords(chunk: ChunkWords): boolean;
   build(): BuiltSegment;
 }
 
@@ -35,16 +40,26 @@ export function createSegmentBuilder(): SegmentBuilder {
   const terms = createTermTable();
   const postings = createPostings();
   const reader = createWordReader();
+  let haveFilterTerms = true;
+
+  function addFilterTerms(filterTerms: readonly string[] | undefined): void {
+    if (filterTerms === undefined) haveFilterTerms = false;
+    for (const term of filterTerms ?? []) {
+      const bytes = encoder.encode(term);
+      postings.add(terms.numberOf(bytes, 0, bytes.length), seqs.length, 1);
+    }
+  }
   return {
     add(chunk) {
       for (const [term, times] of chunk.terms) {
         const bytes = encoder.encode(term);
         postings.add(terms.numberOf(bytes, 0, bytes.length), seqs.length, times);
       }
+      addFilterTerms(chunk.filterTerms);
       seqs.push(chunk.seq);
       lengths.push(Math.min(chunk.length, mostLength));
     },
-    addWords(seq, words) {
+    addWords({ seq, words, filterTerms }) {
       const count = reader.read(words);
       if (count < 0) return false;
       const { bytes, starts, ends, times } = reader;
@@ -54,12 +69,13 @@ export function createSegmentBuilder(): SegmentBuilder {
         postings.add(term, seqs.length, times[at] as number);
         length += times[at] as number;
       }
+      addFilterTerms(filterTerms);
       seqs.push(seq);
       lengths.push(Math.min(length, mostLength));
       return true;
     },
     build() {
-      const chunks = { seqs: Float64Array.from(seqs), lengths: Uint16Array.from(lengths) };
+      const chunks = { seqs: Float64Array.from(seqs), lengths: Uint16Array.from(lengths), haveFilterTerms };
       const writer = createSegmentWriter(chunks, []);
       const grouped = postings.group(terms.size);
       const list: PostingArrays = { chunks: new Int32Array(seqs.length), repeats: new Uint8Array(seqs.length) };

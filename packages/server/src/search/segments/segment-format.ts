@@ -15,12 +15,14 @@
  * the distance to the last chunk of the block, the size of the block in bytes, and the bounds of the block (see
  * `block-bounds.ts`). Its other pages hold the blocks.
  *
+ * The first character of a term says its kind, such as a word or a filter term (see `term-kinds.ts`).
+ *
  * The header holds the version of the format, the number of chunks, their seqs as distances, their lengths in words,
  * for each dictionary page its number and its first term, and the seqs of the removed chunks as distances.
  */
 
-/** The version that is written. A segment of another version is rebuilt. */
-export const formatVersion = 1;
+/** The versions of segments without and with filter terms. A segment of another version is rebuilt. */
+export const formatVersions = { plain: 1, filtered: 2 } as const;
 
 export const blockSize = 128;
 export const blocksPerPage = 32;
@@ -39,6 +41,8 @@ export interface SegmentChunks {
   readonly seqs: Float64Array;
   /** Number of words of each chunk, including repeats. */
   readonly lengths: Uint16Array;
+  /** Whether all filter terms of each chunk are among its terms. An earlier version did not write them. */
+  readonly haveFilterTerms: boolean;
 }
 
 /** A list of postings that has been decoded: `count` chunks in ascending order, and the repeats in each. */

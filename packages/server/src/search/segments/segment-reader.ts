@@ -5,7 +5,7 @@ import {
   blocksPerPage,
   countSkipPages,
   DamagedSegment,
-  formatVersion,
+  formatVersions,
   mostInlinePostings,
   type PostingArrays,
   type SegmentChunks,
@@ -32,7 +32,9 @@ const encoder = new TextEncoder();
 export function decodeHeader(bytes: Uint8Array): SegmentHeader {
   const cursor: ByteCursor = { bytes, at: 0 };
   const version = readVarint(cursor);
-  if (version !== formatVersion) throw new DamagedSegment(`the format ${version} is not ${formatVersion}`);
+  const haveFilterTerms = version === formatVersions.filtered;
+  if (!haveFilterTerms && version !== formatVersions.plain)
+    throw new DamagedSegment(`the format ${version} is unknown`);
   const seqs = readSeqs(cursor);
   const lengths = new Uint16Array(seqs.length);
   for (let at = 0; at < seqs.length; at++) lengths[at] = readVarint(cursor);
@@ -46,7 +48,7 @@ export function decodeHeader(bytes: Uint8Array): SegmentHeader {
   }
   const removals = readSeqs(cursor);
   if (cursor.at !== bytes.length) throw new DamagedSegment('the header does not end where it should');
-  return { seqs, lengths, dictionaryPages, firstTerms, removals };
+  return { seqs, lengths, haveFilterTerms, dictionaryPages, firstTerms, removals };
 }
 
 function readSeqs(cursor: ByteCursor): Float64Array {

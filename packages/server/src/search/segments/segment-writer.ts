@@ -1,7 +1,7 @@
 import { encodeLongList, encodePostings } from './posting-lists.ts';
 import {
   dictionaryPageSize,
-  formatVersion,
+  formatVersions,
   mostInlinePostings,
   type PostingArrays,
   type SegmentChunks,
@@ -102,8 +102,8 @@ function countShared(a: Uint8Array, lengthOfA: number, b: Uint8Array): number {
   return shared;
 }
 
-function writeChunks(writer: ByteWriter, { seqs, lengths }: SegmentChunks): void {
-  writer.writeVarint(formatVersion);
+function writeChunks(writer: ByteWriter, { seqs, lengths, haveFilterTerms }: SegmentChunks): void {
+  writer.writeVarint(haveFilterTerms ? formatVersions.filtered : formatVersions.plain);
   writeSeqs(writer, seqs);
   for (const length of lengths) writer.writeVarint(length);
 }

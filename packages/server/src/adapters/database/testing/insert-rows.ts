@@ -33,7 +33,15 @@ export async function insertRecord(
   columns: Partial<Insertable<RecordTable>> = {},
 ): Promise<string> {
   const texts = { type: 'text', title: '', content: '', stage: 'done' };
-  const counts = { percent: 100, generation: 1, num_chunks: 1, attempt: 0, source_bytes: 0, worked_ms: 0 };
+  const counts = {
+    percent: 100,
+    generation: 1,
+    num_chunks: 1,
+    attempt: 0,
+    source_bytes: 0,
+    worked_ms: 0,
+    metadata_changed: 0,
+  };
   const times = { run_after: 0, deadline_at: 0, claim_order: 0 };
   const place = { id: newId('record'), collection_id: collectionId };
   const record = { ...common, ...texts, ...counts, ...times, ...place, ...columns };

@@ -7,13 +7,16 @@ import type {
   ChunkRepository,
   NewChunk,
 } from '../../../collections/chunks/chunk-repository.ts';
+import { parseJson } from '../../../kernel/json/parse-json.ts';
+import { countTerms } from '../../../search/analysis/tokenizer.ts';
+import { listFilterTerms } from '../../../search/filter-terms.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
 import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
-import { insertChunks, toChunk } from './chunk-rows.ts';
+import { insertChunks, readOwner, toChunk } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { dropVector, wantVectors } from './vector-repository.ts';
@@ -126,12 +129,18 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
         ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
       })
       .where('seq', '=', seen.seq)
+      .returning(['content', 'metadata', 'record_id'])
       .executeTakeFirst();
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
-    if (changed.numUpdatedRows === 0n) return false;
+    if (changed === undefined) return false;
+    const filterTerms = listFilterTerms({
+      ...(await readOwner(transaction, changed.record_id)),
+      metadata: parseJson(changed.metadata) as Record<string, unknown>, // written by toRow
+    });
+    const words = text?.words ?? countTerms(changed.content);
+    await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
+    await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {
-      await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
-      await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words: text.words }]);
       await dropVector(transaction, seen.seq);
       await wantVectors(transaction, key.collectionId);
     }

@@ -2,6 +2,7 @@ import type { Locator } from '@quartermaster/contract';
 import type { Selectable, Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../../collections/chunks/chunk-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
+import { listFilterTerms } from '../../../search/filter-terms.ts';
 import type { ChunkTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -33,8 +34,21 @@ export async function insertChunks(
   if (chunks.length === 0) return;
   const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
   const seqs = await insert(transaction, { place, chunks });
-  const indexed = chunks.map(({ words }, at) => ({ seq: seqs[at] as number, words })); // as many as rows
+  const owner = await readOwner(transaction, place.recordId);
+  const indexed = chunks.map(({ words, metadata }, at) => ({
+    seq: seqs[at] as number, // as many as rows
+    words,
+    filterTerms: listFilterTerms({ ...owner, metadata }),
+  }));
   await searchIndex.add(transaction, place.collectionId, indexed);
+}
+
+/** Reads what the filter terms of chunks need of their record. */
+export async function readOwner(transaction: Transaction<Tables>, recordId: string | null) {
+  const rows = transaction.selectFrom('record').select('metadata');
+  const record = recordId === null ? undefined : await rows.where('id', '=', recordId).executeTakeFirst();
+  const recordMetadata = (record === undefined ? {} : parseJson(record.metadata)) as Record<string, unknown>; // an object
+  return { recordId, recordMetadata };
 }
 
 /**

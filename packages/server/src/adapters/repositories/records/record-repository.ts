@@ -203,7 +203,7 @@ const free = { lease_owner: null, lease_until: null };
 function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
   return {
     updated_at: updatedAt,
-    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata), metadata_changed: 1 }),
     ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake) }),
   };
 }
@@ -249,6 +249,7 @@ function toRow(record: NewRecord): RecordTable {
     ...waiting(record.createdAt, { source: record, deadlineAt: record.deadlineAt }),
     keyed_to: null,
     metadata: JSON.stringify(record.metadata),
+    metadata_changed: 0,
     generation: 0,
     num_chunks: 0,
     created_at: record.createdAt,

@@ -4,17 +4,17 @@ import {
   type CollectionIndex,
   createCollectionIndexes,
   type IndexCacheLimits,
-  NotAtHand,
   type OpenCollectionIndex,
 } from '../../../search/segments/collection-index.ts';
+import { NotAtHand } from '../../../search/segments/map-all.ts';
 import { divideCache } from '../index-caches.ts';
 import { createCheckpoint, createRanking } from '../questions.ts';
-import type { Attempt, FetchedPages, IndexProcedures, ListedQuestion } from './postgres-index-protocol.ts';
+import type { Attempt, FetchedPages, ListedQuestion, RankQuestion } from './postgres-index-protocol.ts';
 import { createPrefetchedStore, type PrefetchedStore } from './prefetched-store.ts';
 
 /** Answers questions in a thread without a database connection, from caches and from what the caller has fetched. */
 export interface ListedQuestions {
-  rank(question: IndexProcedures['rank']['argument']): Attempt<RankedChunk[]>;
+  rank(question: RankQuestion): Attempt<RankedChunk[]>;
   count(question: ListedQuestion): Attempt<Statistics>;
   end(question: number): null;
 }
@@ -51,10 +51,10 @@ export function createListedQuestions(cacheBytes?: number): ListedQuestions {
   };
 }
 
-function rank(index: CollectionIndex, { words, count, ended }: IndexProcedures['rank']['argument']): RankedChunk[] {
+function rank(index: CollectionIndex, { words, restriction, count, ended }: RankQuestion): RankedChunk[] {
   const checkpoint = createCheckpoint(ended ?? undefined);
   checkpoint();
-  return createRanking(index, { words, checkpoint })(count);
+  return createRanking(index, { words, restriction, checkpoint })(count);
 }
 
 interface SharedIndex {

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { RankedChunk } from '../../../search/chunk-index.ts';
+import type { Restriction } from '../../../search/filter-terms.ts';
 import type { IndexedChunk, Statistics } from '../../../search/search-index.ts';
 import type { MergeParts, MergeStep } from '../merge-steps.ts';
 import type { MissingPages } from './prefetched-store.ts';
@@ -42,9 +43,16 @@ export interface PackedSegment {
   readonly sizes: readonly number[];
 }
 
+export interface RankQuestion extends ListedQuestion {
+  readonly words: readonly string[];
+  /** The chunks to rank; null for all. */
+  readonly restriction: Restriction | null;
+  readonly count: number;
+}
+
 /** What the thread does for its process: argument and result of each procedure. */
 export interface IndexProcedures {
-  rank: { argument: ListedQuestion & { words: readonly string[]; count: number }; result: Attempt<RankedChunk[]> };
+  rank: { argument: RankQuestion; result: Attempt<RankedChunk[]> };
   count: { argument: ListedQuestion; result: Attempt<Statistics> };
   /** Forgets what was fetched for a question. */
   end: { argument: number; result: null };

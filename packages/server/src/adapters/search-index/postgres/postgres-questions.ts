@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
 import { type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
+import { allowRecords, type Restriction, toRestriction } from '../../../search/filter-terms.ts';
 import type { Statistics } from '../../../search/search-index.ts';
 import { DamagedSegment } from '../../../search/segments/segment-format.ts';
 import type { ChunkRow } from '../../database/database.ts';
@@ -37,6 +38,12 @@ const mostAttempts = 5;
 /** Number of questions that fetch pages at the same time. The thread holds the pages of each until its answer. */
 const mostFetching = 4;
 
+interface AskedCollection extends Pick<ChunkSearch, 'collectionId' | 'projectId'> {
+  readonly ended?: Int32Array | null;
+  /** The chunks to rank; null for all. */
+  readonly restriction?: Restriction | null;
+}
+
 /** Asks the thread with what was fetched so far. */
 type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
 
@@ -47,16 +54,20 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   /** Lists the segments and works on them, again while one of them is gone. */
   async function withSegments<Result>(
     db: Kysely<Tables>,
-    { ended = null, ...collection }: Pick<ChunkSearch, 'collectionId' | 'projectId'> & { ended?: Int32Array | null },
-    work: (listed: ListedQuestion) => Promise<Result>,
+    { ended = null, restriction = null, ...collection }: AskedCollection,
+    work: (listed: ListedQuestion, restriction: Restriction | null) => Promise<Result>,
   ): Promise<Result | null> {
     for (let attempt = 1; ; attempt++) {
       const listed = { question: ++questions, isPrivate: db.isTransaction, epoch: epoch(), ended, fetched: null };
-      const { exists, isOld, segments } = await listCollection(db, collection);
+      const withChangedRecords = restriction !== null;
+      const { exists, isOld, segments, changedRecords } = await listCollection(db, {
+        ...collection,
+        withChangedRecords,
+      });
       if (!exists) throw new CollectionMissing();
       if (isOld) return null;
       try {
-        return await work({ ...listed, segments });
+        return await work({ ...listed, segments }, restriction && allowRecords(restriction, changedRecords));
       } catch (error) {
         if (!(error instanceof SegmentGone) || attempt === mostAttempts) throw error;
       }
@@ -89,16 +100,29 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   return {
     ask(db, { collectionId, projectId, limit, withChunks, filter, signal }, words) {
       const askWith = (ended: Int32Array | null) =>
-        withSegments(db, { collectionId, projectId, ended }, async (listed) => {
-          signal?.throwIfAborted();
-          if (listed.segments.length === 0 || words.length === 0) return [];
-          return takeVisible(db, { limit, filter, dialect: 'postgres', least: 2 * limit + 5, withChunks }, (count) =>
-            answer(db, listed, (question) => {
-              signal?.throwIfAborted();
-              return thread.call('rank', { ...question, words, count });
-            }),
-          );
-        });
+        withSegments(
+          db,
+          { collectionId, projectId, ended, restriction: filter ? toRestriction(filter) : null },
+          async (listed, restriction) => {
+            signal?.throwIfAborted();
+            if (listed.segments.length === 0 || words.length === 0) return [];
+            const isRestricted = restriction !== null;
+            const visible = {
+              limit,
+              filter,
+              dialect: 'postgres',
+              least: 2 * limit + 5,
+              isRestricted,
+              withChunks,
+            } as const;
+            return takeVisible(db, visible, (count) =>
+              answer(db, listed, (question) => {
+                signal?.throwIfAborted();
+                return thread.call('rank', { ...question, words, restriction, count });
+              }),
+            );
+          },
+        );
       return signal === undefined ? askWith(null) : withSharedFlag(signal, askWith);
     },
     count: (db, collectionId) =>

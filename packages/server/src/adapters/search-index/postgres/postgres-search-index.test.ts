@@ -9,6 +9,7 @@ import type { Tables } from '../../database/tables.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { assertSameRanking, rankByHand } from '../../full-text/testing/full-text-corpus.suite.ts';
+import { testFilteredQuestions } from '../testing/filtered-questions.suite.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from '../testing/segment-harness.ts';
 import { testSegments } from '../testing/segments.suite.ts';
 import type { ListedQuestion } from './postgres-index-protocol.ts';
@@ -23,6 +24,7 @@ const partsOf = ({ database }: Pick<TemporaryDatabase, 'database'>): MergeParts 
   times: { clock: database.clock, isShared: true, keptMs: 0 },
 });
 testSegments('the segments of PostgreSQL', { open: temporaryDatabases.PostgreSQL, partsOf });
+testFilteredQuestions('questions with a filter in PostgreSQL', { open: temporaryDatabases.PostgreSQL, partsOf });
 
 const minute = 60_000;
 const open = (testing: TestDatabase) =>

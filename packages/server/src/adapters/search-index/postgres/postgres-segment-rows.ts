@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
+import { mostAllowedRecords } from '../../../search/filter-terms.ts';
 import type { Tables } from '../../database/tables.ts';
 import { pagesPerSegment } from '../segment-pages.ts';
 import type { FetchedEntry, FetchedPages, PackedSegment, ReadRequest } from './postgres-index-protocol.ts';
@@ -13,23 +14,40 @@ export interface ListedCollection {
   readonly isOld: boolean;
   /** The ids of the live segments in their order. */
   readonly segments: readonly number[];
+  /** Records with changed metadata, at most one more than `mostAllowedRecords`. Empty when not wanted. */
+  readonly changedRecords: readonly string[];
+}
+
+interface ListedOptions {
+  readonly collectionId: string;
+  readonly projectId?: string | undefined;
+  readonly withChangedRecords?: boolean;
 }
 
 export async function listCollection(
   db: Kysely<Tables>,
-  { collectionId, projectId }: { readonly collectionId: string; readonly projectId?: string | undefined },
+  { collectionId, projectId, withChangedRecords = false }: ListedOptions,
 ): Promise<ListedCollection> {
   const exists =
     projectId === undefined
       ? sql`true`
       : sql`exists (select from collection
           where id = ${collectionId} and project_id = ${projectId} and status = 'ready')`;
-  const { rows } = await sql<{ exists: boolean; is_old: boolean; ids: number[] | null }>`
+  const changed = withChangedRecords
+    ? sql`, (select json_agg(id) from (select id from record
+        where collection_id = ${collectionId} and metadata_changed > 0 limit ${mostAllowedRecords + 1}) as found) as changed`
+    : sql``;
+  const { rows } = await sql<{ exists: boolean; is_old: boolean; ids: number[] | null; changed?: string[] | null }>`
     select ${exists} as exists, exists (select from full_text where collection_id = ${collectionId}) as is_old,
       (select json_agg(id order by position) from index_segment
-        where collection_id = ${collectionId} and state = 'live') as ids`.execute(db);
+        where collection_id = ${collectionId} and state = 'live') as ids${changed}`.execute(db);
   const [row] = rows;
-  return { exists: row?.exists === true, isOld: row?.is_old === true, segments: row?.ids ?? [] };
+  return {
+    exists: row?.exists === true,
+    isOld: row?.is_old === true,
+    segments: row?.ids ?? [],
+    changedRecords: row?.changed ?? [],
+  };
 }
 
 /** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */

@@ -1,4 +1,5 @@
-import { NotAtHand, type SegmentStore } from '../../../search/segments/collection-index.ts';
+import type { SegmentStore } from '../../../search/segments/collection-index.ts';
+import { NotAtHand } from '../../../search/segments/map-all.ts';
 
 /** Maximum number of pages that are fetched together, about 4 MiB. Further ones follow when they are needed. */
 const mostPages = 512;

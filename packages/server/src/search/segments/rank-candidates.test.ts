@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Restriction } from '../filter-terms.ts';
+import { buildSegment } from './build-segment.ts';
+import { createCollectionIndexes } from './collection-index.ts';
+import { type RankedSegment, rankSegments } from './rank-segments.ts';
+
+const size = 50_000;
+/** One percent of the chunks are near, in a row; one percent are far, evenly distributed. Half of the chunks are even. */
+const chunks = Array.from({ length: size }, (_, at) => ({
+  ...{ seq: at + 1, length: 1 + (at % 7) },
+  terms: new Map([
+    ['all', 1],
+    [`half${at % 2}`, 1 + (at % 3)],
+  ]),
+  filterTerms: [
+    ...(at >= 20_000 && at < 20_500 ? ['\u0001near'] : []),
+    ...(at % 100 === 0 ? ['\u0001far'] : []),
+    ...(at % 2 === 0 ? ['\u0001even'] : []),
+  ],
+}));
+const { header, pages } = buildSegment(chunks);
+const open = createCollectionIndexes(
+  { list: () => [1], readHeader: () => header, readPage: (_, page) => pages[page] ?? assert.fail() },
+  { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7 },
+);
+const words = ['all', 'half0'];
+const options = { weights: [4e8, 6e8], base: 0.3, perWord: 0.1 };
+const named = (...terms: string[]): Restriction => ({ type: 'terms', terms: terms.map((term) => `\u0001${term}`) });
+
+/** Ranks and counts the blocks of the words that are decoded. */
+function rank(restriction: Restriction | null, count: number) {
+  let blocks = 0;
+  const segments = open('c')
+    .find(words, restriction)
+    .segments.map(
+      (segment): RankedSegment => ({
+        ...segment,
+        lists: segment.lists.map(
+          (list) =>
+            list && {
+              ...list,
+              decode(block, target) {
+                blocks++;
+                return list.decode(block, target);
+              },
+            },
+        ),
+      }),
+    );
+  return { ranked: rankSegments(segments, { ...options, count }), blocks };
+}
+
+const selections: ReadonlyArray<[Restriction, (at: number) => boolean]> = [
+  [named('near'), (at) => at >= 20_000 && at < 20_500],
+  [named('far'), (at) => at % 100 === 0],
+  [named('even'), (at) => at % 2 === 0],
+  [named('missing'), () => false],
+  [named('near', 'far'), (at) => (at >= 20_000 && at < 20_500) || at % 100 === 0],
+  [{ type: 'and', parts: [named('near'), named('far')] }, (at) => at >= 20_000 && at < 20_500 && at % 100 === 0],
+  [
+    { type: 'or', parts: [named('far'), { type: 'and', parts: [named('near'), named('even')] }] },
+    (at) => at % 100 === 0 || (at >= 20_000 && at < 20_500 && at % 2 === 0),
+  ],
+];
+
+test('candidates have the order and the scores that they have in the whole ranking', () => {
+  const whole = rank(null, size).ranked;
+  assert.equal(whole.length, size);
+  for (const [restriction, isSelected] of selections) {
+    const expected = whole.filter(({ seq }) => isSelected(seq - 1));
+    for (const count of [10, size]) {
+      assert.deepEqual(rank(restriction, count).ranked, expected.slice(0, count), JSON.stringify(restriction));
+    }
+  }
+});
+
+test('a ranking of few candidates decodes only the blocks in which they are', () => {
+  assert.equal(rank(named('missing'), 25).blocks, 0);
+  const { blocks } = rank(named('near'), 25);
+  assert.ok(blocks <= 5 + 3, `${blocks} blocks of 500 neighbours`);
+});
