@@ -81,6 +81,22 @@ describe('a rebuild of the search index', () => {
     assert.deepEqual(fresh.prepare('pragma integrity_check').all().map(Object.values), [['ok']]);
   });
 
+  it('that ends between the messages of a question hides nothing from it', async () => {
+    const collection = await createChangingCollection(database, { seed: 4, createIndex: createOldIndex });
+    await collection.add(50);
+    const question = { collectionId: collection.id, words: ['red', 'blue'], limit: 50 };
+    const expected = await database.searchIndex.ask(database.read, question);
+    assert.ok(expected.length > 0);
+    const interrupted = database.read.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        while (!(await collection.rebuild()));
+        return result;
+      },
+    });
+    assert.deepEqual(await database.searchIndex.ask(interrupted, question), expected);
+  });
+
   it('of segments leads to the same answers, with changes between all steps', async () => {
     for (let seed = 11; seed <= 13; seed++) {
       const collection = await createChangingCollection(database, { seed });

@@ -69,7 +69,10 @@ export function createSqliteSearchIndex({
         });
       const answer = await (signal === undefined ? asking() : withSharedFlag(signal, asking));
       if (answer.kind === 'no_collection') throw new CollectionMissing();
-      return answer.kind === 'old_index' ? old.ask(db, question) : [...answer.chunks];
+      if (answer.kind === 'found') return [...answer.chunks];
+      const found = await old.ask(db, question);
+      // A rebuild that has ended meanwhile may have hidden the old index from this question.
+      return (await hasOldIndex(db, collectionId)) ? found : this.ask(db, question);
     },
     check: findIndexErrors,
     async rebuild(db, collectionId) {
@@ -78,6 +81,11 @@ export function createSqliteSearchIndex({
       return isFinished && !(await isReplaced(db, collectionId));
     },
   };
+}
+
+async function hasOldIndex(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+  const rows = db.selectFrom('full_text').select('collection_id').where('collection_id', '=', collectionId);
+  return (await rows.executeTakeFirst()) !== undefined;
 }
 
 /** Returns whether segments have replaced an index of FTS5 whose rows still exist. */
