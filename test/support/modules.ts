@@ -164,6 +164,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
   search: {
     uses: ['egress', 'jobs', 'processes'],
     entries: [
+      'analysis/field-terms',
       'analysis/tokenizer',
       'chunk-index',
       'embedding/embedder',

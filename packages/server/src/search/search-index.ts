@@ -1,8 +1,8 @@
 import type { ChunkSearch, FoundChunk } from './chunk-index.ts';
 
 /**
- * The words of one chunk as `analysis/tokenizer.ts` returns them: lower case, in order, with repeats, separated by
- * spaces.
+ * The words of one chunk as `analysis/tokenizer.ts` or `analysis/field-terms.ts` return them: lower case, with repeats or
+ * with their weighted frequencies, separated by spaces.
  */
 export interface IndexedChunk {
   readonly seq: number;

@@ -1,5 +1,5 @@
 import { parseJson } from '../../kernel/json/parse-json.ts';
-import { countTerms } from '../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type FilteredChunk, listFilterTerms } from '../../search/filter-terms.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
 import type { ThreadStatements } from './thread-statements.ts';
@@ -63,21 +63,26 @@ interface ChunkRow {
   readonly seq: number;
   readonly id: string;
   readonly content: string;
+  readonly question: string | null;
   readonly record_id: string | null;
   readonly metadata: string;
   readonly record_metadata: string | null;
 }
 
-function toIndexed({ seq, content, record_id: recordId, ...row }: ChunkRow): IndexedChunk {
+function toIndexed({ seq, content, question, record_id: recordId, ...row }: ChunkRow): IndexedChunk {
   const metadata = parseJson(row.metadata) as FilteredChunk['metadata']; // an object, as is that of the record
   const recordMetadata = parseJson(row.record_metadata ?? '{}') as FilteredChunk['recordMetadata'];
-  return { seq, words: countTerms(content), filterTerms: listFilterTerms({ recordId, metadata, recordMetadata }) };
+  return {
+    seq,
+    words: countFieldTerms({ content, ...(question === null ? {} : { question }) }),
+    filterTerms: listFilterTerms({ recordId, metadata, recordMetadata }),
+  };
 }
 
 /** Reads the next chunks in the order of their ids. */
 function readChunks(statements: ThreadStatements, collectionId: string, reached: string): ChunkRow[] {
   const rows = statements.all<ChunkRow>(
-    `select chunk.seq, chunk.id, chunk.content, chunk.record_id, chunk.metadata, record.metadata as record_metadata
+    `select chunk.seq, chunk.id, chunk.content, chunk.question, chunk.record_id, chunk.metadata, record.metadata as record_metadata
       from chunk left join record on record.id = chunk.record_id
       where chunk.collection_id = ? and chunk.id > ? order by chunk.id limit ?`,
     ...[collectionId, reached, limits.chunks],

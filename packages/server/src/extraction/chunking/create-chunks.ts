@@ -1,5 +1,5 @@
 import type { TextSplitter } from '@quartermaster/contract';
-import { countTerms } from '../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type Document, layOut, type PlacedBlock } from '../document.ts';
 import { capacityExceeded, fileEmpty, noText } from '../extraction-error.ts';
 import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
@@ -69,7 +69,7 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
       numTokens: prefixTokens + cut.numTokens,
       locator: locate(cut.start, cut.end),
       metadata: {},
-      words: countTerms(content),
+      words: countFieldTerms({ content }),
     });
     numChunks += 1;
     if (taken !== undefined) await taken;

@@ -1,5 +1,5 @@
 import type { Locator } from '@quartermaster/contract';
-import { countTerms } from '../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { countTokens } from '../chunking/tokens.ts';
 import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from '../extraction.ts';
 import { capacityExceeded, noRows } from '../extraction-error.ts';
@@ -58,7 +58,7 @@ function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
     numTokens: countTokens(content),
     locator,
     metadata,
-    words: countTerms(content),
+    words: countFieldTerms({ question, content }),
     rowKey,
   };
 }

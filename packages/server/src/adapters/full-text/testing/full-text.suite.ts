@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { RankedChunk } from '../../../search/chunk-index.ts';
 import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
@@ -98,6 +99,27 @@ function testWords(corpus: () => Corpus): void {
 }
 
 function testScores(corpus: () => Corpus): void {
+  it('counts a term with the weights of the fields that have it', async () => {
+    const random = createRandom(31);
+    const weights = { title: 3, heading: 2, question: 0, content: 1 };
+    const vocabulary = ['red', 'blue', 'teal', 'gold', 'amber'];
+    const pick = () => Array.from({ length: 1 + Math.floor(random() * 6) }, () => vocabulary[Math.floor(random() * 5)]);
+    const chunks = Array.from({ length: 200 }, () => ({ title: pick(), heading: pick(), content: pick() }));
+    const seqs = await corpus().addTerms(
+      chunks.map(({ title, heading, content }) => {
+        const fields = { title: title.join(' '), heading: heading.join(' '), content: content.join(' ') };
+        return countFieldTerms(fields, weights).split(' ');
+      }),
+    );
+    const repeated = chunks.map(({ title, heading, content }) =>
+      [title, title, title, heading, heading, content].flat().map(String),
+    );
+    const texts = new Map(seqs.map((seq, place) => [seq, repeated[place] ?? []]));
+    for (const query of [['red'], ['blue', 'gold'], vocabulary]) {
+      assertSameRanking(await corpus().search(query, 200), rankByHand(texts, query));
+    }
+  });
+
   it('scores with BM25 as a share of the highest possible score of the query', async () => {
     const random = createRandom(7);
     const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++'];

@@ -8,7 +8,7 @@ import type {
   NewChunk,
 } from '../../../collections/chunks/chunk-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
-import { countTerms } from '../../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
@@ -129,7 +129,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
         ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
       })
       .where('seq', '=', seen.seq)
-      .returning(['content', 'metadata', 'record_id'])
+      .returning(['content', 'question', 'metadata', 'record_id'])
       .executeTakeFirst();
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed === undefined) return false;
@@ -137,7 +137,8 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
       ...(await readOwner(transaction, changed.record_id)),
       metadata: parseJson(changed.metadata) as Record<string, unknown>, // written by toRow
     });
-    const words = text?.words ?? countTerms(changed.content);
+    const { content, question } = changed;
+    const words = text?.words ?? countFieldTerms({ content, ...(question === null ? {} : { question }) });
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {
