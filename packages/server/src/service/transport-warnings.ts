@@ -15,7 +15,8 @@ export function transportWarnings(config: Config): string[] {
       'The connection to PostgreSQL is unencrypted. Add sslmode=verify-full to QUARTERMASTER_DATABASE_URL.',
     );
   }
-  const embedding = config.embeddingProvider === 'openai' ? new URL(config.embeddingUrl) : null;
+  const usesService = !['none', 'hash', 'onnx'].includes(config.embeddingProvider);
+  const embedding = usesService && config.embeddingUrl !== null ? new URL(config.embeddingUrl) : null;
   if (embedding?.protocol === 'http:' && !isLoopback(embedding.hostname)) {
     warnings.push('The connection to the embedding service is unencrypted. Use https in QUARTERMASTER_EMBEDDING_URL.');
   }

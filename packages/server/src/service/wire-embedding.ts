@@ -5,9 +5,12 @@ import { Secret } from '../kernel/secret.ts';
 import { version } from '../kernel/version.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedderMetrics, type EmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
+import { createHttpEmbedder } from '../search/embedding/http-embedder.ts';
 import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
 import { openVectorIndex } from '../search/embedding/open-vector-index.ts';
-import { createOpenAiEmbedder } from '../search/embedding/openai-embedder.ts';
+import type { EmbeddingProvider } from '../search/embedding/providers/embedding-provider.ts';
+import { type EmbeddingProviderName, embeddingProviders } from '../search/embedding/providers/providers.ts';
+import type { CountTokens } from '../search/query/measure-text.ts';
 import type { Config } from '../settings/config.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
@@ -15,16 +18,22 @@ import type { ServiceContext } from './context.ts';
 const backoffMs = 500;
 
 /** Creates what the settings require to embed texts and search vectors. Undefined when embedding is off; stored vectors stay. */
-export async function openEmbedding(context: ServiceContext): Promise<EmbeddingParts | undefined> {
+export async function openEmbedding(
+  context: ServiceContext,
+  countTokens: CountTokens,
+): Promise<EmbeddingParts | undefined> {
   const { config, resources, logger } = context;
   if (config.embeddingProvider === 'none') return undefined;
   if (config.embeddingProvider === 'hash') {
-    const remedy = 'Set QUARTERMASTER_EMBEDDING_PROVIDER to none, openai or onnx.';
+    const remedy = 'Set QUARTERMASTER_EMBEDDING_PROVIDER to none, onnx or the name of a provider.';
     logger.warn({ remedy }, 'embedding provider hash removed, vectors are off');
     return undefined;
   }
   const metrics = createEmbedderMetrics(context.registry);
-  const embedder = metrics.watch(await createEmbedder(context, config.embeddingProvider, metrics));
+  const provider = config.embeddingProvider;
+  const opening =
+    provider === 'onnx' ? openLocalModel(context, metrics) : openService(context, { provider, countTokens, metrics });
+  const embedder = metrics.watch(await opening);
   resources.defer(() => embedder.close());
   return {
     embedder,
@@ -32,44 +41,61 @@ export async function openEmbedding(context: ServiceContext): Promise<EmbeddingP
   };
 }
 
-async function createEmbedder(
+interface ServiceOptions {
+  readonly provider: EmbeddingProviderName;
+  readonly countTokens: CountTokens;
+  readonly metrics: EmbedderMetrics;
+}
+
+async function openService(
   { config, logger }: ServiceContext,
-  provider: Exclude<Config['embeddingProvider'], 'none' | 'hash'>,
-  metrics: EmbedderMetrics,
+  { provider, countTokens, metrics }: ServiceOptions,
 ): Promise<Embedder> {
-  switch (provider) {
-    case 'openai': {
-      // A separate broker for one origin. The operator has named the origin, so it may have a private address.
-      const { origin } = new URL(config.embeddingUrl);
-      const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
-      return createOpenAiEmbedder({
-        broker: createBroker({ overrides, allow: [], version, logger }),
-        url: config.embeddingUrl,
-        model: config.embeddingModel,
-        key: await readKey(config),
-        dimensions: config.embeddingDimensions,
-        batchSize: config.embeddingBatch,
-        timeoutMs: config.embeddingSeconds * 1000,
-        backoffMs,
-      });
-    }
-    case 'onnx': {
-      const folder = config.embeddingFolder;
-      if (folder === null) {
-        throw new OperatorError('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
-      }
-      return openOnnxEmbedder({
-        folder,
-        dimensions: config.embeddingDimensions,
-        threads: config.embeddingThreads,
-        memoryMb: config.embeddingMemoryMb,
-        timeoutMs: config.embeddingSeconds * 1000,
-        batchSize: config.embeddingBatch,
-        logger,
-        onStart: metrics.processStarted,
-      });
-    }
+  const { url, model } = findEndpoint(config, provider);
+  // A separate broker for one origin. The operator has named the origin, so it may have a private address.
+  const { origin } = new URL(url);
+  const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
+  return createHttpEmbedder({
+    provider,
+    broker: createBroker({ overrides, allow: [], version, logger }),
+    url,
+    model,
+    key: await readKey(config),
+    dimensions: config.embeddingDimensions,
+    prefixes: { question: config.embeddingQueryPrefix, chunk: config.embeddingDocumentPrefix },
+    batchSize: config.embeddingBatch,
+    countTokens,
+    timeoutMs: config.embeddingSeconds * 1000,
+    backoffMs,
+    onTokens: metrics.tokensUsed,
+  });
+}
+
+/** @throws OperatorError when the provider has no default for a setting that is unset */
+function findEndpoint({ embeddingUrl, embeddingModel }: Config, provider: EmbeddingProviderName) {
+  const described: EmbeddingProvider = embeddingProviders[provider];
+  const url = embeddingUrl ?? described.url;
+  const model = embeddingModel ?? described.model;
+  if (url !== null && model !== null) return { url, model };
+  const missing = url === null ? 'QUARTERMASTER_EMBEDDING_URL' : 'QUARTERMASTER_EMBEDDING_MODEL';
+  throw new OperatorError(`QUARTERMASTER_EMBEDDING_PROVIDER is ${provider}: set ${missing}, too.`);
+}
+
+async function openLocalModel({ config, logger }: ServiceContext, metrics: EmbedderMetrics): Promise<Embedder> {
+  const folder = config.embeddingFolder;
+  if (folder === null) {
+    throw new OperatorError('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
   }
+  return openOnnxEmbedder({
+    folder,
+    dimensions: config.embeddingDimensions,
+    threads: config.embeddingThreads,
+    memoryMb: config.embeddingMemoryMb,
+    timeoutMs: config.embeddingSeconds * 1000,
+    batchSize: config.embeddingBatch,
+    logger,
+    onStart: metrics.processStarted,
+  });
 }
 
 /** @throws OperatorError when both settings are set, or when the file is unreadable or empty */

@@ -185,7 +185,7 @@ async function openCollections(
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
     repositories,
-    embedding: await openEmbedding(context),
+    embedding: await openEmbedding(context, countTokens),
     files,
     space: context.space,
     extractor,

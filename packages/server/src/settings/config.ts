@@ -5,6 +5,7 @@ import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
 import { findEqualPorts } from './address-settings.ts';
 import { ConfigError } from './config-error.ts';
+import { type embeddingProviderNames, findMissingEmbedding } from './embedding-settings.ts';
 import type { Environment } from './environment.ts';
 import { normalizePublicUrl } from './public-url.ts';
 import { readSecret } from './read-secret.ts';
@@ -41,10 +42,13 @@ export interface Config {
   readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
   readonly pluginsKey: 'auto' | 'required' | 'off';
   /** `hash` existed in earlier versions; it now means that vectors are off. */
-  readonly embeddingProvider: 'none' | 'hash' | 'openai' | 'onnx';
+  readonly embeddingProvider: 'none' | 'hash' | 'onnx' | (typeof embeddingProviderNames)[number];
   readonly embeddingDimensions: number | null;
-  readonly embeddingUrl: string;
-  readonly embeddingModel: string;
+  /** This and the next three are null for what the provider documents. */
+  readonly embeddingUrl: string | null;
+  readonly embeddingModel: string | null;
+  readonly embeddingQueryPrefix: string | null;
+  readonly embeddingDocumentPrefix: string | null;
   readonly embeddingKey: Secret | null;
   /** Absolute path. */
   readonly embeddingKeyFile: string | null;
@@ -137,9 +141,7 @@ export function parseConfig(environment: Environment): Config {
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
   errors.push(...findEqualPorts(config));
-  if (config.embeddingProvider === 'onnx' && config.embeddingFolder === null) {
-    errors.push(`${prefix}EMBEDDING_PROVIDER is onnx: set ${prefix}EMBEDDING_FOLDER, too.`);
-  }
+  errors.push(...findMissingEmbedding(config, prefix));
   if (errors.length > 0) throw new ConfigError(errors);
   return Object.freeze(config);
 }
@@ -258,8 +260,10 @@ function readEmbedding({ text, number, optional }: Reader) {
   return {
     embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
     embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
-    embeddingUrl: text('EMBEDDING_URL'),
-    embeddingModel: text('EMBEDDING_MODEL'),
+    embeddingUrl: optional('EMBEDDING_URL', String),
+    embeddingModel: optional('EMBEDDING_MODEL', String),
+    embeddingQueryPrefix: optional('EMBEDDING_QUERY_PREFIX', String),
+    embeddingDocumentPrefix: optional('EMBEDDING_DOCUMENT_PREFIX', String),
     embeddingKey: optional('EMBEDDING_KEY', (value) => new Secret(value)),
     embeddingKeyFile: optional('EMBEDDING_KEY_FILE', (value) => resolve(value)),
     embeddingFolder: optional('EMBEDDING_FOLDER', (value) => resolve(value)),

@@ -1,14 +1,31 @@
 import type { Setting } from './setting.ts';
-import { anyText, isPlainUrl, oneOf, wholeNumber } from './setting-checks.ts';
+import { anyText, atMost, isPlainUrl, oneOf, wholeNumber } from './setting-checks.ts';
+
+/** The providers that are services. `providers.ts` of the search module describes their APIs. */
+export const embeddingProviderNames = [
+  'openai',
+  'azure',
+  'ollama',
+  'tei',
+  'vllm',
+  'cohere',
+  'voyage',
+  'gemini',
+  'jina',
+  'mistral',
+] as const;
+
+/** The maximum number of characters of a text before each text. */
+const longestPrefix = 2000;
 
 /** The embedding provider and the memory of vector search. */
 export const embeddingSettings = {
   EMBEDDING_PROVIDER: {
     description:
-      'Create the vectors of chunks with: `none` (no vectors; search uses words only), `openai` (any service with OpenAI’s `/v1/embeddings`), or `onnx` (a model in a local folder, see docs/guides/embedding.md)',
+      'Create the vectors of chunks with: `none` (no vectors; search uses words only), `openai` (any service with OpenAI’s `/v1/embeddings`), a provider by name (`azure`, `ollama`, `tei`, `vllm`, `cohere`, `voyage`, `gemini`, `jina`, `mistral`), or `onnx` (a model in a local folder). See docs/guides/embedding.md',
     default: 'none',
     // A store of an earlier version may be configured with `hash`. It starts, and a warning names the remedy.
-    check: oneOf(['none', 'openai', 'onnx'], ['hash']),
+    check: oneOf(['none', ...embeddingProviderNames, 'onnx'], ['hash']),
   },
   EMBEDDING_DIMENSIONS: {
     description: 'Use vectors with this many dimensions. Unset: the dimensions of the model',
@@ -17,19 +34,19 @@ export const embeddingSettings = {
   },
   EMBEDDING_URL: {
     description:
-      'Send requests of `openai` to this base URL, without `/embeddings`. Private addresses such as http://127.0.0.1:11434/v1 are allowed',
-    default: 'https://api.openai.com/v1',
+      'Send requests to this base URL of the provider, without `/embeddings`. Private addresses such as http://127.0.0.1:11434/v1 are allowed. Unset: the address that the provider documents; `azure` and `tei` have none',
+    default: null,
     check: (text) =>
       /^https?:\/\//.test(text) && isPlainUrl(text) ? null : 'must be an http or https URL without query',
   },
   EMBEDDING_MODEL: {
     description:
-      'Use this model for `openai`. After a change, collections keep their vectors until they are embedded again',
-    default: 'text-embedding-3-small',
+      'Use this model of the provider. After a change, collections keep their vectors until they are embedded again. Unset: `text-embedding-3-small` with `openai`; other providers require a model',
+    default: null,
     check: anyText,
   },
   EMBEDDING_KEY: {
-    description: 'Send this key as a bearer token to the service of `openai`. Unset: no key',
+    description: 'Send this key to the provider, in the header that it documents. Unset: no key',
     default: null,
     check: anyText,
     secret: true,
@@ -38,6 +55,18 @@ export const embeddingSettings = {
     description: 'Read EMBEDDING_KEY from this file at start',
     default: null,
     check: anyText,
+  },
+  EMBEDDING_QUERY_PREFIX: {
+    description:
+      'Put this text before each question that is embedded, such as `query: `. Not for `onnx`, whose folder states it. Unset: what the provider documents for the model',
+    default: null,
+    check: atMost(longestPrefix),
+  },
+  EMBEDDING_DOCUMENT_PREFIX: {
+    description:
+      'Put this text before each chunk that is embedded, such as `passage: `. Not for `onnx`, whose folder states it. A change counts as another model. Unset: what the provider documents for the model',
+    default: null,
+    check: atMost(longestPrefix),
   },
   EMBEDDING_FOLDER: {
     description: 'Load the model for `onnx` from this folder, which holds `model.onnx` and `tokenizer.json`',
@@ -72,3 +101,26 @@ export const embeddingSettings = {
     check: wholeNumber(1, 65_536),
   },
 } as const satisfies Record<string, Setting>;
+
+/** Returns what is missing or contradictory in the settings of `onnx`. The providers that are services are checked when they are opened. */
+export function findMissingEmbedding(
+  config: {
+    readonly embeddingProvider: string;
+    readonly embeddingFolder: string | null;
+    readonly embeddingQueryPrefix: string | null;
+    readonly embeddingDocumentPrefix: string | null;
+  },
+  prefix: string,
+): string[] {
+  if (config.embeddingProvider !== 'onnx') return [];
+  const errors: string[] = [];
+  if (config.embeddingFolder === null) {
+    errors.push(`${prefix}EMBEDDING_PROVIDER is onnx: set ${prefix}EMBEDDING_FOLDER, too.`);
+  }
+  if (config.embeddingQueryPrefix !== null || config.embeddingDocumentPrefix !== null) {
+    errors.push(
+      `${prefix}EMBEDDING_QUERY_PREFIX and ${prefix}EMBEDDING_DOCUMENT_PREFIX have no effect with onnx. Set query_prefix and document_prefix in quartermaster.json of the model folder instead.`,
+    );
+  }
+  return errors;
+}

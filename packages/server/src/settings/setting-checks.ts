@@ -5,6 +5,10 @@ import type { SettingCheck } from './setting.ts';
 /** Each check returns the error as the rest of a sentence that starts with the value; null when the value is valid. */
 export const anyText = () => null;
 
+export function atMost(characters: number): SettingCheck {
+  return (text) => (text.length <= characters ? null : `must have at most ${characters} characters`);
+}
+
 export function wholeNumber(least: number, most: number): SettingCheck {
   const isAllowed = (text: string) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
   const check = (text: string) => (isAllowed(text) ? null : `must be a whole number from ${least} to ${most}`);

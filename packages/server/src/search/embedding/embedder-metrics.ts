@@ -4,6 +4,8 @@ import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder
 export interface EmbedderMetrics {
   /** Wraps an embedder so that its calls are counted. */
   watch(embedder: Embedder): Embedder;
+  /** Counts tokens of chunks or questions, as the service states them. */
+  tokensUsed(use: 'chunk' | 'question', count: number): void;
   /** Counts a start or restart of the process of a local model. */
   processStarted(): void;
 }
@@ -23,6 +25,12 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     help: 'Response time of the embedder in seconds, by use: a batch of chunks or a question.',
     labelNames: ['use'],
     buckets: bounds,
+    registers: [registry],
+  });
+  const tokens = new Counter({
+    name: 'quartermaster_embedding_tokens_total',
+    help: 'Tokens that the embedding service counted, by use: chunk or question. Some services state none.',
+    labelNames: ['use'],
     registers: [registry],
   });
   const starts = new Counter({
@@ -61,6 +69,7 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
         return vector;
       },
     }),
+    tokensUsed: (use, count) => tokens.inc({ use }, count),
     processStarted: () => starts.inc(),
   };
 }

@@ -1,37 +1,67 @@
 import { EmbedderUnavailable } from './embedder.ts';
+import type { EmbeddingAnswer } from './providers/embedding-provider.ts';
 import { normalise } from './vectors.ts';
 
+export interface Embeddings {
+  /** In the order of the texts. */
+  readonly vectors: Float32Array[];
+  /** The tokens that the service counted; null when it does not state them. */
+  readonly tokens: number | null;
+}
+
 /**
- * Reads the vectors of a `/v1/embeddings` response, in the order of the texts. The member `index` gives that order; the
- * list may have another.
+ * Reads the vectors of a response. The member `index` of an item gives the place of its text; the list may have another
+ * order. Without it, the list has the order of the texts.
  * @throws EmbedderUnavailable for any invalid response, because a wrong vector is worse than none
  */
-export function readEmbeddings(body: Uint8Array, count: number): Float32Array[] {
+export function readEmbeddings(body: Uint8Array, count: number, shape: EmbeddingAnswer): Embeddings {
+  const answer = parse(body);
   const vectors = new Map<number, Float32Array>();
-  for (const [place, item] of itemsOf(body).entries()) {
-    if (typeof item !== 'object' || item === null) throw malformed('an item of `data` is not an object');
-    const { index, embedding } = item as { index?: unknown; embedding?: unknown }; // both are checked
-    const at = typeof index === 'number' ? index : place;
+  for (const [place, item] of listOf(answer, shape).entries()) {
+    const { at, vector } = shape.vector === null ? { at: place, vector: item } : readItem(item, place, shape.vector);
     if (!Number.isInteger(at) || at < 0 || at >= count || vectors.has(at))
-      throw malformed(`the index ${String(index)} is out of range or occurs twice`);
-    vectors.set(at, readVector(embedding));
+      throw malformed(`the index ${at} is out of range or occurs twice`);
+    vectors.set(at, readVector(vector));
   }
   if (vectors.size !== count) throw malformed(`it has ${vectors.size} vectors for ${count} texts`);
   const ordered = [...vectors].sort(([a], [b]) => a - b).map(([, vector]) => vector);
   if (new Set(ordered.map((vector) => vector.length)).size > 1) throw malformed('its vectors have different lengths');
-  return ordered;
+  return { vectors: ordered, tokens: readTokens(answer, shape) };
 }
 
-function itemsOf(body: Uint8Array): unknown[] {
-  let answer: unknown;
+function parse(body: Uint8Array): unknown {
   try {
-    answer = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   } catch {
     throw malformed('it is not JSON');
   }
-  const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
-  if (!Array.isArray(data)) throw malformed('it has no list `data`');
-  return data;
+}
+
+function listOf(answer: unknown, { vectors }: EmbeddingAnswer): unknown[] {
+  const list = memberAt(answer, vectors);
+  if (Array.isArray(list)) return list;
+  throw malformed(vectors.length === 0 ? 'it is not a list' : `it has no list \`${vectors.join('.')}\``);
+}
+
+/** The value at a path of members; undefined where there is none. */
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    found = Object.hasOwn(found, name) ? (found as Record<string, unknown>)[name] : undefined; // an object has members
+  }
+  return found;
+}
+
+function readItem(item: unknown, place: number, name: string): { at: number; vector: unknown } {
+  if (typeof item !== 'object' || item === null) throw malformed('an item of the list is not an object');
+  const index = memberAt(item, ['index']);
+  return { at: typeof index === 'number' ? index : place, vector: memberAt(item, [name]) };
+}
+
+function readTokens(answer: unknown, { tokens }: EmbeddingAnswer): number | null {
+  const found = tokens === null ? null : memberAt(answer, tokens);
+  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : null;
 }
 
 const mostDimensions = 8192;

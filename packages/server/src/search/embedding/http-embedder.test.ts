@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { never, startBroker, startServer } from '../../egress/testing/broker.suite.ts';
+import { countTokens } from '../../extraction/chunking/tokens.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { EmbedderUnavailable, type TextFailure } from './embedder.ts';
-import { createOpenAiEmbedder } from './openai-embedder.ts';
+import { createHttpEmbedder } from './http-embedder.ts';
 
 /*
  * Requests and responses have the shape that OpenAI's API reference shows for "Create embeddings" and for its errors.
@@ -56,7 +57,10 @@ async function open(
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  const embedder = createOpenAiEmbedder({
+  const embedder = createHttpEmbedder({
+    provider: 'openai',
+    prefixes: { question: null, chunk: null },
+    countTokens,
     broker: startBroker(t, { overrides: new Map([[server.origin, server.origin]]) }),
     url: `${server.origin}/v1/`,
     model: 'text-embedding-3-small',
@@ -218,7 +222,10 @@ test('an invalid response gives no vector', async (t) => {
 test('a silent or missing service is unavailable', async (t) => {
   const { embedder } = await open(t, () => null, { timeoutMs: 50 });
   await assert.rejects(embedder.embedQuestion('a', never), /did not answer within 50 ms/);
-  const gone = createOpenAiEmbedder({
+  const gone = createHttpEmbedder({
+    provider: 'openai',
+    prefixes: { question: null, chunk: null },
+    countTokens,
     broker: startBroker(t, { overrides: new Map([['http://127.0.0.1:9', 'http://127.0.0.1:9']]) }),
     ...{ url: 'http://127.0.0.1:9', model: 'm', key: null, dimensions: null },
     ...{ batchSize: 1, timeoutMs: 1000, backoffMs: 1 },

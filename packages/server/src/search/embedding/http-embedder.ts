@@ -1,26 +1,37 @@
+import { createHash } from 'node:crypto';
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
 import { readRetryAfter } from '../../kernel/retry-after.ts';
 import type { Secret } from '../../kernel/secret.ts';
+import type { CountTokens } from '../query/measure-text.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
+import type { EmbeddingProvider, TextUse } from './providers/embedding-provider.ts';
+import { type EmbeddingProviderName, embeddingProviders } from './providers/providers.ts';
+import { splitBatch } from './providers/split-batch.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 import { type Answer, createRetryBackoff } from './retry-backoff.ts';
 
-export interface OpenAiEmbedderDeps {
+export interface HttpEmbedderDeps {
+  readonly provider: EmbeddingProviderName;
   /** Connects to the endpoint, as the operator has configured it. */
   readonly broker: Broker;
-  /** The base URL without `/embeddings`, for example `https://api.openai.com/v1`. */
+  /** The base URL, for example `https://api.openai.com/v1`. The provider's path follows. */
   readonly url: string;
   readonly model: string;
   /** Null when the endpoint needs no key. */
   readonly key: Secret | null;
   /** The dimensions requested from the model; null for the model's default. */
   readonly dimensions: number | null;
+  /** The texts put before each text. Null: what the provider requires. */
+  readonly prefixes: Readonly<Record<TextUse, string | null>>;
   readonly batchSize: number;
+  readonly countTokens: CountTokens;
   /** The time limit of one request, in milliseconds. */
   readonly timeoutMs: number;
   /** The delay before the second attempt of a request, in milliseconds. It doubles with each further attempt. */
   readonly backoffMs: number;
+  /** Called with the tokens of each answered request, if the service states them. */
+  readonly onTokens?: (use: TextUse, tokens: number) => void;
 }
 
 /**
@@ -38,10 +49,13 @@ const acceptableText = 'test';
 
 type Embedded = Float32Array | TextFailure;
 
-/** Any service with OpenAI's `POST /v1/embeddings`: OpenAI, vLLM, Ollama, Text Embeddings Inference and others. */
-export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
-  const { model, dimensions, batchSize } = deps;
-  const ask = createAsk(deps);
+/** Sends texts to one of the APIs in `providers/providers.ts`. */
+export function createHttpEmbedder(deps: HttpEmbedderDeps): Embedder {
+  const provider: EmbeddingProvider = embeddingProviders[deps.provider];
+  const { countTokens } = deps;
+  const ask = createAsk(deps, provider);
+  const prefixes = choosePrefixes(deps, provider);
+  const limits = { ...provider, maxTexts: Math.min(deps.batchSize, provider.maxTexts) };
   const retryBackoff = createRetryBackoff({ attempts, backoffMs: deps.backoffMs });
 
   /**
@@ -49,9 +63,12 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
    * they fail for every text. Then no text is accepted, and the service or the configuration is to blame.
    */
   async function embed(texts: readonly string[], signal: AbortSignal): Promise<Embedded[]> {
-    const answer = await retryBackoff.retry(() => ask(texts, signal), { signal });
+    const answer = await retryBackoff.retry(() => ask(texts, 'chunk', signal), { signal });
     if (!('refusal' in answer)) return answer;
-    const beside = await retryBackoff.retry(() => ask([acceptableText], signal), { signal, contentAttempts: 1 });
+    const beside = await retryBackoff.retry(() => ask([acceptableText], 'chunk', signal), {
+      signal,
+      contentAttempts: 1,
+    });
     if ('refusal' in beside) {
       throw new EmbedderUnavailable(answer.isPermanent ? `${answer.refusal} to every text` : answer.refusal);
     }
@@ -64,7 +81,7 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
     const parts = texts.length === 1 ? [texts] : [texts.slice(0, half), texts.slice(half)];
     const embedded: Embedded[] = [];
     for (const part of parts) {
-      const answer = await retryBackoff.retry(() => ask(part, signal), { signal, contentAttempts: 1 });
+      const answer = await retryBackoff.retry(() => ask(part, 'chunk', signal), { signal, contentAttempts: 1 });
       if (!('refusal' in answer)) embedded.push(...answer);
       else if (part.length > 1) embedded.push(...(await isolate(part, signal)));
       else embedded.push({ reason: answer.refusal, isRefused: answer.isPermanent });
@@ -73,12 +90,19 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   }
 
   return {
-    model: `openai:${model}${dimensions === null ? '' : `:${dimensions}`}`,
-    batchSize,
+    model: identify(deps, prefixes.chunk),
+    batchSize: limits.maxTexts,
     lanes: maxConcurrentRequests,
-    embed: (texts, signal) => embed(texts.map(cut), signal),
+    async embed(texts, signal) {
+      const prepared = texts.map((text) => prefixes.chunk + cut(text));
+      const embedded: Embedded[] = [];
+      for (const batch of await splitBatch(prepared, limits, countTokens)) {
+        embedded.push(...(await embed(batch, signal)));
+      }
+      return embedded;
+    },
     async embedQuestion(text, signal) {
-      const answer = await ask([cut(text)], signal);
+      const answer = await ask([prefixes.question + cut(text)], 'question', signal);
       if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a query`);
       if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);
       const [vector] = answer;
@@ -90,6 +114,17 @@ export function createOpenAiEmbedder(deps: OpenAiEmbedderDeps): Embedder {
   };
 }
 
+function choosePrefixes({ prefixes, model }: HttpEmbedderDeps, provider: EmbeddingProvider): Record<TextUse, string> {
+  const required = provider.prefixes?.(model) ?? { chunk: '', question: '' };
+  return { chunk: prefixes.chunk ?? required.chunk, question: prefixes.question ?? required.question };
+}
+
+/** Names everything that changes the vectors of chunks. A prefix is named by its hash. */
+function identify({ provider, model, dimensions }: HttpEmbedderDeps, prefix: string): string {
+  const hash = prefix === '' ? [] : [createHash('sha256').update(prefix).digest('hex').slice(0, 12)];
+  return [provider, model, ...(dimensions === null ? [] : [dimensions]), ...hash].join(':');
+}
+
 /**
  * Truncates a text, but never within a surrogate pair. An empty text is replaced, because a service may refuse the
  * whole batch for it.
@@ -99,33 +134,41 @@ function cut(text: string): string {
   return bounded.trim() === '' ? '.' : bounded;
 }
 
+type Ask = (texts: readonly string[], use: TextUse, signal: AbortSignal) => Promise<Answer<Float32Array[]>>;
+
 /** Sends one request. @throws EmbedderUnavailable when a retry cannot help. */
-function createAsk(deps: OpenAiEmbedderDeps) {
-  const { url, model, dimensions, key, broker, timeoutMs } = deps;
-  const target = new URL(`${withoutTrailingSlashes(url)}/embeddings`);
+function createAsk(deps: HttpEmbedderDeps, provider: EmbeddingProvider): Ask {
+  const { url, model, key, broker, timeoutMs, onTokens } = deps;
+  const path = provider.path.replace('{model}', encodeURIComponent(model));
+  const target = new URL(`${withoutTrailingSlashes(url)}${path}`);
+  const { header, template } = provider.key;
   const policy: EgressPolicy = {
     hosts: new Set([target.host]),
     schemes: new Set(['https', 'http']),
     credentials: new Map(key === null ? [] : [['key', key]]),
-    inject:
-      key === null ? [] : [{ in: 'header', name: 'Authorization', credential: 'key', template: 'Bearer {credential}' }],
+    inject: key === null ? [] : [{ in: 'header', name: header, credential: 'key', template }],
     maxResponseBytes: maxAnswerBytes,
     maxRedirects: 0,
     timeoutMs,
   };
-  const parameters = { model, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
-  return async (texts: readonly string[], signal: AbortSignal): Promise<Answer<Float32Array[]>> => {
-    const body = JSON.stringify({ ...parameters, input: texts });
+  const dimensions = deps.dimensions ?? undefined;
+  return async (texts, use, signal) => {
+    const body = JSON.stringify(provider.body({ model, texts, use, dimensions }));
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const result = await broker.send({ method: 'POST', url: target.href, headers, body }, policy, signal);
-    return judge(result, texts.length);
+    const answer = readResult(result);
+    if (!Buffer.isBuffer(answer)) return answer;
+    const { vectors, tokens } = readEmbeddings(answer, texts.length, provider.answer);
+    if (tokens !== null) onTokens?.(use, tokens);
+    return vectors;
   };
 }
 
-function judge(result: EgressResult, count: number): Answer<Float32Array[]> {
+/** The body of a successful answer, or why there is none. */
+function readResult(result: EgressResult): Answer<Buffer> {
   switch (result.kind) {
     case 'response':
-      return judgeAnswer(result, count);
+      return readStatus(result);
     case 'timed_out':
       return later(`The embedding service did not answer within ${result.limitMs} ms`);
     case 'unreachable':
@@ -140,13 +183,12 @@ function judge(result: EgressResult, count: number): Answer<Float32Array[]> {
   }
 }
 
-function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count: number) {
-  const { status, headers, body } = answer;
-  if (status === 200) return readEmbeddings(body, count);
+function readStatus({ status, headers, body }: Extract<EgressResult, { kind: 'response' }>): Answer<Buffer> {
+  if (status === 200) return body;
   const reason = `The embedding service answered with status ${status}`;
   if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}`, isPermanent: true };
-  // Some services answer 500 to a text that they cannot process.
-  if (status >= 500) return { ...later(reason, headers['retry-after']), mayConcernContent: true };
+  // Some services answer 500 to a text that they cannot process, and Text Embeddings Inference answers 424.
+  if (status >= 500 || status === 424) return { ...later(reason, headers['retry-after']), mayConcernContent: true };
   if (status === 408 || status === 409 || status === 425 || status === 429)
     return later(reason, headers['retry-after']);
   throw new EmbedderUnavailable(reason);
@@ -155,13 +197,20 @@ function judgeAnswer(answer: Extract<EgressResult, { kind: 'response' }>, count:
 const longestErrorBody = 16 * 1024;
 const longestExcerpt = 200;
 
-/** The message of an error as OpenAI shapes it, in brackets; empty when there is none. The broker has redacted the key. */
+/**
+ * The message of an error, in brackets; empty when there is none. It is a text below `error.message`, `error`, `message`
+ * or `detail`. The broker has redacted the key.
+ */
 function excerptOf(body: Buffer): string {
   if (body.length > longestErrorBody) return '';
   try {
-    const { error } = JSON.parse(body.toString('utf8')) as { error?: { message?: unknown } }; // checked below
-    const message = error?.message;
-    return typeof message === 'string' ? ` (${message.slice(0, longestExcerpt).toWellFormed()})` : '';
+    const answer: { error?: { message?: unknown } | string; message?: unknown; detail?: unknown } = JSON.parse(
+      body.toString('utf8'),
+    ); // checked below
+    const { error, message, detail } = answer;
+    const nested = typeof error === 'object' ? error?.message : error;
+    const text = [nested, message, detail].find((each) => typeof each === 'string');
+    return typeof text === 'string' ? ` (${text.slice(0, longestExcerpt).toWellFormed()})` : '';
   } catch {
     return '';
   }

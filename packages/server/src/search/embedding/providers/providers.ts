@@ -1,0 +1,202 @@
+import type { EmbeddingAnswer, EmbeddingProvider, EmbeddingRequest } from './embedding-provider.ts';
+
+const bearer = { header: 'Authorization', template: 'Bearer {credential}' } as const;
+
+/** The answer of OpenAI's `POST /v1/embeddings`, which many others share. */
+const openAiAnswer: EmbeddingAnswer = { vectors: ['data'], vector: 'embedding', tokens: ['usage', 'total_tokens'] };
+const openAiBody = ({ model, texts, dimensions }: EmbeddingRequest) => ({
+  model,
+  encoding_format: 'float',
+  dimensions,
+  input: texts,
+});
+
+/** The Gemini models that are told the use of a text in the text itself and accept no task type. */
+const promptedGemini = 'gemini-embedding-2';
+
+/** The embedding APIs that the setting EMBEDDING_PROVIDER names. */
+export const embeddingProviders = {
+  openai: {
+    title: 'OpenAI',
+    sources: ['https://github.com/openai/openai-openapi openapi.json, schema CreateEmbeddingRequest'],
+    url: 'https://api.openai.com/v1',
+    path: '/embeddings',
+    model: 'text-embedding-3-small',
+    key: bearer,
+    maxTexts: 2048,
+    maxTokens: 300_000,
+    body: openAiBody,
+    answer: openAiAnswer,
+  },
+  azure: {
+    title: 'Azure OpenAI',
+    sources: ['https://learn.microsoft.com/azure/foundry/openai/how-to/embeddings'],
+    // Such as https://RESOURCE.openai.azure.com/openai/v1. The model is the name of the deployment.
+    url: null,
+    path: '/embeddings',
+    model: null,
+    key: { header: 'api-key', template: '{credential}' },
+    maxTexts: 2048,
+    maxTokens: 300_000,
+    body: openAiBody,
+    answer: openAiAnswer,
+  },
+  ollama: {
+    title: 'Ollama',
+    sources: ['https://github.com/ollama/ollama docs/openapi.yaml, schema EmbedRequest'],
+    url: 'http://127.0.0.1:11434',
+    path: '/api/embed',
+    model: null,
+    key: bearer,
+    // The document states no limit.
+    maxTexts: 2048,
+    maxTokens: null,
+    body: ({ model, texts, dimensions }) => ({ model, input: texts, dimensions, truncate: true }),
+    answer: { vectors: ['embeddings'], vector: null, tokens: ['prompt_eval_count'] },
+  },
+  tei: {
+    title: 'Text Embeddings Inference',
+    sources: [
+      'https://github.com/huggingface/text-embeddings-inference docs/openapi.json, schema EmbedRequest',
+      'https://huggingface.co/docs/text-embeddings-inference/cli_arguments',
+    ],
+    url: null,
+    path: '/embed',
+    // The server has one model. The name tells its vectors from those of other models.
+    model: null,
+    key: bearer,
+    // The default of --max-client-batch-size.
+    maxTexts: 32,
+    maxTokens: null,
+    body: ({ texts, dimensions }) => ({ inputs: texts, dimensions, normalize: true, truncate: true }),
+    answer: { vectors: [], vector: null, tokens: null },
+  },
+  vllm: {
+    title: 'vLLM',
+    sources: ['https://github.com/vllm-project/vllm vllm/entrypoints/pooling/base/protocol.py'],
+    url: 'http://127.0.0.1:8000/v1',
+    path: '/embeddings',
+    model: null,
+    key: bearer,
+    // The document states no limit.
+    maxTexts: 2048,
+    maxTokens: null,
+    // −1 truncates at the longest text of the model.
+    body: (request) => ({ ...openAiBody(request), truncate_prompt_tokens: -1 }),
+    answer: openAiAnswer,
+  },
+  cohere: {
+    title: 'Cohere',
+    sources: ['https://github.com/cohere-ai/cohere-developer-experience cohere-openapi.yaml, POST /v2/embed'],
+    url: 'https://api.cohere.com/v2',
+    path: '/embed',
+    model: null,
+    key: bearer,
+    maxTexts: 96,
+    maxTokens: null,
+    body: ({ model, texts, use, dimensions }) => ({
+      model,
+      texts,
+      input_type: use === 'question' ? 'search_query' : 'search_document',
+      output_dimension: dimensions,
+      embedding_types: ['float'],
+      truncate: 'END',
+    }),
+    answer: { vectors: ['embeddings', 'float'], vector: null, tokens: ['meta', 'billed_units', 'input_tokens'] },
+  },
+  voyage: {
+    title: 'Voyage AI',
+    sources: ['https://docs.voyageai.com/reference/embeddings-api', 'https://github.com/voyage-ai/openapi'],
+    url: 'https://api.voyageai.com/v1',
+    path: '/embeddings',
+    model: null,
+    key: bearer,
+    maxTexts: 1000,
+    // The smallest limit of a model.
+    maxTokens: 120_000,
+    // `encoding_format` is null or `base64`, so it is not sent.
+    body: ({ model, texts, use, dimensions }) => ({
+      model,
+      input: texts,
+      input_type: use === 'question' ? 'query' : 'document',
+      output_dimension: dimensions,
+      truncation: true,
+    }),
+    answer: openAiAnswer,
+  },
+  gemini: {
+    title: 'Gemini',
+    sources: [
+      'https://ai.google.dev/api/embeddings, models.batchEmbedContents',
+      'https://ai.google.dev/gemini-api/docs/embeddings',
+    ],
+    url: 'https://generativelanguage.googleapis.com/v1beta',
+    path: '/models/{model}:batchEmbedContents',
+    model: null,
+    key: { header: 'x-goog-api-key', template: '{credential}' },
+    // The API's error message states the limit: "at most 100 requests can be in one batch".
+    maxTexts: 100,
+    maxTokens: null,
+    body: ({ model, texts, use, dimensions }) => ({
+      requests: texts.map((text) => ({
+        model: `models/${model}`,
+        content: { parts: [{ text }] },
+        taskType: model.startsWith(promptedGemini)
+          ? undefined
+          : use === 'question'
+            ? 'RETRIEVAL_QUERY'
+            : 'RETRIEVAL_DOCUMENT',
+        outputDimensionality: dimensions,
+      })),
+    }),
+    answer: { vectors: ['embeddings'], vector: 'values', tokens: ['usageMetadata', 'promptTokenCount'] },
+    prefixes: (model) =>
+      model.startsWith(promptedGemini)
+        ? { question: 'task: search result | query: ', chunk: 'title: none | text: ' }
+        : { question: '', chunk: '' },
+  },
+  jina: {
+    title: 'Jina AI',
+    sources: ['https://api.jina.ai/openapi.json', 'https://github.com/jina-ai/meta-prompt v14.txt'],
+    url: 'https://api.jina.ai/v1',
+    path: '/embeddings',
+    model: null,
+    key: bearer,
+    // The document states no limit.
+    maxTexts: 512,
+    maxTokens: null,
+    body: ({ model, texts, use, dimensions }) => ({
+      model,
+      input: texts,
+      task: use === 'question' ? 'retrieval.query' : 'retrieval.passage',
+      dimensions,
+      embedding_type: 'float',
+      truncate: true,
+    }),
+    answer: openAiAnswer,
+  },
+  mistral: {
+    title: 'Mistral AI',
+    sources: [
+      'https://docs.mistral.ai/api/endpoint/embeddings',
+      'https://github.com/mistralai/client-ts src/models/components/embeddingrequest.ts',
+    ],
+    url: 'https://api.mistral.ai/v1',
+    path: '/embeddings',
+    model: null,
+    key: bearer,
+    // Limits of the API's error messages: "Too many inputs in request", and "Too many tokens in batch. Max is 16384".
+    maxTexts: 256,
+    maxTokens: 16_384,
+    body: ({ model, texts, dimensions }) => ({
+      model,
+      input: texts,
+      output_dimension: dimensions,
+      output_dtype: 'float',
+      encoding_format: 'float',
+    }),
+    answer: openAiAnswer,
+  },
+} as const satisfies Record<string, EmbeddingProvider>;
+
+export type EmbeddingProviderName = keyof typeof embeddingProviders;
