@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -27,7 +27,7 @@ export function looksLikeApiKey(text: string): boolean {
  * Returns the stored hash: SHA-256 in hexadecimal. A key has 178 random bits, so neither salt nor stretching is needed.
  */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 function checksum(text: string): string {

@@ -8,7 +8,8 @@ import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';
 
 export type DatabaseSearchIndex = SearchIndex<Kysely<Tables>, Transaction<Tables>, ChunkRow>;
-export type ChunkRow = Selectable<ChunkTable>;
+/** What an answer needs of a chunk. */
+export type ChunkRow = Omit<Selectable<ChunkTable>, 'project_id' | 'generation' | 'ordinal' | 'row_key'>;
 
 /**
  * The open database. All changes go through `write`. In SQLite, `write` is one connection in a worker thread: its

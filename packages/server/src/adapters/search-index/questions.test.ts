@@ -31,6 +31,10 @@ function createThread(onStatement: (number: number) => void) {
       // The rows are those that the statements of a question select.
       return answers(sql, values) as Row[];
     },
+    lists() {
+      onStatement(++statements);
+      return [];
+    },
     run: () => assert.fail('a question writes nothing'),
   };
   return { ...createQuestions(thread), statements: () => statements };
@@ -48,7 +52,7 @@ const question = {
 
 test('a question that has ended sends no further statement', () => {
   const whole = createThread(() => {});
-  assert.deepEqual(whole.ask(question), { kind: 'found', chunks: [] });
+  assert.deepEqual(whole.ask(question), { kind: 'ranked', chunks: [] });
   const all = whole.statements();
   assert.ok(all > count / 1000, `${all} statements`);
 
@@ -92,17 +96,20 @@ test('a question with a filter checks the rows of the best candidates only', () 
     if (sql.includes('select id')) return [{ id: 1 }];
     if (sql.includes('select header')) return [{ bytes: header }];
     if (sql.includes('from index_page')) return [{ bytes: pages[Number(values[0]) % 2 ** 22] }];
-    const seqs = JSON.parse(String(values[0])) as number[];
-    checked += seqs.length;
-    return seqs.map((seq) => ({ seq }));
+    return [];
   };
   const { ask } = createQuestions({
     all: <Row>(sql: string, ...values: readonly unknown[]) => answers(sql, values) as Row[],
+    lists(_sql, ...values) {
+      const seqs = JSON.parse(String(values[0])) as number[];
+      checked += seqs.length;
+      return seqs.slice(0, Number(values.at(-1))).map((seq) => [seq]);
+    },
     run: () => assert.fail('a question writes nothing'),
   });
   const condition = { sql: '1', parameters: [] };
   const found = ask({ ...question, condition, restriction: { type: 'terms', terms: ['\u0001rare'] } });
   const expected = [1, 101, 201, 301, 401];
-  assert.deepEqual(found.kind === 'found' && found.chunks.map(({ seq }) => seq), expected);
+  assert.deepEqual(found.kind === 'ranked' && found.chunks.map(({ seq }) => seq), expected);
   assert.equal(checked, 15);
 });

@@ -1,4 +1,4 @@
-import type { FoundChunk, RankedChunk } from '../../search/chunk-index.ts';
+import type { RankedChunk } from '../../search/chunk-index.ts';
 import { allowRecords, mostAllowedRecords, type Restriction } from '../../search/filter-terms.ts';
 import type { Statistics } from '../../search/search-index.ts';
 import {
@@ -7,8 +7,8 @@ import {
   type SegmentStore,
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
-import type { ChunkRow } from '../database/database.ts';
 import { toMatch, weighAll } from '../full-text/bm25.ts';
+import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
@@ -31,7 +31,9 @@ export interface SegmentQuestion {
 }
 
 export type SegmentAnswer =
-  | { readonly kind: 'found'; readonly chunks: ReadonlyArray<FoundChunk<ChunkRow>> }
+  | { readonly kind: 'ranked'; readonly chunks: readonly RankedChunk[] }
+  /** The chunks as `packAnswer` packs them. */
+  | { readonly kind: 'found'; readonly packed: string }
   /** The collection has an index of FTS5. */
   | { readonly kind: 'old_index' }
   /** The project has no such collection. */
@@ -68,12 +70,13 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
       checkpoint();
       const { collectionId, projectId, words } = question;
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
-      if (words.length === 0) return { kind: 'found', chunks: [] };
+      if (words.length === 0) return { kind: 'ranked', chunks: [] };
       if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
       const restriction = question.restriction && allowChanged(statements, collectionId, question.restriction);
       const rank = createRanking(open(collectionId), { words, restriction, checkpoint });
-      const matches = findVisibleMatches(rank, { statements, checkpoint, ...question, restriction });
-      return { kind: 'found', chunks: question.withChunks ? readChunks(statements, matches) : matches };
+      const rows: ThreadValue[][] = [];
+      const chunks = findVisibleMatches(rank, { statements, checkpoint, ...question, restriction, rows });
+      return question.withChunks ? { kind: 'found', packed: packAnswer(chunks, rows) } : { kind: 'ranked', chunks };
     },
   };
 }
@@ -153,9 +156,11 @@ function hasOldIndex(statements: ThreadStatements, collectionId: string): boolea
   return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
 }
 
-interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'condition' | 'restriction'> {
+interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'withChunks' | 'condition' | 'restriction'> {
   readonly statements: ThreadStatements;
   readonly checkpoint: () => void;
+  /** Receives the values of the columns of each match. */
+  readonly rows: ThreadValue[][];
 }
 
 /** The entries of records that have changed since may differ from the terms of their chunks. */
@@ -171,10 +176,8 @@ function allowChanged(statements: ThreadStatements, collectionId: string, restri
 }
 
 /** Returns the first `limit` visible chunks of a ranking that meet the condition. */
-function findVisibleMatches(
-  rank: (count: number) => RankedChunk[],
-  { statements, checkpoint, limit, condition, restriction }: RankingContext,
-): RankedChunk[] {
+function findVisibleMatches(rank: (count: number) => RankedChunk[], context: RankingContext): RankedChunk[] {
+  const { checkpoint, limit, condition, restriction, rows } = context;
   const matches: RankedChunk[] = [];
   let seen = 0;
   const first = condition === null || restriction !== null ? 2 * limit + 5 : firstRankingWithCondition;
@@ -183,40 +186,33 @@ function findVisibleMatches(
     for (; seen < ranked.length && matches.length < limit; seen += chunksPerStatement) {
       checkpoint();
       const piece = ranked.slice(seen, seen + chunksPerStatement);
-      const visible = findVisible(
-        statements,
-        piece.map(({ seq }) => seq),
-        condition,
-      );
+      const found = readVisible(piece, context, limit - matches.length);
+      const visible = new Set(found.map(([seq]) => seq));
       matches.push(...piece.filter(({ seq }) => visible.has(seq)));
+      rows.push(...found);
     }
-    if (matches.length >= limit || ranked.length < count) return matches.slice(0, limit);
+    if (matches.length >= limit || ranked.length < count) return matches;
     seen = ranked.length;
   }
 }
 
-function findVisible(
-  statements: ThreadStatements,
-  seqs: readonly number[],
-  condition: SegmentQuestion['condition'],
-): ReadonlySet<number> {
-  const rows = statements.all<{ seq: number }>(
-    `select chunk.seq from json_each(?) as wanted
+/**
+ * Reads the first `most` visible chunks that meet the condition. A cross join reads the chunks in the order of the list,
+ * so that SQLite stops after them. The sum prevents that SQLite prepares the statement again for each other limit, which
+ * takes longer than to run it.
+ */
+function readVisible(
+  ranked: readonly RankedChunk[],
+  { statements, withChunks, condition }: RankingContext,
+  most: number,
+): ThreadValue[][] {
+  return statements.lists(
+    `select ${withChunks ? answerColumns : 'chunk.seq'} from json_each(?) as wanted
       cross join chunk on chunk.seq = wanted.value left join record on record.id = chunk.record_id
       where (chunk.record_id is null or (chunk.generation = record.generation and record.status <> 'deleting'))
-      ${condition === null ? '' : `and ${condition.sql}`}`,
-    JSON.stringify(seqs),
+      ${condition === null ? '' : `and ${condition.sql}`} limit ? + 0`,
+    JSON.stringify(ranked.map(({ seq }) => seq)),
     ...(condition?.parameters ?? []),
+    most,
   );
-  return new Set(rows.map(({ seq }) => seq));
-}
-
-function readChunks(statements: ThreadStatements, matches: readonly RankedChunk[]): Array<FoundChunk<ChunkRow>> {
-  const rows = statements.all<ChunkRow>(
-    'select chunk.* from json_each(?) as wanted cross join chunk on chunk.seq = wanted.value',
-    JSON.stringify(matches.map(({ seq }) => seq)),
-  );
-  const chunks = new Map(rows.map((row) => [row.seq, row]));
-  // The transaction has just seen these rows.
-  return matches.map((match) => ({ ...match, chunk: chunks.get(match.seq) as ChunkRow }));
 }

@@ -7,6 +7,7 @@ import { normaliseWords } from '../full-text/bm25.ts';
 import { metadataFilter } from '../full-text/metadata-filter.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { withSharedFlag } from './abort-flag.ts';
+import { unpackAnswer } from './answer-rows.ts';
 import { dropSegments } from './drop-segments.ts';
 import { addChunks, ask, countIndexed, findIndexErrors, rebuildSome, removeChunks } from './search-thread.ts';
 import type { ThreadValue } from './thread-statements.ts';
@@ -69,7 +70,8 @@ export function createSqliteSearchIndex({
         });
       const answer = await (signal === undefined ? asking() : withSharedFlag(signal, asking));
       if (answer.kind === 'no_collection') throw new CollectionMissing();
-      if (answer.kind === 'found') return [...answer.chunks];
+      if (answer.kind === 'ranked') return [...answer.chunks];
+      if (answer.kind === 'found') return unpackAnswer(answer.packed);
       const found = await old.ask(db, question);
       // A rebuild that has ended meanwhile may have hidden the old index from this question.
       return (await hasOldIndex(db, collectionId)) ? found : this.ask(db, question);

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
-import type { ThreadStatements } from '../search-index/thread-statements.ts';
+import type { ThreadStatements, ThreadValue } from '../search-index/thread-statements.ts';
 import type {
   PlacedRequest,
   ProcedureCall,
@@ -114,6 +114,13 @@ function runProcedure(connection: Connection, { place, procedure, argument }: Pl
   const statements: ThreadStatements = {
     // The procedure that sends a statement knows its columns.
     all: <Row>(sql: string, ...values: Values) => prepare(sql).statement.all(...values) as Row[],
+    lists(sql, ...values) {
+      const { statement } = prepare(sql);
+      statement.setReturnArrays(true);
+      const lists: unknown = statement.all(...values);
+      statement.setReturnArrays(false);
+      return lists as ThreadValue[][]; // as requested
+    },
     run: (sql, ...values) => Number(prepare(sql).statement.run(...values).lastInsertRowid),
   };
   connection.procedures ??= createThreadProcedures(statements, connection.start.searchCacheBytes);

@@ -3,12 +3,12 @@ import { type BestChunks, createBestChunks } from './best-chunks.ts';
 import { isRemoved } from './live-chunks.ts';
 import { type CandidateOptions, type CandidateSegment, divideSegments, rankCandidates } from './rank-candidates.ts';
 import {
-  createScorerMemory,
   createTermScorer,
   type ScoreFormula,
   type ScorerMemory,
   type ScoreWindow,
   type TermScorer,
+  takeScorerMemory,
 } from './term-scorer.ts';
 
 /** A segment as a question sees it. */
@@ -27,6 +27,13 @@ export interface RankOptions extends CandidateOptions {
 /** Number of chunks whose scores are added up together. */
 const windowSize = 4096;
 
+/** The window of all rankings of a thread, which follow one another. */
+const window: ScoreWindow = {
+  ...{ from: 0, to: 0 },
+  scores: new Int32Array(windowSize),
+  marks: new Int32Array(windowSize / 32),
+};
+
 /** Rare terms are those that together have at most this share of the postings of the question. */
 const rareShare = 1 / 16;
 
@@ -40,15 +47,13 @@ export function rankSegments(segments: readonly RankedSegment[], options: RankOp
   const { whole, restricted } = divideSegments(segments);
   // A high threshold from the largest segment lets the others skip more.
   const ordered = whole.toSorted((a, b) => b.chunks.seqs.length - a.chunks.seqs.length);
-  const window: ScoreWindow = {
-    ...{ from: 0, to: 0 },
-    scores: new Int32Array(windowSize),
-    marks: new Int32Array(windowSize / 32),
-  };
+  // A ranking that has failed may have left scores behind.
+  window.scores.fill(0);
+  window.marks.fill(0);
   const terms = openTerms(whole, options);
   const rank = (wanted: readonly RankedTerm[], least: number) => {
     const best = createBestChunks(options.count, least);
-    for (const segment of ordered) rankSegment(segment, { terms: wanted, options, window, best });
+    for (const segment of ordered) rankSegment(segment, { terms: wanted, options, best });
     return best;
   };
   const rare = findRare(terms);
@@ -74,7 +79,7 @@ function openTerms(segments: readonly CandidateSegment[], { weights, base, perWo
     const lists = segments.flatMap(({ lists }) => lists[place] ?? []);
     const count = lists.reduce((sum, list) => sum + list.count, 0);
     const blocks = lists.reduce((most, list) => Math.max(most, list.blocks), 0);
-    return { place, formula: { weight, base, perWord }, count, memory: createScorerMemory(blocks) };
+    return { place, formula: { weight, base, perWord }, count, memory: takeScorerMemory(place, blocks) };
   });
   return terms.filter(({ count }) => count > 0).sort((a, b) => b.formula.weight - a.formula.weight);
 }
@@ -93,7 +98,6 @@ function findRare(terms: readonly RankedTerm[]): readonly RankedTerm[] {
 interface Ranking {
   readonly terms: readonly RankedTerm[];
   readonly options: RankOptions;
-  readonly window: ScoreWindow;
   readonly best: BestChunks;
 }
 
@@ -105,7 +109,7 @@ interface BoundedScorer {
   rest: number;
 }
 
-function rankSegment(segment: CandidateSegment, { terms, options, window, best }: Ranking): void {
+function rankSegment(segment: CandidateSegment, { terms, options, best }: Ranking): void {
   const { seqs, lengths } = segment.chunks;
   const scorers: BoundedScorer[] = [];
   for (const { place, formula, memory } of terms) {
@@ -118,16 +122,12 @@ function rankSegment(segment: CandidateSegment, { terms, options, window, best }
     window.to = Math.min(window.from + windowSize, seqs.length);
     for (const each of scorers) each.bound = each.scorer.boundWindow(window.from, window.to);
     scorers.sort((a, b) => b.bound - a.bound);
-    rankWindow(segment, scorers, { window, best });
+    rankWindow(segment, scorers, best);
   }
 }
 
 /** @param scorers those with a high bound first */
-function rankWindow(
-  segment: CandidateSegment,
-  scorers: readonly BoundedScorer[],
-  { window, best }: { window: ScoreWindow; best: BestChunks },
-): void {
+function rankWindow(segment: CandidateSegment, scorers: readonly BoundedScorer[], best: BestChunks): void {
   const { threshold } = best;
   let highest = 0;
   for (const each of scorers.toReversed()) {
@@ -140,7 +140,7 @@ function rankWindow(
     scorer.addWindow(window, threshold - (highest - bound));
     essential++;
   }
-  if (essential > 0) addCandidates(segment, scorers.slice(essential), { window, best });
+  if (essential > 0) addCandidates(segment, scorers.slice(essential), best);
 }
 
 /**
@@ -150,7 +150,7 @@ function rankWindow(
 function addCandidates(
   { chunks, removed }: CandidateSegment,
   others: readonly BoundedScorer[],
-  { window, best }: { window: ScoreWindow; best: BestChunks },
+  best: BestChunks,
 ): void {
   const { from, scores, marks } = window;
   const rest = others[0]?.rest ?? 0;

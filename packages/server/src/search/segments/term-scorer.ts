@@ -46,9 +46,26 @@ export interface ScorerMemory {
 }
 
 /** Scorers of lists with at most this number of blocks may use the memory in turn. */
-export function createScorerMemory(blocks: number): ScorerMemory {
+function createScorerMemory(blocks: number): ScorerMemory {
   const postings = { chunks: new Int32Array(largestBlock), repeats: new Uint8Array(largestBlock) };
   return { postings, bounds: new Float64Array(blocks) };
+}
+
+/** Number of terms whose memory is kept for later questions. */
+const keptTerms = 32;
+const kept: ScorerMemory[] = [];
+
+/**
+ * Returns the memory of a term for the duration of a ranking. It is used again, because a thread ranks one question at a
+ * time, and its creation takes longer than the ranking of a small collection.
+ * @param term the number of the term in its question
+ */
+export function takeScorerMemory(term: number, blocks: number): ScorerMemory {
+  const known = kept[term];
+  if (known !== undefined && known.bounds.length >= blocks) return known;
+  const memory = createScorerMemory(Math.max(blocks, 2 * (known?.bounds.length ?? 0)));
+  if (term < keptTerms) kept[term] = memory;
+  return memory;
 }
 
 export interface ScoredList {

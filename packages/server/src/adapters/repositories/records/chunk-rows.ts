@@ -1,10 +1,9 @@
 import type { Locator } from '@quartermaster/contract';
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../../collections/chunks/chunk-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
-import type { ChunkTable } from '../../database/collection-tables.ts';
-import type { Database } from '../../database/database.ts';
+import type { ChunkRow, Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
 
@@ -78,7 +77,7 @@ async function insertByStatements(transaction: Transaction<Tables>, { place, chu
   return chunks.map(({ id }) => seqs.get(id) as number); // every row was returned
 }
 
-export function toChunk(row: Selectable<ChunkTable>): StoredChunk {
+export function toChunk(row: ChunkRow): StoredChunk {
   return {
     id: row.id,
     recordId: row.record_id,
