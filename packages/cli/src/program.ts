@@ -5,6 +5,7 @@ import { bundleCommands } from './bundle-commands.ts';
 import { collectionsCommands } from './collections/collections-commands.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { embeddingCommands } from './embedding-commands.ts';
 import { filesCommands } from './files/files-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { loginCommands } from './login/login-commands.ts';
@@ -52,6 +53,7 @@ export function createProgram(): Command {
   program.addCommand(quarantineCommands());
   program.addCommand(verificationCommands());
   program.addCommand(verifyCommand());
+  program.addCommand(embeddingCommands());
   program.addCommand(bundleCommands());
   program.addCommand(mcpCommand());
   program.addCommand(completionCommand(program));

@@ -45,11 +45,14 @@ function refusalOf(url: URL, policy: TargetPolicy): string | null {
   }
   const { hosts } = policy;
   if (namesOf(url).some((name) => hosts.has(name))) return null;
-  if (policy.hostsBy !== 'operator')
-    return `the host ${quoteText(url.host, longestHost)} is not one the bundle declares`;
-  const allowed = 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS';
-  return `the host ${quoteText(url.host, longestHost)} ${allowed}`;
+  return `the host ${quoteText(url.host, longestHost)} ${notAllowed[policy.hostsBy ?? 'bundle']}`;
 }
+
+const notAllowed = {
+  bundle: 'is not one the bundle declares',
+  operator: 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS',
+  command: 'is not one that this command may reach; allow it with --allow-host',
+} as const;
 
 /** Whether a URL points to a declared host, `name` or `name:port`. */
 export function isAtHost(url: URL, host: string): boolean {
