@@ -297,6 +297,11 @@ test('[mcp] one budget applies to several collections together, and cursors retu
     english.structuredContent.results.map((result: Answer) => result.text),
     ['Badgers, in English.'],
   );
+  const ofRecord = { type: 'in', field: 'record_id', value: ['unknown'] };
+  const none = await callTool(url, service.key, 'search', { ...input, filters: ofRecord });
+  assert.deepEqual(none.structuredContent.results, []);
+  const both = await callTool(url, service.key, 'search', { ...input, filters: { ...ofRecord, key: 'lang' } });
+  assert.match(both.content[0].text, /^Unknown parameter "field"/);
 });
 
 test('[mcp] fetch returns a long document in parts that together are the whole text', async () => {

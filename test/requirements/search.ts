@@ -17,6 +17,7 @@ export const searchRequirements: Requirements = {
     tests: [
       'conditions select chunks by their metadata, and keys and values are never interpreted as SQL',
       'a chunk inherits missing metadata from its record',
+      'the ids of records and of their files select chunks, whatever entries the metadata have',
     ],
   },
   'vectors.never-in-the-way': {

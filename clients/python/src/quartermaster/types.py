@@ -368,14 +368,28 @@ class PresenceCondition(TypedDict):
     """Name of a metadata entry."""
 
 
+class IdCondition(TypedDict):
+    type: Literal["eq", "ne"]
+    field: Literal["record_id", "file_id"]
+    """`record_id`: the record of the chunk. `file_id`: the file that this record names. A chunk that was created directly has neither."""
+    value: str
+
+
+class IdListCondition(TypedDict):
+    type: Literal["in", "nin"]
+    field: Literal["record_id", "file_id"]
+    """`record_id`: the record of the chunk. `file_id`: the file that this record names. A chunk that was created directly has neither."""
+    value: list[str]
+
+
 class FilterGroup(TypedDict):
     type: Literal["and", "or"]
-    filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | InnerFilterGroup]
+    filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition | InnerFilterGroup]
 
 
 class InnerFilterGroup(TypedDict):
     type: Literal["and", "or"]
-    filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition]
+    filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition]
 
 
 class _ScoredChunkRequired(TypedDict):
@@ -773,8 +787,8 @@ TextSplitter = Union["TokenSplitter", "SeparatorSplitter"]
 """How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens."""
 
 
-MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "TextCondition", "PresenceCondition", "FilterGroup"]
-"""Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry."""
+MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "TextCondition", "PresenceCondition", "IdCondition", "IdListCondition", "FilterGroup"]
+"""Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id."""
 
 
 ErrorCode = Literal[

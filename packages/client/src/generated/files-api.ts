@@ -307,8 +307,8 @@ export type ChunkQuery = {
   rerank_model_id?: string;
 };
 
-/** Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry. */
-export type MetadataFilter = EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | FilterGroup;
+/** Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id. */
+export type MetadataFilter = EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition | FilterGroup;
 
 export type EqualityCondition = {
   type: 'eq' | 'ne';
@@ -347,14 +347,28 @@ export type PresenceCondition = {
   key: string;
 };
 
+export type IdCondition = {
+  type: 'eq' | 'ne';
+  /** `record_id`: the record of the chunk. `file_id`: the file that this record names. A chunk that was created directly has neither. */
+  field: 'record_id' | 'file_id';
+  value: string;
+};
+
+export type IdListCondition = {
+  type: 'in' | 'nin';
+  /** `record_id`: the record of the chunk. `file_id`: the file that this record names. A chunk that was created directly has neither. */
+  field: 'record_id' | 'file_id';
+  value: Array<string>;
+};
+
 export type FilterGroup = {
   type: 'and' | 'or';
-  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | InnerFilterGroup>;
+  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition | InnerFilterGroup>;
 };
 
 export type InnerFilterGroup = {
   type: 'and' | 'or';
-  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition>;
+  filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition>;
 };
 
 export type ScoredChunk = {

@@ -53,6 +53,16 @@ const cases: ReadonlyArray<readonly [what: string, body: object, message: string
     'filters/filters/1/key must be a string of at least 1 character; received "".',
   ],
   [
+    'a form with the type of another form',
+    { filters: { type: 'in', field: 'record_id', value: [7] } },
+    'filters/value/0 must be a string; received a number (7).',
+  ],
+  [
+    'a name that the form does not allow',
+    { filters: { type: 'eq', field: 'chunk_id', value: 'x' } },
+    'filters/field must be one of "record_id", "file_id"; received "chunk_id".',
+  ],
+  [
     'what a form may not hold',
     { filters: { type: 'and', filters: [{ type: 'or', filters: [{ type: 'or', filters: [is(1)] }] }] } },
     `filters/filters/0/filters/0/type must be one of ${comparisons}; received "or".`,
@@ -67,6 +77,11 @@ for (const [what, body, message] of cases) {
     assert.equal(messageAbout(body), `body/${message}`);
   });
 }
+
+test('a condition with members of two forms is refused', () => {
+  const message = messageAbout({ filters: { type: 'eq', key: 'a', field: 'record_id', value: 'x' } });
+  assert.equal(message, 'Unknown parameter "field". Allowed: type, key, value.');
+});
 
 test('each wrong or missing field of a body is described once, in the order of the schema, and the message is bounded', () => {
   const field = Type.Union([Type.String({ maxLength: 2 }), Type.Null()]);

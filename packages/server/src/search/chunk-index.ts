@@ -1,4 +1,4 @@
-import type { MetadataCondition } from '@quartermaster/contract';
+import type { IdComparison, MetadataCondition } from '@quartermaster/contract';
 
 /** Compares dates in ISO 8601. An entry of another form never matches. The API has no such condition; Dify has. */
 export interface DateCondition {
@@ -7,9 +7,10 @@ export interface DateCondition {
   readonly value: string;
 }
 
-/** A metadata filter of the API, or one with conditions on dates. */
+/** A filter of the API, or one with conditions on dates. */
 export type ChunkFilter =
   | MetadataCondition
+  | IdComparison
   | DateCondition
   | { readonly type: 'and' | 'or'; readonly filters: readonly ChunkFilter[] };
 

@@ -1,3 +1,4 @@
+import type { IdComparison } from '@quartermaster/contract';
 import type { ChunkFilter } from './chunk-index.ts';
 import { markTerm } from './segments/term-kinds.ts';
 
@@ -50,23 +51,50 @@ export function allowRecords(restriction: Restriction, recordIds: readonly strin
   return { type: 'or', parts: [restriction, { type: 'terms', terms: recordIds.map(recordTerm) }] };
 }
 
+/** A record of a collection, and the file that it names. */
+export interface RecordOfFile {
+  readonly recordId: string;
+  readonly fileId: string;
+}
+
+/** The maximum number of files of a filter whose records are looked up, and of these records. */
+export const mostRecordsOfFiles = mostTerms;
+
+/** Returns the files whose records `toRestriction` needs; null when there are more than `mostRecordsOfFiles`. */
+export function listFiles(filter: ChunkFilter): readonly string[] | null {
+  const files = new Set(findFiles(filter));
+  return files.size <= mostRecordsOfFiles ? [...files] : null;
+}
+
+function findFiles(filter: ChunkFilter): string[] {
+  if ('filters' in filter) return filter.filters.flatMap(findFiles);
+  const isFound = 'field' in filter && filter.field === 'file_id' && (filter.type === 'eq' || filter.type === 'in');
+  return isFound ? [filter.value].flat() : [];
+}
+
 /**
  * Translates `eq`, `in`, and groups that contain them. The other conditions of an `and` are left out.
+ * @param ofFiles the records of the files that `listFiles` returns; null when there are more than `mostRecordsOfFiles`
  * @returns null when chunks cannot be found by terms
  */
-export function toRestriction(filter: ChunkFilter): Restriction | null {
-  const restriction = translate(filter);
+export function toRestriction(filter: ChunkFilter, ofFiles: readonly RecordOfFile[] | null): Restriction | null {
+  const records = ofFiles && Map.groupBy(ofFiles, ({ fileId }) => fileId);
+  const restriction = translate(filter, records);
   return restriction !== null && countTerms(restriction) <= mostTerms ? restriction : null;
 }
 
-function translate(filter: ChunkFilter): Restriction | null {
+/** The records by the file that they name; null when there are too many. */
+type RecordsByFile = ReadonlyMap<string, readonly RecordOfFile[]> | null;
+
+function translate(filter: ChunkFilter, records: RecordsByFile): Restriction | null {
+  if ('field' in filter) return translateIds(filter, records);
   switch (filter.type) {
     case 'and': {
-      const parts = filter.filters.map(translate).filter((part) => part !== null);
+      const parts = filter.filters.map((part) => translate(part, records)).filter((part) => part !== null);
       return parts.length === 0 ? null : { type: 'and', parts };
     }
     case 'or': {
-      const parts = filter.filters.map(translate);
+      const parts = filter.filters.map((part) => translate(part, records));
       return parts.every((part) => part !== null) ? { type: 'or', parts } : null;
     }
     case 'eq':
@@ -76,6 +104,15 @@ function translate(filter: ChunkFilter): Restriction | null {
     default:
       return null;
   }
+}
+
+function translateIds({ type, field, value }: IdComparison, records: RecordsByFile): Restriction | null {
+  if (type === 'ne' || type === 'nin') return null;
+  const ids = new Set([value].flat());
+  if (field === 'record_id') return { type: 'terms', terms: [...ids].map(recordTerm) };
+  if (records === null) return null;
+  const ofFiles = [...ids].flatMap((id) => records.get(id) ?? []);
+  return { type: 'terms', terms: ofFiles.map(({ recordId }) => recordTerm(recordId)) };
 }
 
 function countTerms(restriction: Restriction): number {

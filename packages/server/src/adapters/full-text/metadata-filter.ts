@@ -1,4 +1,4 @@
-import type { MetadataCondition, PresenceCondition, TextCondition } from '@quartermaster/contract';
+import type { IdComparison, MetadataCondition, PresenceCondition, TextCondition } from '@quartermaster/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { ChunkFilter, DateCondition } from '../../search/chunk-index.ts';
 import type { Database } from '../database/database.ts';
@@ -16,7 +16,15 @@ export function metadataFilter(dialect: Dialect, filter: ChunkFilter): RawBuilde
     const parts = filter.filters.map((part) => metadataFilter(dialect, part));
     return sql<SqlBool>`(${sql.join(parts, filter.type === 'and' ? sql` and ` : sql` or `)})`;
   }
-  return condition(dialect, filter);
+  return 'field' in filter ? idCondition(filter) : condition(dialect, filter);
+}
+
+const idColumns = { record_id: sql.ref('chunk.record_id'), file_id: sql.ref('record.file_id') } as const;
+
+/** A chunk without an id is unequal to all. */
+function idCondition({ type, field, value }: IdComparison): RawBuilder<SqlBool> {
+  const found = sql<SqlBool>`coalesce(${idColumns[field]} in (${sql.join([value].flat())}), false)`;
+  return negated.has(type) ? sql<SqlBool>`not ${found}` : found;
 }
 
 type Condition = MetadataCondition | DateCondition;
@@ -27,7 +35,7 @@ function condition(dialect: Dialect, condition: Condition): RawBuilder<SqlBool> 
   return negated.has(type) ? sql<SqlBool>`not ${found}` : found;
 }
 
-const negated: ReadonlySet<Condition['type']> = new Set(['ne', 'nin', 'not_contains', 'empty']);
+const negated: ReadonlySet<(Condition | IdComparison)['type']> = new Set(['ne', 'nin', 'not_contains', 'empty']);
 
 /** Compares the row `entry` with the condition, without its negation. */
 function matches(dialect: Dialect, condition: Condition): RawBuilder<SqlBool> {

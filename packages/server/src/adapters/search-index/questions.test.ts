@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { recordTerm } from '../../search/filter-terms.ts';
 import { buildSegment } from '../../search/segments/build-segment.ts';
 import { withSharedFlag } from './abort-flag.ts';
 import { createQuestions } from './questions.ts';
@@ -47,7 +48,7 @@ const question = {
   limit: 5,
   withChunks: false,
   condition: null,
-  restriction: null,
+  filter: null,
 };
 
 test('a question that has ended sends no further statement', () => {
@@ -87,7 +88,7 @@ test('a signal raises the flag of a running question, and leaves no listener', a
 test('a question with a filter checks the rows of the best candidates only', () => {
   const chunks = Array.from({ length: count }, (_, at) => ({
     ...{ seq: at + 1, length: 1, terms: new Map([['red', 1]]) },
-    filterTerms: at % 100 === 0 ? ['\u0001rare'] : [],
+    filterTerms: at % 100 === 0 ? [recordTerm('rare')] : [],
   }));
   const { header, pages } = buildSegment(chunks);
   let checked = 0;
@@ -108,7 +109,7 @@ test('a question with a filter checks the rows of the best candidates only', () 
     run: () => assert.fail('a question writes nothing'),
   });
   const condition = { sql: '1', parameters: [] };
-  const found = ask({ ...question, condition, restriction: { type: 'terms', terms: ['\u0001rare'] } });
+  const found = ask({ ...question, condition, filter: { type: 'eq', field: 'record_id', value: 'rare' } });
   const expected = [1, 101, 201, 301, 401];
   assert.deepEqual(found.kind === 'ranked' && found.chunks.map(({ seq }) => seq), expected);
   assert.equal(checked, 15);

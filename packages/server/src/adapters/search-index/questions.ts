@@ -1,5 +1,5 @@
-import type { RankedChunk } from '../../search/chunk-index.ts';
-import { allowRecords, mostAllowedRecords, type Restriction } from '../../search/filter-terms.ts';
+import type { ChunkFilter, RankedChunk } from '../../search/chunk-index.ts';
+import type { Restriction } from '../../search/filter-terms.ts';
 import type { Statistics } from '../../search/search-index.ts';
 import {
   type CollectionIndex,
@@ -10,6 +10,7 @@ import { rankSegments } from '../../search/segments/rank-segments.ts';
 import { toMatch, weighAll } from '../full-text/bm25.ts';
 import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
+import { restrictQuestion } from './restrict-question.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
 
@@ -24,8 +25,8 @@ export interface SegmentQuestion {
   readonly withChunks: boolean;
   /** An SQL condition on the rows `chunk` and `record`, or null. */
   readonly condition: { readonly sql: string; readonly parameters: readonly ThreadValue[] } | null;
-  /** The chunks that may meet the condition; null when all may. */
-  readonly restriction: Restriction | null;
+  /** The filter that the condition expresses, or null. */
+  readonly filter: ChunkFilter | null;
   /** Shared memory in which the caller writes 1 when the question has ended. */
   readonly ended?: Int32Array;
 }
@@ -72,7 +73,7 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
       if (words.length === 0) return { kind: 'ranked', chunks: [] };
       if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
-      const restriction = question.restriction && allowChanged(statements, collectionId, question.restriction);
+      const restriction = question.filter && restrictQuestion(statements, collectionId, question.filter);
       const rank = createRanking(open(collectionId), { words, restriction, checkpoint });
       const rows: ThreadValue[][] = [];
       const chunks = findVisibleMatches(rank, { statements, checkpoint, ...question, restriction, rows });
@@ -156,23 +157,12 @@ function hasOldIndex(statements: ThreadStatements, collectionId: string): boolea
   return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
 }
 
-interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'withChunks' | 'condition' | 'restriction'> {
+interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'withChunks' | 'condition'> {
   readonly statements: ThreadStatements;
   readonly checkpoint: () => void;
+  readonly restriction: Restriction | null;
   /** Receives the values of the columns of each match. */
   readonly rows: ThreadValue[][];
-}
-
-/** The entries of records that have changed since may differ from the terms of their chunks. */
-function allowChanged(statements: ThreadStatements, collectionId: string, restriction: Restriction) {
-  const rows = statements.all<{ id: string }>(
-    'select id from record where collection_id = ? and metadata_changed > 0 limit ?',
-    ...[collectionId, mostAllowedRecords + 1],
-  );
-  return allowRecords(
-    restriction,
-    rows.map(({ id }) => id),
-  );
 }
 
 /** Returns the first `limit` visible chunks of a ranking that meet the condition. */

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
 import { CollectionMissing } from '../../search/chunk-index.ts';
-import { toRestriction } from '../../search/filter-terms.ts';
 import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { normaliseWords } from '../full-text/bm25.ts';
@@ -53,7 +52,6 @@ export function createSqliteSearchIndex({
       const words = [...new Set(normaliseWords(question.words))];
       if (words.length === 0 && projectId === null) return [];
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
-      const restriction = filter === undefined ? null : toRestriction(filter);
       const asking = (ended?: Int32Array) =>
         ask(db, {
           ...{
@@ -62,7 +60,7 @@ export function createSqliteSearchIndex({
             words,
             limit,
             withChunks,
-            restriction,
+            filter: filter ?? null,
             ...(ended === undefined ? {} : { ended }),
           },
           // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.

@@ -17,7 +17,7 @@ export function toFilter(condition: DifyRetrieval['metadata_condition']): ChunkF
   return { type: condition?.logical_operator ?? 'and', filters };
 }
 
-type Comparison<Condition = Exclude<ChunkFilter, { filters: unknown }>> = Condition extends unknown
+type Comparison<Condition = Exclude<ChunkFilter, { filters: unknown } | { field: unknown }>> = Condition extends unknown
   ? Omit<Condition, 'key'>
   : never;
 

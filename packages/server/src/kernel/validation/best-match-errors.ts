@@ -105,8 +105,7 @@ function bestOf(branches: Branches, { union, root }: Union): readonly ErrorObjec
   const forms = formsOf(union).map((form) => resolve(form, root));
   const tag = isJsonObject(union.data) ? findTag(forms) : undefined;
   if (tag !== undefined) {
-    const value = Reflect.get(Object(union.data), tag);
-    const selected = forms.findIndex((form) => valuesOf(form, tag).includes(value));
+    const selected = selectForm(forms, { tag, data: Object(union.data) });
     const errors = branches.get(String(selected));
     if (errors !== undefined) return errors;
     if (selected === -1) return [tagError(union, tag, forms)];
@@ -118,12 +117,30 @@ function bestOf(branches: Branches, { union, root }: Union): readonly ErrorObjec
   return [mergeTypes(branches, union)];
 }
 
+/**
+ * Returns the place of the form with the value of the tag; -1 when there is none. Of several, the one that declares the
+ * most members of the data was meant.
+ */
+function selectForm(forms: readonly unknown[], { tag, data }: { tag: string; data: object }): number {
+  const names = Object.keys(data);
+  let selected = -1;
+  let most = -1;
+  for (const [place, form] of forms.entries()) {
+    if (!valuesOf(form, tag).includes(Reflect.get(data, tag))) continue;
+    const declared = Object(Reflect.get(Object(form), 'properties'));
+    const count = names.filter((name) => Object.hasOwn(declared, name)).length;
+    if (count > most) [selected, most] = [place, count];
+  }
+  return selected;
+}
+
 /** The tag is missing, or its value matches no branch. */
 function tagError(union: ErrorObject, tag: string, forms: readonly unknown[]): ErrorObject {
   const data: unknown = Reflect.get(Object(union.data), tag);
   if (data === undefined) return { ...union, keyword: 'required', params: { missingProperty: tag } };
+  const values = new Set(forms.flatMap((form) => valuesOf(form, tag)));
   const instancePath = `${union.instancePath}/${tag.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  return { ...union, keyword: 'enum', instancePath, data, schema: forms.flatMap((form) => valuesOf(form, tag)) };
+  return { ...union, keyword: 'enum', instancePath, data, schema: [...values] };
 }
 
 /** Merges branches that all require constants: the error lists the allowed values. */

@@ -23,7 +23,8 @@ const filters = {
   type: 'object',
   description:
     'Only passages whose metadata meet it: {"type":"eq","key":"lang","value":"en"}, with the types eq, ne, gt, gte, lt, lte, ' +
-    'in, nin, contains, starts_with, ends_with, empty, not_empty, or {"type":"and","filters":[…]}, or "or".',
+    'in, nin, contains, starts_with, ends_with, empty, not_empty, or {"type":"and","filters":[…]}, or "or". ' +
+    'Documents by id: {"type":"in","field":"record_id","value":[…]}; the field may be file_id.',
 };
 
 const search: Tool = {

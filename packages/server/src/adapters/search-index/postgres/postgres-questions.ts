@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
-import { type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
-import { allowRecords, type Restriction, toRestriction } from '../../../search/filter-terms.ts';
+import { type ChunkFilter, type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
+import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/filter-terms.ts';
 import type { Statistics } from '../../../search/search-index.ts';
 import { DamagedSegment } from '../../../search/segments/segment-format.ts';
 import type { ChunkRow } from '../../database/database.ts';
@@ -40,8 +40,7 @@ const mostFetching = 4;
 
 interface AskedCollection extends Pick<ChunkSearch, 'collectionId' | 'projectId'> {
   readonly ended?: Int32Array | null;
-  /** The chunks to rank; null for all. */
-  readonly restriction?: Restriction | null;
+  readonly filter?: ChunkFilter | undefined;
 }
 
 /** Asks the thread with what was fetched so far. */
@@ -54,18 +53,20 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   /** Lists the segments and works on them, again while one of them is gone. */
   async function withSegments<Result>(
     db: Kysely<Tables>,
-    { ended = null, restriction = null, ...collection }: AskedCollection,
+    { ended = null, filter, ...collection }: AskedCollection,
     work: (listed: ListedQuestion, restriction: Restriction | null) => Promise<Result>,
   ): Promise<Result | null> {
+    const files = filter === undefined ? null : listFiles(filter);
     for (let attempt = 1; ; attempt++) {
       const listed = { question: ++questions, isPrivate: db.isTransaction, epoch: epoch(), ended, fetched: null };
-      const withChangedRecords = restriction !== null;
-      const { exists, isOld, segments, changedRecords } = await listCollection(db, {
+      const filesOfFilter = filter === undefined ? null : (files ?? []);
+      const { exists, isOld, segments, changedRecords, ofFiles } = await listCollection(db, {
         ...collection,
-        withChangedRecords,
+        filesOfFilter,
       });
       if (!exists) throw new CollectionMissing();
       if (isOld) return null;
+      const restriction = filter === undefined ? null : toRestriction(filter, files && ofFiles);
       try {
         return await work({ ...listed, segments }, restriction && allowRecords(restriction, changedRecords));
       } catch (error) {
@@ -100,29 +101,25 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   return {
     ask(db, { collectionId, projectId, limit, withChunks, filter, signal }, words) {
       const askWith = (ended: Int32Array | null) =>
-        withSegments(
-          db,
-          { collectionId, projectId, ended, restriction: filter ? toRestriction(filter) : null },
-          async (listed, restriction) => {
-            signal?.throwIfAborted();
-            if (listed.segments.length === 0 || words.length === 0) return [];
-            const isRestricted = restriction !== null;
-            const visible = {
-              limit,
-              filter,
-              dialect: 'postgres',
-              least: 2 * limit + 5,
-              isRestricted,
-              withChunks,
-            } as const;
-            return takeVisible(db, visible, (count) =>
-              answer(db, listed, (question) => {
-                signal?.throwIfAborted();
-                return thread.call('rank', { ...question, words, restriction, count });
-              }),
-            );
-          },
-        );
+        withSegments(db, { collectionId, projectId, ended, filter }, async (listed, restriction) => {
+          signal?.throwIfAborted();
+          if (listed.segments.length === 0 || words.length === 0) return [];
+          const isRestricted = restriction !== null;
+          const visible = {
+            limit,
+            filter,
+            dialect: 'postgres',
+            least: 2 * limit + 5,
+            isRestricted,
+            withChunks,
+          } as const;
+          return takeVisible(db, visible, (count) =>
+            answer(db, listed, (question) => {
+              signal?.throwIfAborted();
+              return thread.call('rank', { ...question, words, restriction, count });
+            }),
+          );
+        });
       return signal === undefined ? askWith(null) : withSharedFlag(signal, askWith);
     },
     count: (db, collectionId) =>

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
-import { mostAllowedRecords } from '../../../search/filter-terms.ts';
+import { mostAllowedRecords, mostRecordsOfFiles, type RecordOfFile } from '../../../search/filter-terms.ts';
 import type { Tables } from '../../database/tables.ts';
 import { pagesPerSegment } from '../segment-pages.ts';
 import type { FetchedEntry, FetchedPages, PackedSegment, ReadRequest } from './postgres-index-protocol.ts';
@@ -14,40 +14,57 @@ export interface ListedCollection {
   readonly isOld: boolean;
   /** The ids of the live segments in their order. */
   readonly segments: readonly number[];
-  /** Records with changed metadata, at most one more than `mostAllowedRecords`. Empty when not wanted. */
+  /** Records with changed metadata, at most one more than `mostAllowedRecords`. Empty without a filter. */
   readonly changedRecords: readonly string[];
+  /** The records of the files; null when there are more than `mostRecordsOfFiles`. Empty without a filter. */
+  readonly ofFiles: readonly RecordOfFile[] | null;
 }
 
 interface ListedOptions {
   readonly collectionId: string;
   readonly projectId?: string | undefined;
-  readonly withChangedRecords?: boolean;
+  /** The files of a filter, or null when there is no filter. */
+  readonly filesOfFilter?: readonly string[] | null;
 }
 
 export async function listCollection(
   db: Kysely<Tables>,
-  { collectionId, projectId, withChangedRecords = false }: ListedOptions,
+  { collectionId, projectId, filesOfFilter = null }: ListedOptions,
 ): Promise<ListedCollection> {
   const exists =
     projectId === undefined
       ? sql`true`
       : sql`exists (select from collection
           where id = ${collectionId} and project_id = ${projectId} and status = 'ready')`;
-  const changed = withChangedRecords
-    ? sql`, (select json_agg(id) from (select id from record
-        where collection_id = ${collectionId} and metadata_changed > 0 limit ${mostAllowedRecords + 1}) as found) as changed`
-    : sql``;
-  const { rows } = await sql<{ exists: boolean; is_old: boolean; ids: number[] | null; changed?: string[] | null }>`
+  const ofFilter = filesOfFilter === null ? sql`` : selectForFilter(collectionId, filesOfFilter);
+  const { rows } = await sql<ListedRow>`
     select ${exists} as exists, exists (select from full_text where collection_id = ${collectionId}) as is_old,
       (select json_agg(id order by position) from index_segment
-        where collection_id = ${collectionId} and state = 'live') as ids${changed}`.execute(db);
+        where collection_id = ${collectionId} and state = 'live') as ids${ofFilter}`.execute(db);
   const [row] = rows;
   return {
     exists: row?.exists === true,
     isOld: row?.is_old === true,
     segments: row?.ids ?? [],
     changedRecords: row?.changed ?? [],
+    ofFiles: (row?.of_files?.length ?? 0) > mostRecordsOfFiles ? null : (row?.of_files ?? []),
   };
+}
+
+interface ListedRow {
+  readonly exists: boolean;
+  readonly is_old: boolean;
+  readonly ids: readonly number[] | null;
+  readonly changed?: readonly string[] | null;
+  readonly of_files?: readonly RecordOfFile[] | null;
+}
+
+function selectForFilter(collectionId: string, files: readonly string[]) {
+  const changed = sql`, (select json_agg(id) from (select id from record
+      where collection_id = ${collectionId} and metadata_changed > 0 limit ${mostAllowedRecords + 1}) as found) as changed`;
+  if (files.length === 0) return changed;
+  return sql`${changed}, (select json_agg(found) from (select id as "recordId", file_id as "fileId" from record
+      where collection_id = ${collectionId} and file_id in (${sql.join(files)}) limit ${mostRecordsOfFiles + 1}) as found) as of_files`;
 }
 
 /** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */

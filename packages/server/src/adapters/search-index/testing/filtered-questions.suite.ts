@@ -15,6 +15,7 @@ import { createSegmentHarness, type MergeParts, vocabulary } from './segment-har
 
 const newId = createNewId();
 const projectId = emptyChunk.project_id;
+const files = ['file1', 'file2', 'file3'];
 const keys = ['a', 'b', 'lang', '__proto__', 'ключ'];
 /** Values that look alike, or that the two databases and JavaScript read differently. */
 const alike = [
@@ -82,8 +83,8 @@ async function createFilteredCollection(database: Database, seed: number) {
     return { ...rest, id: newId('chunk'), content, metadata, words: countTerms(content) };
   };
   async function add(): Promise<void> {
-    const recordId =
-      random() < 0.3 ? null : await insertRecord(database, id, { metadata: JSON.stringify(entries(texts)) });
+    const columns = { metadata: JSON.stringify(entries(texts)), file_id: random() < 0.5 ? pick(files) : null };
+    const recordId = random() < 0.3 ? null : await insertRecord(database, id, columns);
     if (recordId !== null) recordIds.push(recordId);
     const added = Array.from({ length: 1 + below(30) }, newChunk);
     const place = { projectId, collectionId: id, recordId, generation: 1 };
@@ -119,7 +120,14 @@ async function createFilteredCollection(database: Database, seed: number) {
     await (random() < 0.3 && recordIds.length > 0 ? changeRecord() : changeChunk());
   }
 
+  const idCondition = (): ChunkFilter => {
+    const field = pick(['record_id', 'file_id'] as const);
+    const anyId = () => pick(['unknown', ...(field === 'record_id' ? recordIds : files)]);
+    if (random() < 0.5) return { type: pick(['eq', 'ne'] as const), field, value: anyId() };
+    return { type: pick(['in', 'nin'] as const), field, value: Array.from({ length: 1 + below(4) }, anyId) };
+  };
   const condition = (): ChunkFilter => {
+    if (random() < 0.2) return idCondition();
     const key = pick(keys);
     const comparable = () => pick(filterable.filter((value) => typeof value !== 'string' || !value.includes('\0')));
     const type = pick(['eq', 'eq', 'in', 'in', 'ne', 'nin', 'gt', 'contains', 'not_empty', 'empty'] as const);

@@ -200,6 +200,38 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.equal((await find({ type: 'gte', key: 'year', value: 2024 })).length, 3);
   });
 
+  test('the ids of records and of their files select chunks, whatever entries the metadata have', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const ids = new Map<string, string>();
+    for (const [content, fileId] of [['one', 'file1'], ['two', 'file2'], ['three', 'file1'], ['four']] as const) {
+      const file = fileId === undefined ? {} : { type: 'file' as const, fileId };
+      const record = await addRecord(repositories, collection, { metadata: { record_id: 'file2' }, ...file });
+      ids.set(content, record.id);
+      const job = await claim(repositories);
+      await repositories.jobs.addChunks(job, [newChunk(content, { metadata: { file_id: 'file2' }, words: 'same' })]);
+      await repositories.jobs.publish(job, { status: 'ready', numChunks: 1, report: {}, now: start });
+    }
+    const direct = newChunk('five', { metadata: { record_id: 'file2' }, words: 'same' });
+    await repositories.chunks.add(collection.projectId, collection.id, direct);
+    const idOf = (content: string) => ids.get(content) ?? '';
+    const expected: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
+      [{ type: 'eq', field: 'record_id', value: idOf('one') }, ['one']],
+      [{ type: 'in', field: 'record_id', value: [idOf('one'), idOf('four'), 'x'] }, ['one', 'four']],
+      [{ type: 'eq', field: 'record_id', value: 'file2' }, []],
+      [{ type: 'ne', field: 'record_id', value: idOf('one') }, ['two', 'three', 'four', 'five']],
+      [{ type: 'nin', field: 'record_id', value: [idOf('one'), idOf('two')] }, ['three', 'four', 'five']],
+      [{ type: 'eq', field: 'file_id', value: 'file1' }, ['one', 'three']],
+      [{ type: 'in', field: 'file_id', value: ['file1', 'file2'] }, ['one', 'two', 'three']],
+      [{ type: 'eq', field: 'file_id', value: "' or 1 --" }, []],
+      [{ type: 'ne', field: 'file_id', value: 'file1' }, ['two', 'four', 'five']],
+      [{ type: 'nin', field: 'file_id', value: ['file1', 'file2'] }, ['four', 'five']],
+    ];
+    for (const [filter, contents] of expected) {
+      assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), contents, JSON.stringify(filter));
+    }
+  });
+
   test('a few matching chunks are found among many that do not match', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
