@@ -18,12 +18,12 @@ type Vectors = readonly (readonly number[])[];
 interface Double {
   /** The documents that the schema, the limits and the answers come from. */
   readonly sources: readonly string[];
-  /** The path of the base URL that an operator sets, then the path of the request. */
+  /** The path of the base URL that an operator sets, then the path of the request with `{model}`. */
   readonly base: string;
   readonly path: string;
   /** The header that must carry the key, and what stands before the key. */
   readonly header: readonly [name: string, prefix: string];
-  readonly schema: TSchema;
+  readonly schema: (model: string) => TSchema;
   readonly maxTexts: number;
   readonly textsOf: (body: Body) => readonly string[];
   /** What the request says about the use of its texts; null where the API has no such member. */
@@ -58,13 +58,13 @@ const asOpenAi = {
   refuse: (message: string) => [400, openAiError(message)] as const,
   unauthorised: [401, openAiError('Incorrect API key provided')] as const,
 };
-const openAiMembers = {
-  model: text,
+const openAiMembers = (model: string) => ({
+  model: Type.Literal(model),
   input: texts(2048),
   encoding_format: Type.Optional(Type.Enum(['float', 'base64'])),
   dimensions: Type.Optional(positive),
   user: Type.Optional(Type.String()),
-};
+});
 
 export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> = {
   openai: {
@@ -72,7 +72,7 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     sources: ['openai/openai-openapi openapi.json: CreateEmbeddingRequest, CreateEmbeddingResponse, Embedding'],
     base: '/v1',
     path: '/v1/embeddings',
-    schema: Type.Object(openAiMembers, strict),
+    schema: (model) => Type.Object(openAiMembers(model), strict),
     maxTexts: 2048,
   },
   azure: {
@@ -83,7 +83,7 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     base: '/openai/v1',
     path: '/openai/v1/embeddings',
     header: ['api-key', ''],
-    schema: Type.Object(openAiMembers, strict),
+    schema: (model) => Type.Object(openAiMembers(model), strict),
     maxTexts: 2048,
     unauthorised: [401, { error: { code: '401', message: 'Access denied due to invalid subscription key' } }],
   },
@@ -92,17 +92,18 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     base: '',
     path: '/api/embed',
     header: bearer,
-    schema: Type.Object(
-      {
-        model: text,
-        input: texts(1_000_000),
-        truncate: Type.Optional(Type.Boolean()),
-        dimensions: Type.Optional(positive),
-        keep_alive: Type.Optional(Type.String()),
-        options: Type.Optional(Type.Object({})),
-      },
-      strict,
-    ),
+    schema: (model) =>
+      Type.Object(
+        {
+          model: Type.Literal(model),
+          input: texts(1_000_000),
+          truncate: Type.Optional(Type.Boolean()),
+          dimensions: Type.Optional(positive),
+          keep_alive: Type.Optional(Type.String()),
+          options: Type.Optional(Type.Object({})),
+        },
+        strict,
+      ),
     maxTexts: 1_000_000,
     textsOf: (body) => body.input,
     useOf: () => null,
@@ -122,17 +123,18 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     base: '',
     path: '/embed',
     header: bearer,
-    schema: Type.Object(
-      {
-        inputs: Type.Array(text, { minItems: 1 }),
-        dimensions: Type.Optional(positive),
-        normalize: Type.Optional(Type.Boolean()),
-        prompt_name: Type.Optional(Type.String()),
-        truncate: Type.Optional(Type.Boolean()),
-        truncation_direction: Type.Optional(Type.Enum(['Left', 'Right'])),
-      },
-      strict,
-    ),
+    schema: () =>
+      Type.Object(
+        {
+          inputs: Type.Array(text, { minItems: 1 }),
+          dimensions: Type.Optional(positive),
+          normalize: Type.Optional(Type.Boolean()),
+          prompt_name: Type.Optional(Type.String()),
+          truncate: Type.Optional(Type.Boolean()),
+          truncation_direction: Type.Optional(Type.Enum(['Left', 'Right'])),
+        },
+        strict,
+      ),
     maxTexts: 32,
     textsOf: (body) => body.inputs,
     useOf: () => null,
@@ -146,21 +148,22 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     sources: ['vllm-project/vllm vllm/entrypoints/pooling/base/protocol.py, embed/openai_protocol.py'],
     base: '/v1',
     path: '/v1/embeddings',
-    schema: Type.Object(
-      {
-        ...openAiMembers,
-        input: Type.Array(text, { minItems: 1 }),
-        truncate_prompt_tokens: Type.Optional(Type.Integer({ minimum: -1 })),
-        truncation_side: Type.Optional(Type.Enum(['left', 'right'])),
-        add_special_tokens: Type.Optional(Type.Boolean()),
-        priority: Type.Optional(Type.Integer()),
-        request_id: Type.Optional(Type.String()),
-        use_activation: Type.Optional(Type.Boolean()),
-        embed_dtype: Type.Optional(Type.String()),
-        endianness: Type.Optional(Type.String()),
-      },
-      strict,
-    ),
+    schema: (model) =>
+      Type.Object(
+        {
+          ...openAiMembers(model),
+          input: Type.Array(text, { minItems: 1 }),
+          truncate_prompt_tokens: Type.Optional(Type.Integer({ minimum: -1 })),
+          truncation_side: Type.Optional(Type.Enum(['left', 'right'])),
+          add_special_tokens: Type.Optional(Type.Boolean()),
+          priority: Type.Optional(Type.Integer()),
+          request_id: Type.Optional(Type.String()),
+          use_activation: Type.Optional(Type.Boolean()),
+          embed_dtype: Type.Optional(Type.String()),
+          endianness: Type.Optional(Type.String()),
+        },
+        strict,
+      ),
     maxTexts: 1_000_000,
   },
   cohere: {
@@ -168,21 +171,22 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     base: '/v2',
     path: '/v2/embed',
     header: bearer,
-    schema: Type.Object(
-      {
-        model: text,
-        texts: texts(96),
-        input_type: Type.Enum(['search_document', 'search_query', 'classification', 'clustering', 'image']),
-        max_tokens: Type.Optional(positive),
-        output_dimension: Type.Optional(Type.Enum([256, 512, 1024, 1536])),
-        embedding_types: Type.Optional(
-          Type.Array(Type.Enum(['float', 'int8', 'uint8', 'binary', 'ubinary', 'base64'])),
-        ),
-        truncate: Type.Optional(Type.Enum(['NONE', 'START', 'END'])),
-        priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
-      },
-      strict,
-    ),
+    schema: (model) =>
+      Type.Object(
+        {
+          model: Type.Literal(model),
+          texts: texts(96),
+          input_type: Type.Enum(['search_document', 'search_query', 'classification', 'clustering', 'image']),
+          max_tokens: Type.Optional(positive),
+          output_dimension: Type.Optional(Type.Enum([256, 512, 1024, 1536])),
+          embedding_types: Type.Optional(
+            Type.Array(Type.Enum(['float', 'int8', 'uint8', 'binary', 'ubinary', 'base64'])),
+          ),
+          truncate: Type.Optional(Type.Enum(['NONE', 'START', 'END'])),
+          priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
+        },
+        strict,
+      ),
     maxTexts: 96,
     textsOf: (body) => body.texts,
     useOf: (body) => body.input_type,
@@ -203,18 +207,19 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     ],
     base: '/v1',
     path: '/v1/embeddings',
-    schema: Type.Object(
-      {
-        model: text,
-        input: texts(1000),
-        input_type: Type.Optional(Type.Union([Type.Null(), Type.Enum(['query', 'document'])])),
-        truncation: Type.Optional(Type.Boolean()),
-        output_dimension: Type.Optional(Type.Union([Type.Null(), Type.Enum([256, 512, 1024, 2048])])),
-        output_dtype: Type.Optional(Type.Enum(['float', 'int8', 'uint8', 'binary', 'ubinary'])),
-        encoding_format: Type.Optional(Type.Union([Type.Null(), Type.Literal('base64')])),
-      },
-      strict,
-    ),
+    schema: (model) =>
+      Type.Object(
+        {
+          model: Type.Literal(model),
+          input: texts(1000),
+          input_type: Type.Optional(Type.Union([Type.Null(), Type.Enum(['query', 'document'])])),
+          truncation: Type.Optional(Type.Boolean()),
+          output_dimension: Type.Optional(Type.Union([Type.Null(), Type.Enum([256, 512, 1024, 2048])])),
+          output_dtype: Type.Optional(Type.Enum(['float', 'int8', 'uint8', 'binary', 'ubinary'])),
+          encoding_format: Type.Optional(Type.Union([Type.Null(), Type.Literal('base64')])),
+        },
+        strict,
+      ),
     maxTexts: 1000,
     useOf: (body) => body.input_type,
     dimensionsOf: (body) => body.output_dimension,
@@ -228,32 +233,33 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
       'github.com/continuedev/continue issue 10290: status 400 for a bad key',
     ],
     base: '/v1beta',
-    path: '/v1beta/models/m:batchEmbedContents',
+    path: '/v1beta/models/{model}:batchEmbedContents',
     header: ['x-goog-api-key', ''],
-    schema: Type.Object(
-      {
-        requests: Type.Array(
-          Type.Object(
-            {
-              model: Type.Literal('models/m'),
-              content: Type.Object(
-                {
-                  parts: Type.Array(Type.Object({ text }, strict), { minItems: 1 }),
-                  role: Type.Optional(Type.String()),
-                },
-                strict,
-              ),
-              taskType: Type.Optional(Type.Enum(['RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT', 'SEMANTIC_SIMILARITY'])),
-              title: Type.Optional(Type.String()),
-              outputDimensionality: Type.Optional(positive),
-            },
-            strict,
+    schema: (model) =>
+      Type.Object(
+        {
+          requests: Type.Array(
+            Type.Object(
+              {
+                model: Type.Literal(`models/${model}`),
+                content: Type.Object(
+                  {
+                    parts: Type.Array(Type.Object({ text }, strict), { minItems: 1 }),
+                    role: Type.Optional(Type.String()),
+                  },
+                  strict,
+                ),
+                taskType: Type.Optional(Type.Enum(['RETRIEVAL_QUERY', 'RETRIEVAL_DOCUMENT', 'SEMANTIC_SIMILARITY'])),
+                title: Type.Optional(Type.String()),
+                outputDimensionality: Type.Optional(positive),
+              },
+              strict,
+            ),
+            { minItems: 1 },
           ),
-          { minItems: 1 },
-        ),
-      },
-      strict,
-    ),
+        },
+        strict,
+      ),
     maxTexts: 100,
     textsOf: (body) => geminiRequests(body).map(({ content }) => content.parts.map((part) => part.text).join(' ')),
     useOf: (body) => geminiRequests(body)[0]?.taskType ?? null,
@@ -270,21 +276,22 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     sources: ['jina-ai/meta-prompt v14.txt: POST /v1/embeddings', 'api.jina.ai/openapi.json: error codes'],
     base: '/v1',
     path: '/v1/embeddings',
-    schema: Type.Object(
-      {
-        model: text,
-        input: Type.Array(text, { minItems: 1 }),
-        embedding_type: Type.Optional(Type.Enum(['float', 'base64', 'binary', 'ubinary'])),
-        task: Type.Optional(
-          Type.Enum(['retrieval.query', 'retrieval.passage', 'text-matching', 'classification', 'clustering']),
-        ),
-        dimensions: Type.Optional(positive),
-        normalized: Type.Optional(Type.Boolean()),
-        late_chunking: Type.Optional(Type.Boolean()),
-        truncate: Type.Optional(Type.Boolean()),
-      },
-      strict,
-    ),
+    schema: (model) =>
+      Type.Object(
+        {
+          model: Type.Literal(model),
+          input: Type.Array(text, { minItems: 1 }),
+          embedding_type: Type.Optional(Type.Enum(['float', 'base64', 'binary', 'ubinary'])),
+          task: Type.Optional(
+            Type.Enum(['retrieval.query', 'retrieval.passage', 'text-matching', 'classification', 'clustering']),
+          ),
+          dimensions: Type.Optional(positive),
+          normalized: Type.Optional(Type.Boolean()),
+          late_chunking: Type.Optional(Type.Boolean()),
+          truncate: Type.Optional(Type.Boolean()),
+        },
+        strict,
+      ),
     maxTexts: 1_000_000,
     useOf: (body) => body.task,
     refuse: (detail) => [400, { detail }],
@@ -299,17 +306,18 @@ export const embeddingDoubles: Readonly<Record<EmbeddingProviderName, Double>> =
     ],
     base: '/v1',
     path: '/v1/embeddings',
-    schema: Type.Object(
-      {
-        model: text,
-        input: Type.Array(text, { minItems: 1 }),
-        metadata: Type.Optional(Type.Object({})),
-        output_dimension: Type.Optional(positive),
-        output_dtype: Type.Optional(Type.Enum(['float', 'int8', 'uint8', 'binary', 'ubinary'])),
-        encoding_format: Type.Optional(Type.Enum(['float', 'base64'])),
-      },
-      strict,
-    ),
+    schema: (model) =>
+      Type.Object(
+        {
+          model: Type.Literal(model),
+          input: Type.Array(text, { minItems: 1 }),
+          metadata: Type.Optional(Type.Object({})),
+          output_dimension: Type.Optional(positive),
+          output_dtype: Type.Optional(Type.Enum(['float', 'int8', 'uint8', 'binary', 'ubinary'])),
+          encoding_format: Type.Optional(Type.Enum(['float', 'base64'])),
+        },
+        strict,
+      ),
     maxTexts: 256,
     dimensionsOf: (body) => body.output_dimension,
     refuse: (message) => [400, { object: 'error', message, type: 'invalid_request_error', param: null, code: null }],
@@ -337,7 +345,10 @@ export interface RunningDouble {
 }
 
 export interface DoubleOptions {
-  readonly key: string;
+  /** Null: the double accepts requests without a key only. */
+  readonly key: string | null;
+  /** The only model that the double accepts. Default: `m`. */
+  readonly model?: string;
   readonly embed: (text: string, dimensions: number) => readonly number[];
   /** Refuses requests with more tokens. Default: no limit. */
   readonly maxTokens?: number;
@@ -353,9 +364,11 @@ export const doubleDimensions = 3;
 export async function startEmbeddingDouble(
   t: Ending,
   name: EmbeddingProviderName,
-  { key, embed, maxTokens = Number.POSITIVE_INFINITY, countTokens = quarter }: DoubleOptions,
+  { key, embed, model = 'm', maxTokens = Number.POSITIVE_INFINITY, countTokens = quarter }: DoubleOptions,
 ): Promise<RunningDouble> {
   const double = embeddingDoubles[name];
+  const schema = double.schema(model);
+  const path = double.path.replace('{model}', model);
   const requests: Array<{ texts: readonly string[]; use: string | null }> = [];
   const refused: string[] = [];
 
@@ -364,11 +377,11 @@ export async function startEmbeddingDouble(
       refused.push(message);
       return double.refuse(message);
     };
-    if (method !== 'POST' || url !== double.path) return [404, { error: 'Not Found' }];
-    if (header !== double.header[1] + key) return double.unauthorised;
+    if (method !== 'POST' || url !== path) return [404, { error: 'Not Found' }];
+    if (header !== (key === null ? undefined : double.header[1] + key)) return double.unauthorised;
     const body: unknown = JSON.parse(content);
-    if (!Value.Check(double.schema, body)) {
-      const [first] = Value.Errors(double.schema, body);
+    if (!Value.Check(schema, body)) {
+      const [first] = Value.Errors(schema, body);
       return refuse(`${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`.trim());
     }
     const checked = body as Body; // the schema describes it
