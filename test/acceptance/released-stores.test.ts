@@ -38,11 +38,26 @@ function withVectorsOff(found: unknown): unknown {
   return JSON.parse(JSON.stringify(found), (name, value) => (name === 'vectors' ? 'off' : value));
 }
 
-/** Returns how many collections in SQLite have an index of an earlier version. */
-function countOldIndexes(folder: string): number {
-  using store = new DatabaseSync(join(folder, 'quartermaster.db'), { readOnly: true, timeout: 5000 });
-  const found = store.prepare('select (select count(*) from full_text) + (select count(*) from full_text_place) as n');
-  return Number(found.get()?.n);
+/** Returns how many collections have an index of an earlier version, or rows of it. */
+async function countOldIndexes(folder: string, databaseUrl: string | undefined): Promise<number> {
+  if (databaseUrl === undefined) {
+    using store = new DatabaseSync(join(folder, 'quartermaster.db'), { readOnly: true, timeout: 5000 });
+    const found = store.prepare(
+      'select (select count(*) from full_text) + (select count(*) from full_text_place) as n',
+    );
+    return Number(found.get()?.n);
+  }
+  const tables = ['full_text', 'posting', 'indexed_chunk', 'index_rebuild'];
+  const ids = tables.map((table) => `select collection_id from ${table}`).join(' union ');
+  return countRows(databaseUrl, `select count(*) as count from (${ids}) as old`);
+}
+
+async function countRows(databaseUrl: string, query: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ count: string }>(query);
+  await client.end();
+  return Number(rows[0]?.count);
 }
 
 const countAll = 'select count(*) as count from chunk_vector';
@@ -52,11 +67,7 @@ async function countVectors(folder: string, databaseUrl: string | undefined): Pr
     using store = new DatabaseSync(join(folder, 'quartermaster.db'));
     return Number(store.prepare(countAll).get()?.count);
   }
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const { rows } = await client.query<{ count: string }>(countAll);
-  await client.end();
-  return Number(rows[0]?.count);
+  return countRows(databaseUrl, countAll);
 }
 
 for (const database of ['sqlite', 'postgres'] as const) {
@@ -73,7 +84,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
     // The first start upgrades the store, the second finds it upgraded, and the third has new search indexes.
     for (const start of ['first', 'second', 'third']) {
       const service = await startService(t, { folder, settings, key: store.keys.first });
-      if (start === 'third' && database === 'sqlite') await until(() => countOldIndexes(folder) === 0);
+      if (start === 'third') await until(async () => (await countOldIndexes(folder, more.DATABASE_URL)) === 0);
       assert.deepEqual(await lookAround(service, store), withVectorsOff(store.found), `${start} start`);
       assert.equal(await service.stop(), 0);
       assert.match(

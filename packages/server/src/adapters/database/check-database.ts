@@ -48,15 +48,31 @@ async function checkIndexes({ read, searchIndex }: Database): Promise<DamagedInd
   return damaged;
 }
 
+/** The second rebuild is needed when the first one was already in progress. */
+const mostRepairs = 2;
+
 /**
  * Rebuilds the search index of a collection from its chunks.
  * @returns whether the index has no error now
  */
-export async function repairIndex({ read, write, searchIndex }: Database, collectionId: string): Promise<boolean> {
-  const rebuildSome = () =>
-    write.transaction().execute((transaction) => searchIndex.rebuild(transaction, collectionId));
-  while (!(await rebuildSome()));
-  return (await searchIndex.check(read, collectionId)).length === 0;
+export async function repairIndex(database: Database, collectionId: string): Promise<boolean> {
+  const { read, searchIndex } = database;
+  for (let repairs = 0; repairs < mostRepairs; repairs++) {
+    await rebuildIndex(database, collectionId);
+    if ((await searchIndex.check(read, collectionId)).length === 0) return true;
+  }
+  return false;
+}
+
+/** Ends when another process has done the last step, so that no second rebuild begins. */
+async function rebuildIndex({ write, searchIndex }: Database, collectionId: string): Promise<void> {
+  const ofCollection = write.selectFrom('index_rebuild').select('chunks').where('collection_id', '=', collectionId);
+  for (let isDone = false; !isDone; ) {
+    const isFinished = await write
+      .transaction()
+      .execute((transaction) => searchIndex.rebuild(transaction, collectionId));
+    isDone = isFinished || (await ofCollection.executeTakeFirst()) === undefined;
+  }
 }
 
 /**

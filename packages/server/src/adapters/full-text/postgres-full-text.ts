@@ -4,7 +4,7 @@ import type { IndexedChunk } from '../../search/search-index.ts';
 import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { readWords } from './bm25.ts';
-import { countIn, findStatistics, noStatistics } from './full-text-statistics.ts';
+import { countIn } from './full-text-statistics.ts';
 import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
 
 /*
@@ -21,7 +21,16 @@ const countedAtOnce = 100;
 /** Number of index rows that one step deletes. A step takes about 10 ms, far below any statement timeout. */
 const rowsOfDrop = 10_000;
 
-export function createPostgresFullText(): DatabaseSearchIndex {
+/** The index of an earlier version. */
+export interface PostgresFullText extends Pick<DatabaseSearchIndex, 'create' | 'add' | 'remove' | 'ask'> {
+  /**
+   * Deletes some rows. Searches find nothing from the first call on.
+   * @returns true when no row is left
+   */
+  drop(db: Transaction<Tables>, collectionId: string): Promise<boolean>;
+}
+
+export function createPostgresFullText(): PostgresFullText {
   const search = createPostgresSearch();
   return {
     async create(db, collectionId) {
@@ -39,16 +48,7 @@ export function createPostgresFullText(): DatabaseSearchIndex {
       }
     },
     remove: removeChunks,
-    statistics: async (db, collectionId) => (await findStatistics(db, collectionId)) ?? noStatistics,
     ask: search.ask,
-    async check() {
-      // The check of the database reads the rows of this index.
-      return [];
-    },
-    async rebuild() {
-      // This index has one format only.
-      return true;
-    },
   };
 }
 

@@ -10,7 +10,9 @@ import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
-import { createMergeMetrics } from '../search-index/merge-metrics.ts';
+import { createIndexRebuilder } from '../search-index/index-rebuilder.ts';
+import { keptUntil } from '../search-index/merge-claims.ts';
+import { createMergeMetrics, createRebuildMetrics } from '../search-index/merge-metrics.ts';
 import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
 import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
 import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
@@ -117,13 +119,20 @@ interface SearchIndexParts {
 
 function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
   const { clock, metrics, logger, epoch, searchCacheBytes } = parts;
-  const merger = createIndexMerger({
-    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics) },
-    openThread: async () => createPostgresMergeThread(db),
-    times: { clock, isShared: true, keptMs: keptSegments },
-    rebuildSome: async () => undefined,
+  const times = { clock, isShared: true, keptMs: keptSegments };
+  const searchIndex = createPostgresSearchIndex({
+    ...{ epoch, searchCacheBytes },
+    onChanged: (collectionId) => merger.changed(collectionId),
+    keptUntil: () => keptUntil(times),
   });
-  const searchIndex = createPostgresSearchIndex({ onChanged: merger.changed, epoch, searchCacheBytes });
+  const merger = createIndexMerger({
+    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times },
+    openThread: async () => createPostgresMergeThread(db),
+    rebuildSome: createIndexRebuilder({
+      ...{ dialect: 'postgres', write: db, searchIndex, logger },
+      metrics: createRebuildMetrics(metrics),
+    }),
+  });
   return {
     searchIndex,
     startMerging() {

@@ -1,11 +1,11 @@
 import { checkSegment } from '../../search/segments/check-segment.ts';
-import { createLiveChunks, isRemoved, type LiveChunks } from '../../search/segments/live-chunks.ts';
+import { createLiveChunks, findPlace, isRemoved, type LiveChunks } from '../../search/segments/live-chunks.ts';
 import { DamagedSegment } from '../../search/segments/segment-format.ts';
 import { decodeHeader, type SegmentHeader } from '../../search/segments/segment-reader.ts';
 import type { SegmentSource } from './segment-source.ts';
 
 interface CheckedSegment {
-  readonly header: SegmentHeader;
+  readonly seqs: SegmentHeader['seqs'];
   readonly live: LiveChunks;
 }
 
@@ -32,7 +32,7 @@ function readSegments(source: SegmentSource, collectionId: string): CheckedSegme
       throw new DamagedSegment(`the numbers of segment ${id} do not agree with its header`);
     }
     for (const { live } of checked) live.remove(header.removals);
-    checked.push({ header, live: createLiveChunks(header) });
+    checked.push({ seqs: header.seqs, live: createLiveChunks(header) });
   }
   return checked;
 }
@@ -42,19 +42,20 @@ function found(bytes: Uint8Array | undefined, name: string): Uint8Array {
   return bytes;
 }
 
-/** Compares the live chunks of the index with the rows, both in the order of their seqs. */
+/** Compares the rows with the live chunks of the segments. Holds one batch of rows at a time. */
 function compareChunks(source: SegmentSource, collectionId: string, segments: readonly CheckedSegment[]): string[] {
-  const indexed = listLive(segments);
-  const stored = listStored(source, collectionId);
-  let at = 0;
-  let missing = 0;
-  let unknown = 0;
-  for (const seq of stored) {
-    for (; at < indexed.length && (indexed[at] as number) < seq; at++) unknown++;
-    if (indexed[at] === seq) at++;
-    else missing++;
+  const indexed = segments.reduce((sum, { live }) => sum + live.chunks, 0);
+  let [found, missing, last] = [0, 0, ''];
+  for (let isComplete = false; !isComplete; ) {
+    const rows = source.listChunks(collectionId, last, rowsPerQuery);
+    for (const { seq } of rows) {
+      if (segments.some((segment) => hasLive(segment, seq))) found++;
+      else missing++;
+    }
+    last = rows.at(-1)?.id ?? last;
+    isComplete = rows.length < rowsPerQuery;
   }
-  unknown += indexed.length - at;
+  const unknown = indexed - found;
   return [
     ...(missing === 0 ? [] : [`The search index of collection ${collectionId} lacks ${missing} chunks.`]),
     ...(unknown === 0
@@ -63,27 +64,10 @@ function compareChunks(source: SegmentSource, collectionId: string, segments: re
   ];
 }
 
+/** The query reads an index of the table, which has no texts. */
 const rowsPerQuery = 10_000;
 
-/** Returns the seqs of the stored chunks in ascending order. Reads an index of the table, which has no texts. */
-function listStored(source: SegmentSource, collectionId: string): Float64Array {
-  const seqs: number[] = [];
-  for (let last = ''; ; ) {
-    const rows = source.listChunks(collectionId, last, rowsPerQuery);
-    for (const { seq, id } of rows) {
-      seqs.push(seq);
-      last = id;
-    }
-    if (rows.length < rowsPerQuery) return Float64Array.from(seqs).sort();
-  }
-}
-
-function listLive(segments: readonly CheckedSegment[]): Float64Array {
-  const seqs: number[] = [];
-  for (const { header, live } of segments) {
-    for (const [chunk, seq] of header.seqs.entries()) {
-      if (live.removed === null || !isRemoved(live.removed, chunk)) seqs.push(seq);
-    }
-  }
-  return Float64Array.from(seqs).sort();
+function hasLive({ seqs, live }: CheckedSegment, seq: number): boolean {
+  const place = findPlace(seqs, seq, 0);
+  return seqs[place] === seq && (live.removed === null || !isRemoved(live.removed, place));
 }

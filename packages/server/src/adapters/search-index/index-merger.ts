@@ -5,6 +5,7 @@ import type { MergedSegment } from '../../search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
 import { findExpired, findUnmerged, retireUnfinished } from './due-segments.ts';
+import { holdOffRebuild } from './index-locks.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
 import { createMergeBacklog } from './merge-backlog.ts';
 import {
@@ -243,12 +244,16 @@ interface Replacement extends ClaimedMerge {
   readonly merged: MergedSegment;
 }
 
-/** Shows the merged segment instead of its parts. The updates lock all of them. */
+/**
+ * Shows the merged segment instead of its parts. The updates lock all of them. A rebuild waits, because it would not see
+ * the merged segment when it shows the rebuilt ones.
+ */
 function replaceParts({ write, times }: MergeContext, replacement: Replacement): Promise<void> {
   const { segments, target, state, merged, position } = replacement;
   const { header, chunks, removals } = merged;
   const shownAs = chunks + removals === 0 ? 'retired' : state;
   return write.transaction().execute(async (transaction) => {
+    if (times.isShared) await holdOffRebuild(transaction, replacement.collectionId);
     const hidden = await transaction
       .updateTable('index_segment')
       .set({ state: 'retired', expires_at: keptUntil(times) })

@@ -1,7 +1,8 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { chooseMerge } from '../../search/segments/choose-merge.ts';
 import type { Tables } from '../database/tables.ts';
+import { tryLockMerges } from './index-locks.ts';
 import type { MergeParts } from './merge-steps.ts';
 
 /** How long unfinished and replaced segments stay. */
@@ -56,7 +57,7 @@ export async function claimMerge(
   const { collectionId } = place;
   if ((await planMerge(write, place)) === undefined) return 'none';
   return write.transaction().execute(async (transaction) => {
-    if (times.isShared && !(await lockMerges(transaction, collectionId))) return 'busy';
+    if (times.isShared && !(await tryLockMerges(transaction, collectionId))) return 'busy';
     if (await isMerging(transaction, collectionId)) return 'busy';
     const planned = await planMerge(transaction, place);
     if (planned === undefined) return 'none';
@@ -85,16 +86,6 @@ async function planMerge(db: Kysely<Tables>, place: MergePlace): Promise<Planned
   const analysis = Math.min(...parts.map((part) => part.analysis));
   const ids = parts.map(({ id }) => id);
   return { ...place, segments: ids, areFirst: range.from === 0, position: first.position, analysis };
-}
-
-/** Separates these advisory locks from others. The second half of the key is the collection. */
-const lockClass = 1_771_044_112;
-
-/** The lock ends with the transaction, so that it also works behind a pooler that shares sessions. */
-async function lockMerges(transaction: Transaction<Tables>, collectionId: string): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${sql.lit(lockClass)}, hashtext(${collectionId})) as locked`.execute(transaction);
-  return rows[0]?.locked === true;
 }
 
 async function isMerging(db: Kysely<Tables>, collectionId: string): Promise<boolean> {

@@ -1,9 +1,9 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type FilteredChunk, listFilterTerms } from '../../search/filter-terms.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
-import type { ThreadStatements } from './thread-statements.ts';
-import { insertChunks } from './write-segments.ts';
+import type { Tables } from '../database/tables.ts';
 
 /**
  * The maximum number of chunks that one step reads, and of characters except those of its first chunk, so that other
@@ -11,65 +11,111 @@ import { insertChunks } from './write-segments.ts';
  */
 const limits = { chunks: 500, characters: 40_000 } as const;
 
-/**
- * Does one step of the rebuild of a collection's index, in a write transaction. The first step begins the rebuild. Each
- * further step builds a segment of some chunks, which no question reads. When no chunk is left, the last step replaces
- * the old index. A step that is interrupted has no effect, so that the next process repeats it.
- * @returns true when the new index answers, or the collection is not there any more
- */
-export function rebuildSome(statements: ThreadStatements, collectionId: string): boolean {
-  const [rebuild] = statements.all<{ reached: string }>(
-    'select reached from index_rebuild where collection_id = ?',
-    collectionId,
-  );
-  if (rebuild === undefined) return !begin(statements, collectionId);
-  const rows = readChunks(statements, collectionId, rebuild.reached);
-  const last = rows.at(-1);
-  if (last === undefined) {
-    replaceIndex(statements, collectionId);
-    return true;
-  }
-  const chunks = rows.map(toIndexed);
-  insertChunks(statements, { collectionId, chunks, state: 'rebuilt' });
-  statements.run(
-    'update index_rebuild set reached = ?, chunks = chunks + ? where collection_id = ?',
-    ...[last.id, rows.length, collectionId],
-  );
-  return false;
-}
-
-/** @returns false when the collection does not exist or is being deleted */
-function begin(statements: ThreadStatements, collectionId: string): boolean {
-  const found = statements.all("select 1 from collection where id = ? and status = 'ready'", collectionId);
-  if (found.length === 0) return false;
-  // The rebuild reads these metadata. A later change sets the mark to 1 again.
-  setMetadataMark(statements, collectionId, { from: 1, to: 2 });
-  statements.run("insert into index_rebuild (collection_id, reached, chunks) values (?, '', 0)", collectionId);
-  return true;
-}
-
-function setMetadataMark(
-  statements: ThreadStatements,
-  collectionId: string,
-  { from, to }: { from: number; to: number },
-) {
-  statements.run(
-    'update record set metadata_changed = ? where collection_id = ? and metadata_changed = ?',
-    ...[to, collectionId, from],
-  );
-}
-
-interface ChunkRow {
+/** A chunk as a step of a rebuild reads it. */
+export interface ChunkTexts {
   readonly seq: number;
   readonly id: string;
   readonly content: string;
   readonly question: string | null;
   readonly record_id: string | null;
+  /** JSON, as that of the record. */
   readonly metadata: string;
   readonly record_metadata: string | null;
 }
 
-function toIndexed({ seq, content, question, record_id: recordId, ...row }: ChunkRow): IndexedChunk {
+/** What the databases do differently. */
+export interface RebuildParts {
+  /** Analyses chunks outside of the event loop, and inserts their segment in the state `rebuilt`. */
+  insertRebuilt(db: Transaction<Tables>, collectionId: string, chunks: readonly ChunkTexts[]): Promise<void>;
+  /** The time from which on segments that are replaced now may be deleted; null for at once. */
+  keptUntil(): number | null;
+  /** Whether other transactions may have locked rows. Their records keep the mark of changed metadata. */
+  readonly hasRowLocks: boolean;
+}
+
+/**
+ * Does one step of the rebuild of a collection's index, in a write transaction that no other change of the index runs
+ * beside. The first step begins the rebuild. Each further step builds a segment of some chunks, which no question reads.
+ * When no chunk is left, the last step replaces the old index. A step that is interrupted has no effect, so that the next
+ * process repeats it.
+ * @returns true when the new index answers, or the collection is not there any more
+ */
+export async function rebuildSome(
+  db: Transaction<Tables>,
+  collectionId: string,
+  parts: RebuildParts,
+): Promise<boolean> {
+  const rebuild = await db
+    .selectFrom('index_rebuild')
+    .select('reached')
+    .where('collection_id', '=', collectionId)
+    .executeTakeFirst();
+  if (rebuild === undefined) return !(await begin(db, collectionId, parts));
+  const chunks = await readChunks(db, collectionId, rebuild.reached ?? '');
+  const last = chunks.at(-1);
+  if (last === undefined) {
+    await replaceIndex(db, collectionId, parts);
+    return true;
+  }
+  await parts.insertRebuilt(db, collectionId, chunks);
+  await db
+    .updateTable('index_rebuild')
+    .set((set) => ({ reached: last.id, chunks: set('chunks', '+', chunks.length) }))
+    .where('collection_id', '=', collectionId)
+    .execute();
+  return false;
+}
+
+/** @returns false when the collection does not exist or is being deleted */
+async function begin(db: Transaction<Tables>, collectionId: string, parts: RebuildParts): Promise<boolean> {
+  const found = await db
+    .selectFrom('collection')
+    .select('id')
+    .where('id', '=', collectionId)
+    .where('status', '=', 'ready')
+    .executeTakeFirst();
+  if (found === undefined) return false;
+  // The rebuild reads these metadata. A later change sets the mark to 1 again.
+  await setMetadataMark(db, collectionId, { from: 1, to: 2, ...parts });
+  await db.insertInto('index_rebuild').values({ collection_id: collectionId, reached: '', chunks: 0 }).execute();
+  return true;
+}
+
+interface MarkChange extends Pick<RebuildParts, 'hasRowLocks'> {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A transaction that has locked a record may wait for this one. Records that keep the mark cost time, but are found. */
+async function setMetadataMark(db: Kysely<Tables>, collectionId: string, { from, to, hasRowLocks }: MarkChange) {
+  const marked = db
+    .selectFrom('record')
+    .select('id')
+    .where('collection_id', '=', collectionId)
+    .where('metadata_changed', '=', from);
+  const changed = hasRowLocks ? marked.forUpdate().skipLocked() : marked;
+  await db.updateTable('record').set({ metadata_changed: to }).where('id', 'in', changed).execute();
+}
+
+/** Reads the next chunks in the order of their ids. */
+async function readChunks(db: Kysely<Tables>, collectionId: string, reached: string): Promise<readonly ChunkTexts[]> {
+  const { rows } = await sql<ChunkTexts>`
+    select seq, id, content, question, record_id, metadata, record_metadata
+    from (
+      select chunk.seq, chunk.id, chunk.content, chunk.question, chunk.record_id, chunk.metadata,
+        record.metadata as record_metadata, row_number() over by_id as number,
+        sum(length(chunk.content)) over by_id as characters
+      from (
+        select * from chunk where collection_id = ${collectionId} and id > ${reached} order by id limit ${limits.chunks}
+      ) as chunk left join record on record.id = chunk.record_id
+      window by_id as (order by chunk.id)
+    ) as page
+    where number = 1 or characters <= ${limits.characters} order by id`.execute(db);
+  return rows;
+}
+
+/** Returns what the index needs of a chunk. It takes long, so that it runs in a thread. */
+export function analyseChunk({ seq, content, question, record_id: recordId, ...row }: ChunkTexts): IndexedChunk {
   const metadata = parseJson(row.metadata) as FilteredChunk['metadata']; // an object, as is that of the record
   const recordMetadata = parseJson(row.record_metadata ?? '{}') as FilteredChunk['recordMetadata'];
   return {
@@ -79,28 +125,12 @@ function toIndexed({ seq, content, question, record_id: recordId, ...row }: Chun
   };
 }
 
-/** Reads the next chunks in the order of their ids. */
-function readChunks(statements: ThreadStatements, collectionId: string, reached: string): ChunkRow[] {
-  const rows = statements.all<ChunkRow>(
-    `select chunk.seq, chunk.id, chunk.content, chunk.question, chunk.record_id, chunk.metadata, record.metadata as record_metadata
-      from chunk left join record on record.id = chunk.record_id
-      where chunk.collection_id = ? and chunk.id > ? order by chunk.id limit ?`,
-    ...[collectionId, reached, limits.chunks],
-  );
-  let characters = 0;
-  const end = rows.findIndex(({ content }, at) => {
-    characters += content.length;
-    return at > 0 && characters > limits.characters;
-  });
-  return end < 0 ? rows : rows.slice(0, end);
-}
-
-function replaceIndex(statements: ThreadStatements, collectionId: string): void {
-  const setState = 'update index_segment set state = ? where collection_id = ? and state = ?';
-  statements.run(setState, 'retired', collectionId, 'live');
-  statements.run(setState, 'live', collectionId, 'rebuilt');
-  setMetadataMark(statements, collectionId, { from: 2, to: 0 });
-  statements.run('delete from index_rebuild where collection_id = ?', collectionId);
+async function replaceIndex(db: Transaction<Tables>, collectionId: string, parts: RebuildParts): Promise<void> {
+  const segments = db.updateTable('index_segment').where('collection_id', '=', collectionId);
+  await segments.set({ state: 'retired', expires_at: parts.keptUntil() }).where('state', '=', 'live').execute();
+  await segments.set({ state: 'live' }).where('state', '=', 'rebuilt').execute();
+  await setMetadataMark(db, collectionId, { from: 2, to: 0, ...parts });
+  await db.deleteFrom('index_rebuild').where('collection_id', '=', collectionId).execute();
   // Without this row, questions no longer find the index of an earlier version.
-  statements.run('delete from full_text where collection_id = ?', collectionId);
+  await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
 }

@@ -2,9 +2,10 @@ import type { Kysely } from 'kysely';
 import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
-import type { IndexState } from './index-state.ts';
+import type { SqliteIndexState } from './index-state.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import type { SegmentAnswer, SegmentQuestion } from './questions.ts';
+import type { RebuiltChunks } from './thread-procedures.ts';
 import type { AddedChunks, RemovedChunks } from './write-segments.ts';
 
 /** Runs a procedure of `thread-procedures.ts` in the thread of a SQLite connection. */
@@ -12,15 +13,15 @@ function call<Result>(db: Kysely<Tables>, procedure: string, argument: unknown):
   return askThread<Result>(db, { procedure, argument });
 }
 
-export function addChunks(db: Kysely<Tables>, added: AddedChunks): Promise<IndexState> {
+export function addChunks(db: Kysely<Tables>, added: AddedChunks): Promise<SqliteIndexState> {
   return call(db, 'addChunks', added);
 }
-export function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<IndexState> {
+export function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<SqliteIndexState> {
   return call(db, 'removeChunks', removed);
 }
-/** Returns true when the new index answers. */
-export async function rebuildSome(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
-  return (await call<{ isFinished: boolean }>(db, 'rebuildSome', collectionId)).isFinished;
+/** Analyses chunks that a rebuild has read, and inserts their segment. */
+export async function insertRebuilt(db: Kysely<Tables>, rebuilt: RebuiltChunks): Promise<void> {
+  await call(db, 'insertRebuilt', rebuilt);
 }
 export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promise<SegmentAnswer> {
   return (await call<{ answer: SegmentAnswer }>(db, 'ask', question)).answer;

@@ -8,7 +8,8 @@ import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { withSharedFlag } from './abort-flag.ts';
 import { unpackAnswer } from './answer-rows.ts';
 import { dropSegments } from './drop-segments.ts';
-import { addChunks, ask, countIndexed, findIndexErrors, rebuildSome, removeChunks } from './search-thread.ts';
+import { rebuildSome } from './rebuild-index.ts';
+import { addChunks, ask, countIndexed, findIndexErrors, insertRebuilt, removeChunks } from './search-thread.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /** Number of rows of FTS5 that one transaction deletes. */
@@ -77,7 +78,12 @@ export function createSqliteSearchIndex({
     check: findIndexErrors,
     async rebuild(db, collectionId) {
       if (await isReplaced(db, collectionId)) return old.drop(db, collectionId, oldRowsPerTransaction);
-      const isFinished = await rebuildSome(db, collectionId);
+      const isFinished = await rebuildSome(db, collectionId, {
+        insertRebuilt: (_, id, chunks) => insertRebuilt(db, { collectionId: id, chunks }),
+        // A question is one transaction, so that it needs no replaced segment.
+        keptUntil: () => null,
+        hasRowLocks: false,
+      });
       return isFinished && !(await isReplaced(db, collectionId));
     },
   };

@@ -2,10 +2,16 @@ import { checkIndex } from './check-index.ts';
 import { readIndexState } from './index-state.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
 import { createQuestions, type SegmentQuestion } from './questions.ts';
-import { rebuildSome } from './rebuild-index.ts';
+import { analyseChunk, type ChunkTexts } from './rebuild-index.ts';
 import { createSqliteSource } from './segment-source.ts';
 import type { ThreadStatements } from './thread-statements.ts';
-import { type AddedChunks, addChunks, type RemovedChunks, removeChunks } from './write-segments.ts';
+import { type AddedChunks, addChunks, insertChunks, type RemovedChunks, removeChunks } from './write-segments.ts';
+
+/** Chunks that a step of a rebuild has read. */
+export interface RebuiltChunks {
+  readonly collectionId: string;
+  readonly chunks: readonly ChunkTexts[];
+}
 
 /** The procedures of the search index that run in the thread of a SQLite connection. A call is one message. */
 export interface ThreadProcedures {
@@ -22,7 +28,8 @@ export function createThreadProcedures(statements: ThreadStatements, cacheBytes?
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
     countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
-    rebuildSome: (collectionId: string) => ({ isFinished: rebuildSome(statements, collectionId) }),
+    insertRebuilt: ({ collectionId, chunks }: RebuiltChunks) =>
+      insertChunks(statements, { collectionId, chunks: chunks.map(analyseChunk), state: 'rebuilt' }),
     // An index of FTS5 is not checked.
     checkIndex: (collectionId: string) => ({
       findings: readIndexState(statements, collectionId).hasOldIndex ? [] : checkIndex(source, collectionId),

@@ -3,7 +3,7 @@ import type { IndexedChunk } from '../../search/search-index.ts';
 import { type BuiltSegment, buildRemovals } from '../../search/segments/build-segment.ts';
 import { createSegmentBuilder } from '../../search/segments/segment-builder.ts';
 import { readWords } from '../full-text/bm25.ts';
-import { type IndexState, readIndexState } from './index-state.ts';
+import { readIndexState, type SqliteIndexState } from './index-state.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
@@ -21,7 +21,7 @@ export interface RemovedChunks {
  * those that it has passed.
  * @returns the state of the index; the caller adds the chunks to an old index
  */
-export function addChunks(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): IndexState {
+export function addChunks(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): SqliteIndexState {
   const index = readIndexState(statements, collectionId);
   if (!index.hasOldIndex) insertChunks(statements, { collectionId, chunks, state: 'live' });
   if (index.reached !== null) {
@@ -36,7 +36,7 @@ export function addChunks(statements: ThreadStatements, { collectionId, chunks }
  * because a chunk that has been read may have changed.
  * @returns the state of the index; the caller removes the chunks from an old index
  */
-export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): IndexState {
+export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): SqliteIndexState {
   const index = readIndexState(statements, collectionId);
   const segment = { collectionId, chunks: 0, removals: seqs.length, pages: 0, header: buildRemovals(seqs) };
   if (!index.hasOldIndex) insertSegment(statements, { ...segment, state: 'live' });

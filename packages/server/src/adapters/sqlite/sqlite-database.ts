@@ -65,7 +65,10 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       openThread: async () => createSqliteMergeThread(await openSqliteThread(file, { readOnly: true })),
       insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
       metrics: createMergeMetrics(metrics),
-      rebuildSome: createIndexRebuilder({ write, searchIndex, metrics: createRebuildMetrics(metrics), logger }),
+      rebuildSome: createIndexRebuilder({
+        ...{ dialect: 'sqlite', write, searchIndex, logger },
+        metrics: createRebuildMetrics(metrics),
+      }),
       logger,
       // A question is one transaction, so that it needs no replaced segment.
       times: { clock, isShared: false, keptMs: 0 },

@@ -60,7 +60,7 @@ export function hasRemoved(removed: Uint8Array, from: number, to: number): boole
 }
 
 /** Returns the first place from `from` on whose seq is not less than the wanted one. */
-function findPlace(seqs: Float64Array, wanted: number, from: number): number {
+export function findPlace(seqs: Float64Array, wanted: number, from: number): number {
   let low = from;
   let high = seqs.length;
   while (low < high) {

@@ -20,7 +20,7 @@ const others = `select from pg_stat_activity
   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
 
 testIndexKills(
-  'a process that is killed in any step of an addition, removal, merge, swap or deletion of a collection leaves an exact index in PostgreSQL',
+  'a process that is killed in any step of an addition, removal, merge, rebuild, swap or deletion of a collection leaves an exact index in PostgreSQL',
   async () => ({
     dialect: 'postgres',
     async create() {

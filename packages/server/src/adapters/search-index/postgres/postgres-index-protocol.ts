@@ -3,6 +3,7 @@ import type { RankedChunk } from '../../../search/chunk-index.ts';
 import type { Restriction } from '../../../search/filter-terms.ts';
 import type { IndexedChunk, Statistics } from '../../../search/search-index.ts';
 import type { MergeParts, MergeStep } from '../merge-steps.ts';
+import type { ChunkTexts } from '../rebuild-index.ts';
 import type { MissingPages } from './prefetched-store.ts';
 
 /** A question about the segments of a collection, which the caller has listed. */
@@ -57,6 +58,8 @@ export interface IndexProcedures {
   /** Forgets what was fetched for a question. */
   end: { argument: number; result: null };
   build: { argument: readonly IndexedChunk[]; result: PackedSegment };
+  /** Analyses chunks that a rebuild has read. */
+  buildRebuilt: { argument: readonly ChunkTexts[]; result: PackedSegment };
   buildRemovals: { argument: readonly number[]; result: Uint8Array };
   startMerge: { argument: MergeParts; result: null };
   continueMerge: { argument: number; result: MergeStep };

@@ -2,6 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { buildRemovals } from '../../../search/segments/build-segment.ts';
 import { checkIndex } from '../check-index.ts';
 import { createMergeSteps } from '../merge-steps.ts';
+import { analyseChunk } from '../rebuild-index.ts';
 import { buildChunks } from '../write-segments.ts';
 import { createBlockingSource } from './blocking-source.ts';
 import { createListedQuestions } from './listed-questions.ts';
@@ -46,6 +47,7 @@ function createProcedures(): { readonly [Name in IndexProcedure]: Run<Name> } {
   return {
     ...questions,
     build: (chunks) => pack(buildChunks(chunks)),
+    buildRebuilt: (chunks) => pack(buildChunks(chunks.map(analyseChunk))),
     buildRemovals,
     startMerge(parts) {
       // A new source, so that the pages of the last merge are not kept.

@@ -1,15 +1,22 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { IndexedChunk } from '../../../search/search-index.ts';
 import type { DatabaseSearchIndex } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { normaliseWords } from '../../full-text/bm25.ts';
-import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
+import { findStatistics } from '../../full-text/full-text-statistics.ts';
+import { createPostgresFullText, type PostgresFullText } from '../../full-text/postgres-full-text.ts';
 import { dropSegments } from '../drop-segments.ts';
+import { holdOffChanges, holdOffRebuild } from '../index-locks.ts';
+import { rebuildSome } from '../rebuild-index.ts';
+import type { PackedSegment } from './postgres-index-protocol.ts';
 import { createIndexThread, type IndexThread } from './postgres-index-thread.ts';
 import { createPostgresQuestions } from './postgres-questions.ts';
-import { insertSegment, readForThread } from './postgres-segment-rows.ts';
+import { findPassed, insertSegment, readForThread } from './postgres-segment-rows.ts';
 
 export interface PostgresSearchIndexDeps {
   readonly onChanged: (collectionId: string) => void;
+  /** The time from which on segments that are replaced now may be deleted. */
+  readonly keptUntil: () => number;
   /** Changes when existing connections may lead to another server. */
   readonly epoch: () => number;
   /** Bytes that the caches of the thread of questions hold at most. */
@@ -23,55 +30,95 @@ export interface PostgresSearchIndex extends DatabaseSearchIndex {
   close(): Promise<void>;
 }
 
+interface AddedMeanwhile {
+  readonly collectionId: string;
+  readonly chunks: readonly IndexedChunk[];
+  /** A rebuild has read the chunks up to this id. */
+  readonly reached: string;
+}
+
 /**
- * The search index in PostgreSQL. New collections are indexed in segments (`search/segments`). A collection of an
- * earlier version keeps its index in `posting`, and has a row in `full_text`.
+ * The search index in PostgreSQL. Collections are indexed in segments (`search/segments`). The index in `posting` that
+ * an earlier version has created has a row in `full_text`. It answers until a rebuild has replaced it, which deletes
+ * that row. Its other rows are then deleted, and at last the row in `index_rebuild`.
  */
 export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): PostgresSearchIndex {
-  const { onChanged, epoch, searchCacheBytes } = deps;
+  const { onChanged, keptUntil, epoch, searchCacheBytes } = deps;
   const old = createPostgresFullText();
   // A question never waits for the building of a segment, and neither waits for a check.
   const asking = createIndexThread('search', searchCacheBytes);
   const building = createIndexThread('index-builder');
   const checking = createIndexThread('index-check');
   const questions = createPostgresQuestions({ thread: asking, epoch });
+
+  async function addPassed(db: Kysely<Tables>, { collectionId, chunks, reached }: AddedMeanwhile): Promise<void> {
+    const passed = await findPassed(db, chunks, reached);
+    if (passed.length === 0) return;
+    const built = await building.call('build', passed);
+    await insertSegment(db, { ...toSegment(collectionId, passed, built), state: 'rebuilt' });
+  }
   return {
     async create() {
       // A collection without segments is an empty index.
     },
-    async drop(db, collectionId, limit) {
-      return (await dropSegments(db, collectionId)) && (await old.drop(db, collectionId, limit));
+    async drop(db, collectionId) {
+      await holdOffRebuild(db, collectionId);
+      return (await dropSegments(db, collectionId)) && (await old.drop(db, collectionId));
     },
     async add(db, collectionId, chunks) {
-      if (await hasOldIndex(db, collectionId)) return old.add(db, collectionId, chunks);
       if (chunks.length === 0) return;
       const built = await building.call('build', chunks);
-      await insertSegment(db, { collectionId, chunks: chunks.length, removals: 0, ...built });
+      await holdOffRebuild(db, collectionId);
+      const index = await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
+      if (index.hasOldIndex) await old.add(db, collectionId, chunks);
+      if (index.reached !== null) await addPassed(db, { collectionId, chunks, reached: index.reached });
       onChanged(collectionId);
     },
     async remove(db, collectionId, seqs) {
-      if (await hasOldIndex(db, collectionId)) return old.remove(db, collectionId, seqs);
       if (seqs.length === 0) return;
       const header = await building.call('buildRemovals', seqs);
       const noPages = { pages: new Uint8Array(0), sizes: [] };
-      await insertSegment(db, { collectionId, chunks: 0, removals: seqs.length, header, ...noPages });
+      const segment = { collectionId, chunks: 0, removals: seqs.length, header, ...noPages };
+      await holdOffRebuild(db, collectionId);
+      const index = await insertSegment(db, { ...segment, state: 'live' });
+      if (index.hasOldIndex) await old.remove(db, collectionId, seqs);
+      // A chunk that a rebuild has read may have changed.
+      if (index.reached !== null) await insertSegment(db, { ...segment, state: 'rebuilt' });
       onChanged(collectionId);
     },
     async statistics(db, collectionId) {
-      return (await questions.count(db, collectionId)) ?? old.statistics(db, collectionId);
+      const counted = (await questions.count(db, collectionId)) ?? (await findStatistics(db, collectionId));
+      // A rebuild has ended in between.
+      return counted ?? this.statistics(db, collectionId);
     },
     async ask(db, question) {
       const words = [...new Set(normaliseWords(question.words))];
       if (words.length === 0 && question.projectId === undefined) return [];
-      return (await questions.ask(db, question, words)) ?? old.ask(db, question);
+      const found = await questions.ask(db, question, words);
+      if (found !== null) return found;
+      const foundInOld = await old.ask(db, question);
+      // A rebuild that has ended meanwhile may have hidden the old index from this question.
+      return (await hasOldIndex(db, question.collectionId)) ? foundInOld : this.ask(db, question);
     },
     async check(db, collectionId) {
-      if (await hasOldIndex(db, collectionId)) return old.check(db, collectionId);
-      return check(checking, db, collectionId);
+      // The check of the database reads the rows of an old index.
+      return (await hasOldIndex(db, collectionId)) ? [] : check(checking, db, collectionId);
     },
-    async rebuild() {
-      // Segments in PostgreSQL have one format and one analysis until now.
-      return true;
+    async rebuild(db, collectionId) {
+      await holdOffChanges(db, collectionId);
+      if (await isReplaced(db, collectionId)) return clearReplaced(db, collectionId, old);
+      const wasOld = await hasOldIndex(db, collectionId);
+      const isFinished = await rebuildSome(db, collectionId, {
+        async insertRebuilt(_, id, chunks) {
+          const built = await building.call('buildRebuilt', chunks);
+          await insertSegment(db, { ...toSegment(id, chunks, built), state: 'rebuilt' });
+        },
+        keptUntil,
+        hasRowLocks: true,
+      });
+      if (!isFinished || !wasOld || (await hasOldIndex(db, collectionId))) return isFinished;
+      await db.insertInto('index_rebuild').values({ collection_id: collectionId, reached: null, chunks: 0 }).execute();
+      return false;
     },
     start: asking.start,
     async close() {
@@ -86,6 +133,31 @@ function check(thread: IndexThread, db: Kysely<Tables>, collectionId: string): P
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute((transaction) => thread.call('check', collectionId, (request) => readForThread(transaction, request)));
+}
+
+function toSegment(collectionId: string, { length }: { readonly length: number }, built: PackedSegment) {
+  return { collectionId, chunks: length, removals: 0, ...built };
+}
+
+/** Returns whether segments have replaced an index in `posting` whose rows still exist. */
+async function isReplaced(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+  const replaced = await db
+    .selectFrom('index_rebuild')
+    .select('chunks')
+    .where('collection_id', '=', collectionId)
+    .where('reached', 'is', null)
+    .executeTakeFirst();
+  return replaced !== undefined;
+}
+
+/**
+ * Deletes some rows of a replaced index.
+ * @returns true when no row is left
+ */
+async function clearReplaced(db: Transaction<Tables>, collectionId: string, old: PostgresFullText): Promise<boolean> {
+  const isCleared = await old.drop(db, collectionId);
+  if (isCleared) await db.deleteFrom('index_rebuild').where('collection_id', '=', collectionId).execute();
+  return isCleared;
 }
 
 async function hasOldIndex(db: Kysely<Tables>, collectionId: string): Promise<boolean> {

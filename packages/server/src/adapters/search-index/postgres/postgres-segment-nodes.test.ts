@@ -4,18 +4,24 @@ import type { Transaction } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../../../../test/support/postgres.ts';
 import { createNewId } from '../../../kernel/identifier.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
+import { until } from '../../../kernel/testing/until.ts';
+import { tokenize } from '../../../search/analysis/tokenizer.ts';
 import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
+import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
 import {
   assertSameRanking,
   createRandom,
   emptyChunk,
   rankByHand,
 } from '../../full-text/testing/full-text-corpus.suite.ts';
+import { tryLockRebuilds } from '../index-locks.ts';
 import { createIndexMerger } from '../index-merger.ts';
+import { createIndexRebuilder } from '../index-rebuilder.ts';
 import type { SegmentTimes } from '../merge-claims.ts';
+import { createRebuildMetrics } from '../merge-metrics.ts';
 import { createSegmentHarness, vocabulary } from '../testing/segment-harness.ts';
 import { createPostgresMergeThread } from './postgres-merge-thread.ts';
 import { insertPages } from './postgres-segment-rows.ts';
@@ -86,8 +92,13 @@ test('replaced segments are deleted a minute later, by whichever node', async ()
 
 const newId = createNewId();
 const randomOf = createRandom(41);
+/** Words that the analysis leaves as they are, so that a rebuild finds the same ones. */
+const plainWords = vocabulary.filter((word) => tokenize(word).join(' ') === word);
 const randomWords = () =>
-  Array.from({ length: 1 + Math.floor(randomOf() * 8) }, () => vocabulary[Math.floor(randomOf() * 11)] ?? 'red');
+  Array.from(
+    { length: 1 + Math.floor(randomOf() * 8) },
+    () => plainWords[Math.floor(randomOf() * plainWords.length)] ?? 'red',
+  );
 
 /** Adds, changes and removes chunks as the repositories do, and notes what is certainly in the index, and what is not. */
 function createWriter(node: Database, collectionId: string, shared: Shared) {
@@ -101,7 +112,7 @@ function createWriter(node: Database, collectionId: string, shared: Shared) {
       await inTransaction(async (transaction) => {
         const rows = texts.map((_, ordinal) => ({
           ...{ ...emptyChunk, id: newId('chunk'), collection_id: collectionId },
-          ...{ record_id: null, generation: 0, ordinal },
+          ...{ record_id: null, generation: 0, ordinal, content: (texts[ordinal] ?? []).join(' ') },
         }));
         const inserted = await transaction.insertInto('chunk').values(rows).returning(['seq', 'ordinal']).execute();
         seqs = inserted.sort((a, b) => a.ordinal - b.ordinal).map(({ seq }) => seq);
@@ -143,8 +154,18 @@ interface Shared {
   readonly removed: Set<number>;
 }
 
-test('two nodes that add, change, remove, merge and ask at the same time miss no chunk and find no removed one', async () => {
-  const collectionId = await insertCollection(nodes[0]);
+interface ChangedTogether {
+  readonly collectionId: string;
+  /** Does a step of a rebuild beside the changes. */
+  readonly rebuild?: (node: Database) => Promise<unknown>;
+}
+
+/**
+ * Two nodes add, change, remove, merge, rebuild and ask at the same time. Each question must find all chunks that are
+ * certainly in the index, and none that is certainly not.
+ * @returns the number of questions
+ */
+async function changeTogether({ collectionId, rebuild }: ChangedTogether): Promise<number> {
   const shared: Shared = { live: new Map(), removed: new Set() };
   const writers = [0, 1, 0, 1].map((n) => createWriter(nodes[n] as Database, collectionId, shared));
   const pick = () => [...shared.live.keys()][Math.floor(randomOf() * shared.live.size)] ?? -1;
@@ -162,34 +183,88 @@ test('two nodes that add, change, remove, merge and ask at the same time miss no
     const harness = harnessOf(node);
     while (!isDone) await harness.merge(collectionId);
   }
+  async function rebuildMuch(node: Database) {
+    // Most rebuilds take several steps, beside which the writers change the collection.
+    await until(() => isDone || shared.live.size >= 400);
+    while (!isDone && rebuild !== undefined) await rebuild(node);
+  }
   async function askMuch(node: Database) {
     for (; !isDone; questions++) {
       const sure = new Set(shared.live.keys());
       const gone = new Set(shared.removed);
-      const found = await node.searchIndex.ask(node.read, { collectionId, words: vocabulary, limit: 100_000 });
+      const found = await node.searchIndex.ask(node.read, { collectionId, words: plainWords, limit: 100_000 });
       const seqs = new Set(found.map(({ seq }) => seq));
       for (const seq of gone) assert.ok(!seqs.has(seq), `the removed chunk ${seq} was found`);
       for (const seq of sure) assert.ok(seqs.has(seq) || !shared.live.has(seq), `the chunk ${seq} is missing`);
     }
   }
-  const background = [...nodes.map(mergeMuch), ...nodes.map(askMuch)];
+  const background = [...nodes.map(mergeMuch), ...nodes.map(rebuildMuch), ...nodes.map(askMuch)];
   await Promise.all(writers.map(writeMuch)).finally(() => {
     isDone = true;
   });
   await Promise.all(background);
-  assert.ok(questions > 10, `only ${questions} questions were asked`);
+  await compareWithRows(collectionId);
+  return questions;
+}
 
+async function compareWithRows(collectionId: string): Promise<void> {
   const rows = await nodes[0].read
     .selectFrom('chunk')
     .select(['seq', 'content'])
     .where('collection_id', '=', collectionId)
     .execute();
-  const texts = new Map(
-    rows.map(({ seq, content }) => [seq, content === '' ? (shared.live.get(seq) ?? []) : content.split(' ')]),
-  );
+  const texts = new Map(rows.map(({ seq, content }) => [seq, content.split(' ')]));
   for (const node of nodes) {
-    const found = await node.searchIndex.ask(node.read, { collectionId, words: vocabulary, limit: 100_000 });
-    assertSameRanking(found, rankByHand(texts, vocabulary));
+    const found = await node.searchIndex.ask(node.read, { collectionId, words: plainWords, limit: 100_000 });
+    assertSameRanking(found, rankByHand(texts, plainWords));
     assert.deepEqual(await node.searchIndex.check(node.read, collectionId), []);
   }
+}
+
+const rebuildOnce = (collectionId: string) => (node: Database) =>
+  node.write.transaction().execute((db) => node.searchIndex.rebuild(db, collectionId));
+
+test('two nodes that add, change, remove, merge and ask at the same time miss no chunk and find no removed one', async () => {
+  const questions = await changeTogether({ collectionId: await insertCollection(nodes[0]) });
+  assert.ok(questions > 10, `only ${questions} questions were asked`);
+});
+
+for (const [index, createIndex] of [
+  ['an index of an earlier version', createPostgresFullText().create],
+  ['an index of segments, again and again', async () => {}],
+] as const) {
+  test(`the same is true while both nodes rebuild ${index}`, async (t) => {
+    const collectionId = await insertCollection(nodes[0]);
+    await nodes[0].write.transaction().execute((db) => createIndex(db, collectionId));
+    let rebuilds = 0;
+    const rebuild = rebuildOnce(collectionId);
+    const questions = await changeTogether({
+      collectionId,
+      rebuild: async (node) => {
+        if (await rebuild(node)) rebuilds++;
+      },
+    });
+    assert.ok(questions > 10 && rebuilds > 0, `${questions} questions, ${rebuilds} rebuilds`);
+    t.diagnostic(`${questions} questions, ${rebuilds} rebuilds`);
+    while (!(await rebuild(nodes[0])));
+    await compareWithRows(collectionId);
+  });
+}
+
+test('a node leaves the rebuilds to another one that does a step', async () => {
+  const collectionId = await insertCollection(nodes[0]);
+  await nodes[0].write.transaction().execute((db) => createPostgresFullText().create(db, collectionId));
+  const [one, other] = nodes.map((node) =>
+    createIndexRebuilder({
+      ...{ ...node, logger: createLogger('silent') },
+      metrics: createRebuildMetrics(undefined),
+    }),
+  );
+  await nodes[0].write.transaction().execute(async (db) => {
+    assert.equal(await tryLockRebuilds(db), true);
+    assert.equal(await other?.(), undefined);
+  });
+  assert.equal(await other?.(), collectionId);
+  for (let steps = 0; (await one?.()) !== undefined; steps++) assert.ok(steps < 5);
+  assert.equal(await other?.(), undefined);
 });

@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
 import { mostAllowedRecords, mostRecordsOfFiles, type RecordOfFile } from '../../../search/filter-terms.ts';
+import type { IndexedChunk } from '../../../search/search-index.ts';
 import type { Tables } from '../../database/tables.ts';
+import type { IndexState } from '../index-state.ts';
 import { pagesPerSegment } from '../segment-pages.ts';
 import type { FetchedEntry, FetchedPages, PackedSegment, ReadRequest } from './postgres-index-protocol.ts';
 import type { MissingPages } from './prefetched-store.ts';
@@ -96,24 +98,48 @@ export async function fetchMissing(db: Kysely<Tables>, missing: MissingPages): P
 
 export interface NewSegment extends PackedSegment {
   readonly collectionId: string;
+  /** A segment in the state `live` is not inserted when the index of an earlier version answers. */
+  readonly state: 'live' | 'rebuilt';
   readonly chunks: number;
   readonly removals: number;
 }
 
-/** Inserts a live segment and its pages with one statement. Its place in the order of the collection is its id. */
-export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Promise<void> {
-  const { collectionId, chunks, removals, header, pages, sizes } = segment;
-  await sql`with segment as (
+/**
+ * Inserts a segment and its pages with one statement. Its place in the order of the collection is its id.
+ * @returns the state of the index, which stays so while a transaction holds off rebuilds
+ */
+export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Promise<IndexState> {
+  const { collectionId, state, chunks, removals, header, pages, sizes } = segment;
+  const hasOldIndex = sql`exists (select from full_text where collection_id = ${collectionId})`;
+  const isInserted = state === 'live' ? sql`not ${hasOldIndex}` : sql`true`;
+  const { rows } = await sql<{ is_old: boolean; reached: string | null }>`with segment as (
       insert into index_segment (id, collection_id, state, position, chunks, removals, pages, header, analysis)
       overriding system value
-      select id, ${collectionId}, 'live', id, ${chunks}::bigint, ${removals}::bigint, ${sizes.length}::bigint,
-        ${toBuffer(header)}::bytea, ${analysisVersion}::bigint
-      from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id) as next
+      select id, ${collectionId}, ${sql.lit(state)}, id, ${chunks}::bigint, ${removals}::bigint,
+        ${sizes.length}::bigint, ${toBuffer(header)}::bytea, ${analysisVersion}::bigint
+      from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id where ${isInserted}) as next
       returning id
+    ), pages as (
+      insert into index_page (id, data)
+      select segment.id * ${pagesPerSegment}::bigint + page.number - 1, page.data
+      from segment, ${unnestPages(pages, sizes)}
     )
-    insert into index_page (id, data)
-    select segment.id * ${pagesPerSegment}::bigint + page.number - 1, page.data
-    from segment, ${unnestPages(pages, sizes)}`.execute(db);
+    select ${hasOldIndex} as is_old,
+      (select reached from index_rebuild where collection_id = ${collectionId}) as reached`.execute(db);
+  return { hasOldIndex: rows[0]?.is_old === true, reached: rows[0]?.reached ?? null };
+}
+
+/** Returns the chunks that a rebuild does not read any more. It reads chunks in the order of their ids. */
+export async function findPassed(
+  db: Kysely<Tables>,
+  chunks: readonly IndexedChunk[],
+  reached: string,
+): Promise<readonly IndexedChunk[]> {
+  const { rows } = await sql<{ seq: number }>`
+    select seq from chunk where seq = any(${literal(chunks.map(({ seq }) => seq))}::bigint[])
+      and id <= ${reached}`.execute(db);
+  const passed = new Set(rows.map(({ seq }) => seq));
+  return chunks.filter(({ seq }) => passed.has(seq));
 }
 
 /** Inserts rows of (id, data), whose ids follow one another. */

@@ -85,22 +85,15 @@ export async function openChangingCollection(database: Database, { collectionId,
     .executeTakeFirstOrThrow();
 
   async function insert(db: Transaction<Tables>, { count, analysed }: { count: number; analysed: string }) {
-    const added = new Map<number, readonly string[]>();
-    for (let n = 0; n < count; n++) {
-      const words = newText();
-      const { seq } = await db
-        .insertInto('chunk')
-        .values({
-          ...emptyChunk,
-          project_id,
-          id: newId('chunk'),
-          collection_id: collectionId,
-          content: words.join(' '),
-        })
-        .returning('seq')
-        .executeTakeFirstOrThrow();
-      added.set(seq, words);
+    const words = new Map(Array.from({ length: count }, () => [newId('chunk'), newText()]));
+    const place = { ...emptyChunk, project_id, collection_id: collectionId };
+    const rows = [...words].map(([id, text]) => ({ ...place, id, content: text.join(' ') }));
+    const inserted: Array<{ seq: number; id: string }> = [];
+    for (let from = 0; from < count; from += rowsAtOnce) {
+      const some = db.insertInto('chunk').values(rows.slice(from, from + rowsAtOnce));
+      inserted.push(...(await some.returning(['seq', 'id']).execute()));
     }
+    const added = new Map(inserted.map(({ seq, id }) => [seq, words.get(id) ?? []]));
     const chunks = added
       .entries()
       .map(([seq, words]) => ({ seq, words: countTerms(`${words.join(' ')} ${analysed}`) }));
@@ -177,6 +170,9 @@ export async function openChangingCollection(database: Database, { collectionId,
   };
 }
 export type ChangingCollection = Awaited<ReturnType<typeof createChangingCollection>>;
+
+/** Number of rows that one statement inserts. */
+const rowsAtOnce = 100;
 
 const emptyChunk = {
   record_id: null,

@@ -19,7 +19,7 @@ export interface ChangingStore {
   readonly folder: string;
   /** The URL of the database in PostgreSQL; null with SQLite. */
   readonly url: string | null;
-  /** With SQLite, it has an index of FTS5, which is rebuilt while the collection is changed. */
+  /** It has an index of an earlier version, which is rebuilt while the collection is changed. */
   readonly kept: string;
   /** Collections that are deleted: one with segments, and one with an index of an earlier version. */
   readonly deleted: readonly string[];
@@ -58,9 +58,7 @@ export async function createChangingStore({ folder, url, ...project }: NewStore)
   const database = await openStore({ folder, url });
   try {
     const createIndex = (url === null ? createSqliteFullText() : createPostgresFullText()).create;
-    // Nothing rebuilds an index in PostgreSQL.
-    const keptIndex = url === null ? { createIndex } : {};
-    const kept = await createChangingCollection(database, { seed: 5, ...keptIndex, ...project });
+    const kept = await createChangingCollection(database, { seed: 5, createIndex, ...project });
     await kept.add(1200);
     const old = await createChangingCollection(database, { seed: 6, createIndex, ...project });
     await old.add(600);

@@ -14,6 +14,9 @@ type Kinds = ReadonlyArray<readonly [kind: string, text: RegExp]>;
 
 /** Procedures and statements of both databases. */
 const common: Kinds = [
+  ['begin of a rebuild', /^insert into "index_rebuild"/],
+  ['end of a step of a rebuild', /^update "index_rebuild"/],
+  ['swap of a rebuild', /^update "index_segment" set "state" = (?:\?|\$1) where "collection_id"/],
   ['swap of a merge', /^update "index_segment" set "state" = (?:\?|\$1), "position"/],
   ['deletion of pages', /^delete from "index_page"/],
   ['deletion of a collection', /^update "collection" set "status"/],
@@ -30,15 +33,16 @@ const kinds: Readonly<Record<Dialect, Kinds>> = {
   sqlite: [
     ['addition', /^addChunks$/],
     ['removal', /^removeChunks$/],
-    ['step of a rebuild', /^rebuildSome$/],
+    ['step of a rebuild', /^insertRebuilt$/],
     ['deletion of old rows', /^delete from "?full_text_index/],
     ['read of a merge', /^(startMerge|continueMerge)$/],
     ['pages of a merge', /^insert into "index_page"/],
     ...common,
   ],
   postgres: [
-    ['addition', /^with segment as \(\s*insert into index_segment/],
-    ['removal', /^removal: with segment/],
+    ['addition', /^addition: live$/],
+    ['removal', /^removal: live$/],
+    ['step of a rebuild, or a change beside it', /: rebuilt$/],
     ['deletion of old rows', /^delete from "posting"/],
     ['claim of a merge', /^insert into "index_segment"/],
     ['read of a merge', /^select (?:"header" from "index_segment"|\* from "index_page")/],
@@ -79,8 +83,9 @@ function textOf(message: unknown): string {
   return String(Reflect.get(message, 'procedure') ?? Reflect.get(message, 'sql') ?? '');
 }
 
-/** One statement inserts the segment of an addition and that of a removal. Its second parameter counts added chunks. */
+/** One statement inserts the segment of an addition and that of a removal. The second parameter counts its chunks. */
 function statementOf([text, values]: readonly unknown[]): string {
-  const isRemoval = /^with segment/.test(String(text)) && Array.isArray(values) && values[1] === 0;
-  return isRemoval ? `removal: ${text}` : String(text);
+  const inserted = /^with segment as [^']*'(live|rebuilt)'/.exec(String(text));
+  if (inserted === null || !Array.isArray(values)) return String(text);
+  return `${values[1] === 0 ? 'removal' : 'addition'}: ${inserted[1]}`;
 }
