@@ -41,6 +41,26 @@ export const searchRequirements: Requirements = {
       'without the runtime the error names the command that installs it',
     ],
   },
+  'vectors.providers': {
+    promise: 'Embedding providers are chosen by name. Requests have the form and the limits that each documents.',
+    source: 'docs/guides/embedding.md "A service"',
+    tests: [
+      'the setting names exactly the providers of the table',
+      'the texts of a request have no more tokens than the provider allows, counted by another tokenizer',
+      '[embeddings] every provider has a page, and the overview links to it',
+      '[embeddings] the commands of the page of ${provider} find a text by its meaning, and the key appears nowhere',
+    ],
+  },
+  'vectors.fetched': {
+    promise: 'A model is downloaded by one command, verified by checksums, and installed as a whole or not at all.',
+    source: 'docs/guides/embedding.md "A local model"',
+    tests: [
+      'a model is downloaded, verified and installed, and a second call changes nothing',
+      'a file with another checksum installs nothing',
+      'a broken download installs nothing',
+      'a full disk installs nothing and is named',
+    ],
+  },
   'query.ranked': {
     promise:
       'For a question in any script, the passage is the first result, with a score from 0 to 1, on both databases.',
