@@ -133,6 +133,7 @@ export const stores = {
   'report.droppedNone': 'nothing',
   'report.embedding': 'Vectors',
   'report.encoding': 'Encoding',
+  'report.replaced': 'Damaged characters',
   'report.format': 'Format',
   'report.frontMatter': 'Front matter',
   'report.header': 'Header row',

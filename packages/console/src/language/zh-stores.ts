@@ -133,6 +133,7 @@ export const stores = {
   'report.droppedNone': '无',
   'report.embedding': '向量',
   'report.encoding': '编码',
+  'report.replaced': '损坏的字符',
   'report.format': '格式',
   'report.frontMatter': '文前元数据',
   'report.header': '表头',

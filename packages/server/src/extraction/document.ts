@@ -7,7 +7,14 @@ export interface Document {
   /** The facts for the report, as far as the reader knows them. */
   readonly facts: Pick<
     ExtractionReport,
-    'encoding' | 'encoding_confidence' | 'title' | 'pages' | 'pages_without_text' | 'dropped' | 'front_matter'
+    | 'encoding'
+    | 'encoding_confidence'
+    | 'replaced'
+    | 'title'
+    | 'pages'
+    | 'pages_without_text'
+    | 'dropped'
+    | 'front_matter'
   >;
   readonly warnings: readonly string[];
 }

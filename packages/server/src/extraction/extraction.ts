@@ -157,6 +157,8 @@ export interface ExtractionReport {
   readonly encoding?: string;
   /** The confidence in the encoding, from 0 to 1. */
   readonly encoding_confidence?: number;
+  /** The number of damaged sequences of bytes, which became U+FFFD. Absent when there are none. */
+  readonly replaced?: number;
   readonly pages?: number;
   readonly pages_without_text?: number;
   /** The number of characters that became chunks. */

@@ -18,6 +18,7 @@ const labels: Readonly<Record<string, MessageKey>> = {
   header: 'report.header',
   format: 'report.format',
   encoding: 'report.encoding',
+  replaced: 'report.replaced',
   dialect: 'report.dialect',
   parser: 'report.parser',
   milliseconds: 'report.time',

@@ -15,67 +15,22 @@ const codePages: Readonly<Record<string, string>> = {
     'ÄĀāÉĄÖÜáąČäčĆćéŹźĎíďĒēĖóėôöõúĚěü†°Ę£§•¶ß®©™ę¨≠ģĮįĪ≤≥īĶ∂∑łĻļĽľĹĺŅņŃ¬√ńŇ∆«»…\u00a0ňŐÕőŌ–—“”‘’÷◊ōŔŕŘ‹›řŖŗŠ‚„šŚśÁŤťÍŽžŪÓÔūŮÚůŰűŲųÝýķŻŁżĢˇ',
 };
 
-/** Decodes text in pieces. It throws a TypeError on bytes that are invalid in the encoding. */
-export interface PieceDecoder {
-  /** Without `stream`, these are the last bytes, and an incomplete character is an error. */
-  decode(bytes: Uint8Array, options: { readonly stream: boolean }): string;
-}
+/** The characters of all 256 bytes in EBCDIC, which mainframes use. Source: the codec `cp500` of Python. */
+const ebcdic = [
+  '\x00\x01\x02\x03\x9c\x09\x86\x7f\x97\x8d\x8e\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x9d\x85\x08\x87\x18\x19\x92\x8f\x1c\x1d\x1e\x1f\x80\x81\x82\x83\x84\x0a\x17\x1b\x88\x89\x8a\x8b\x8c\x05\x06\x07\x90\x91\x16\x93\x94\x95\x96\x04\x98\x99\x9a\x9b\x14\x15\x9e\x1a',
+  ' \u00a0âäàáãåçñ[.<(+!&éêëèíîïìß]$*);^-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ`:#@\'="Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤',
+  'µ~stuvwxyz¡¿ÐÝÞ®¢£¥·©§¶¼½¾¬|¯¨´×{ABCDEFGHI\u00adôöòóõ}JKLMNOPQR¹ûüùúÿ\\÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\x9f',
+].join('');
 
-/** @returns undefined for an unsupported encoding */
-export function createDecoder(encoding: string): PieceDecoder | undefined {
-  if (encoding === 'utf-32le' || encoding === 'utf-32be') return createUtf32Decoder(encoding === 'utf-32le');
-  if (encoding === 'iso-2022-kr') return createKoreanDecoder();
+/** Returns a function that decodes bytes of a code page; undefined for an unknown one. Every byte is a character. */
+export function codePage(encoding: string): ((bytes: Uint8Array) => string) | undefined {
+  if (encoding === 'ibm500')
+    return (bytes) => latin(bytes).replace(/[\0-\xff]/g, (one) => ebcdic.charAt(one.charCodeAt(0)));
   const page = codePages[encoding];
-  if (page !== undefined) return { decode: (bytes) => decodePage(bytes, page) };
-  try {
-    return new TextDecoder(encoding, { fatal: true });
-  } catch {
-    return undefined;
-  }
+  if (page === undefined) return undefined;
+  return (bytes) => latin(bytes).replace(/[\x80-\xff]/g, (one) => page.charAt(one.charCodeAt(0) - 0x80));
 }
 
-function decodePage(bytes: Uint8Array, page: string): string {
-  const ascii = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-  return ascii.replace(/[\x80-\xff]/g, (character) => page.charAt(character.charCodeAt(0) - 0x80));
-}
-
-function createUtf32Decoder(little: boolean): PieceDecoder {
-  let rest = Buffer.alloc(0);
-  return {
-    decode: (bytes, { stream }) => {
-      const buffer = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
-      const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
-      const whole = buffer.length - (buffer.length % 4);
-      rest = Buffer.from(buffer.subarray(whole));
-      if (!stream && rest.length > 0) throw new TypeError('The text ends within a character.');
-      const parts: string[] = [];
-      for (let offset = 0; offset < whole; offset += 4) {
-        const point = view.getUint32(offset, little);
-        if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw new TypeError('no character');
-        parts.push(String.fromCodePoint(point));
-      }
-      return parts.join('');
-    },
-  };
-}
-
-const announcement = /\x1b\$\)C/g;
-
-/** Between the bytes "shift out" and "shift in", EUC-KR characters appear without their highest bits (RFC 1557). */
-function createKoreanDecoder(): PieceDecoder {
-  const korean = new TextDecoder('euc-kr', { fatal: true });
-  let shifted = false;
-  return {
-    decode: (bytes, options) => {
-      const out: number[] = [];
-      for (const byte of Buffer.from(Buffer.from(bytes).toString('latin1').replace(announcement, ''), 'latin1')) {
-        if (byte === 0x0e) shifted = true;
-        else if (byte === 0x0f) shifted = false;
-        else if (byte > 0x7f) throw new TypeError('not a byte of ISO-2022-KR');
-        else out.push(shifted && byte > 0x20 ? byte | 0x80 : byte);
-        if (byte === 0x0a) shifted = false;
-      }
-      return korean.decode(Uint8Array.from(out), options);
-    },
-  };
+function latin(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }

@@ -1,11 +1,15 @@
 import { analyse } from 'chardet';
-import { createDecoder } from './code-pages.ts';
+import { createDecoder } from './decoders.ts';
 import { unlikelihood } from './text-likelihood.ts';
 
 export interface EncodingGuess {
   readonly encoding: string;
   /** The confidence, from 0 to 1. */
   readonly confidence: number;
+  /** How unlikely the sample is in this encoding; lower is likelier. */
+  readonly cost: number;
+  /** Whether the text reads unlike every known language, or the second detector is sure of another encoding. */
+  readonly isUncertain: boolean;
 }
 
 /**
@@ -57,54 +61,135 @@ const candidates: ReadonlyArray<readonly [encoding: string, cost: number]> = [
 /** The maximum number of sampled bytes, from lines that are not all ASCII. */
 const sampleBytes = 256 * 1024;
 
-/** Returns the encodings that fit a sample of the bytes, the likeliest first. ASCII bytes fit all encodings. */
-export function guessEncoding(bytes: Uint8Array): EncodingGuess[] {
-  const sample = tellingLines(bytes);
-  const votes = new Map(analyse(sample).map(({ name, confidence }) => [name.toLowerCase(), confidence / 100]));
-  const scored = candidates.flatMap(([encoding, cost]) => {
-    const text = encoding.startsWith('utf-16') ? decodeWide(bytes, encoding) : decode(sample, encoding);
-    if (text === undefined) return [];
-    const score = cost + unlikelihood(text) - voteWeight * (votes.get(encoding) ?? 0);
-    return [{ encoding, text, score }];
-  });
-  scored.sort((a, b) => a.score - b.score);
-  return scored.map(({ encoding, text, score }) => {
-    const rival = scored.find((other) => other.encoding !== encoding && other.text !== text);
-    return { encoding, confidence: confidence((rival?.score ?? score + 50) - score) };
-  });
-}
+/** The cost of an invalid sequence. It is below the cost of a foreign letter, so damage alone excludes no encoding. */
+const damageCost = 8;
 
 /** The vote of the second detector counts as much as two matching letters. */
 const voteWeight = 4;
+/** From this confidence on, a vote of the second detector for another family makes a guess uncertain. */
+const sureVote = 0.5;
 
-function confidence(margin: number): number {
-  return Math.round(100 / (1 + Math.exp(-margin / 4))) / 100;
+/** Right texts cost 7 for each character beyond ASCII in the median, and at most 11, and up to 24 for their language. */
+function isImplausible({ cost, beyondAscii }: { cost: number; beyondAscii: number }): boolean {
+  return cost > 12 * (beyondAscii + 2);
+}
+
+interface Scored {
+  readonly encoding: string;
+  readonly text: string;
+  readonly cost: number;
+  readonly beyondAscii: number;
+  readonly replaced: number;
+}
+
+/** Returns the encodings in the order of their likelihood in a sample of the bytes, the likeliest first. */
+export function guessEncoding(bytes: Uint8Array, limit = sampleBytes): EncodingGuess[] {
+  const sample = tellingLines(bytes, limit);
+  const votes = new Map(analyse(sample).map(({ name, confidence }) => [name.toLowerCase(), confidence / 100]));
+  const scored = candidates.flatMap(([encoding, prior]) => {
+    const text = encoding.startsWith('utf-16') ? decodeWide(bytes, { encoding, limit }) : decode(sample, encoding);
+    if (text === undefined) return [];
+    const found = { encoding, text, ...scoreText(text) };
+    if (found.replaced > mostReplaced(found.beyondAscii)) return [];
+    return [{ ...found, cost: prior + found.cost - voteWeight * (votes.get(encoding) ?? 0) }];
+  });
+  scored.sort((a, b) => a.cost - b.cost);
+  return scored.map((one) => ({ encoding: one.encoding, cost: one.cost, ...judge(one, { scored, votes }) }));
+}
+
+/** The number of invalid sequences up to which bytes count as damaged text in an encoding, not as another encoding. */
+export function mostReplaced(beyondAscii: number): number {
+  return Math.max(2, beyondAscii / 50);
+}
+
+/** A declaration is checked with less text, because most declarations are right. */
+const checkedBytes = 16 * 1024;
+/** A guess must be so much likelier than the declared encoding, in sum and in proportion. */
+const clearAdvantage = { cost: 40, factor: 1.3 };
+
+/** Compares a declared encoding with the likeliest one. */
+export function checkDeclared(bytes: Uint8Array, encoding: string): 'plausible' | 'implausible' | 'refuted' {
+  const score = scoreText(decode(tellingLines(bytes, checkedBytes), encoding) ?? '');
+  const [best] = guessEncoding(bytes, checkedBytes);
+  const { cost, factor } = clearAdvantage;
+  if (best !== undefined && score.cost > best.cost + cost && score.cost > best.cost * factor) return 'refuted';
+  return isImplausible(score) ? 'implausible' : 'plausible';
+}
+
+function scoreText(text: string): { cost: number; beyondAscii: number; replaced: number } {
+  // One damaged byte can make its neighbours invalid too.
+  const parts = text.split(/\ufffd+/);
+  const clean = parts.join('');
+  const replaced = parts.length - 1;
+  return { cost: unlikelihood(clean) + damageCost * replaced, beyondAscii: countBeyondAscii(clean), replaced };
+}
+
+function countBeyondAscii(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) count += 1;
+  return count;
+}
+
+const fewCharacters = 8;
+const closeCost = 2;
+
+/** The confidence follows from the distance to the likeliest other text, and each reason for doubt limits it. */
+function judge(
+  one: Scored,
+  { scored, votes }: { scored: readonly Scored[]; votes: ReadonlyMap<string, number> },
+): { confidence: number; isUncertain: boolean } {
+  const rival = scored.find((other) => other.encoding !== one.encoding && other.text !== one.text);
+  const margin = (rival?.cost ?? one.cost + 50) - one.cost;
+  const isForeign = isImplausible(one);
+  const isContested = contradicts(votes, one.encoding);
+  const isClose = Math.abs(margin) < closeCost;
+  const limits = [
+    1 / (1 + Math.exp(-margin / 4)),
+    isContested ? 0.7 : 1,
+    isForeign ? 0.4 : 1,
+    one.replaced > 0 ? 0.95 : 1,
+    one.beyondAscii < fewCharacters ? 0.8 : 1,
+    isClose ? 0.6 : 1,
+  ];
+  const confidence = Math.round(100 * Math.min(...limits)) / 100;
+  return { confidence, isUncertain: isContested || isForeign || isClose };
+}
+
+const eastAsian = new Set(['gb18030', 'shift_jis', 'big5', 'euc-kr', 'euc-jp', 'iso-2022-jp', 'iso-2022-kr']);
+
+/** Whether the best vote of the second detector is sure and names an encoding with other characters. */
+function contradicts(votes: ReadonlyMap<string, number>, encoding: string): boolean {
+  const [best] = [...votes].toSorted((a, b) => b[1] - a[1]);
+  if (best === undefined || best[1] < sureVote || best[0] === encoding) return false;
+  return eastAsian.has(best[0]) || eastAsian.has(encoding);
 }
 
 function decode(bytes: Uint8Array, encoding: string): string | undefined {
-  try {
-    return createDecoder(encoding)?.decode(bytes, { stream: false });
-  } catch {
-    return undefined;
-  }
+  return createDecoder(encoding)?.decode(bytes, { stream: false });
 }
 
-function decodeWide(bytes: Uint8Array, encoding: string): string | undefined {
-  if (bytes.length % 2 !== 0) return undefined;
-  return decode(bytes.subarray(0, sampleBytes), encoding);
+function decodeWide(
+  bytes: Uint8Array,
+  { encoding, limit }: { readonly encoding: string; readonly limit: number },
+): string | undefined {
+  return bytes.length % 2 === 0 ? decode(bytes.subarray(0, limit), encoding) : undefined;
 }
 
-/** Returns whole lines with a byte beyond ASCII, up to the limit. The other lines do not reveal the encoding. */
-function tellingLines(bytes: Uint8Array): Uint8Array {
-  if (bytes.length <= sampleBytes) return bytes;
+/**
+ * Returns whole lines with a byte beyond ASCII, up to the limit. The other lines do not reveal the encoding. Only the
+ * last line can be cut, and only if it is longer than the rest of the sample.
+ */
+function tellingLines(bytes: Uint8Array, limit: number): Uint8Array {
+  if (bytes.length <= limit) return bytes;
   const pieces: Uint8Array[] = [];
   let held = 0;
   let start = 0;
   let distinguishes = false;
-  for (let at = 0; at < bytes.length && held < sampleBytes; at += 1) {
+  for (let at = 0; at < bytes.length && held < limit; at += 1) {
     const byte = bytes[at] ?? 0;
     if (byte > 0x7f) distinguishes = true;
-    if (byte !== 0x0a && at !== bytes.length - 1) continue;
+    const isFull = distinguishes && held + at + 1 - start >= limit;
+    if (byte !== 0x0a && at !== bytes.length - 1 && !isFull) continue;
     if (distinguishes) {
       pieces.push(bytes.subarray(start, at + 1));
       held += at + 1 - start;

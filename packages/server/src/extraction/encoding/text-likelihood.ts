@@ -44,15 +44,24 @@ const nothing = /[\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufffd\ufeff]/u;
 const commonSymbols = new Set('–—‘’“”„…«»•€£°§©®™·¿¡ªº\u00a0²½№');
 const joiningSymbols = new Set('’‘·-–—\u00ad\u200c\u200d');
 /** Symbols that do not occur directly before a word. */
-const closingSymbols = new Set('’”»›…°™‰†²³');
+const closingSymbols = new Set('’”»›…°™‰†²³½¼¾');
 
 /** Returns a lower value for a likelier text; 0 for a text that is all ASCII. */
 export function unlikelihood(text: string): number {
-  const counts = countText(text.normalize('NFC'));
+  const counts = countText(compose(text));
   const languages = Object.values(letterModels()).map((model) => costOfLetters(counts, model));
   const scripts = Object.values(characterModels()).map((model) => costOfCharacters(counts, model));
   return counts.fixed + Math.min(...languages, ...scripts);
 }
+
+/** The time of a normalisation grows with the square of a run of combining marks, so the text is composed in pieces. */
+function compose(text: string): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += composedPiece)
+    pieces.push(text.slice(at, at + composedPiece).normalize('NFC'));
+  return pieces.join('');
+}
+const composedPiece = 1024;
 
 function countText(text: string): TextCounts {
   const counts: TextCounts = { pairs: new Map(), characters: new Map(), plain: new Map(), fixed: 0 };

@@ -7,7 +7,7 @@ const frontMatterLimit = 4000;
 
 /** Converts each top-level part to HTML and reads it separately, so that an unclosed tag affects only its own part. */
 export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
-  const { text, encoding, confidence } = decodeText(bytes, [charset]);
+  const { text, facts: encoding, warnings } = decodeText(bytes, [charset]);
   const { frontMatter, body } = separateFrontMatter(text);
   const tokens = lexer(body);
   const blocks: Block[] = [];
@@ -18,10 +18,8 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
     // Appends one by one, because a list may have more items than a call may have arguments.
     for (const block of reader.end().blocks) blocks.push(block);
   }
-  const encodingFacts = { encoding, encoding_confidence: confidence };
-  const facts =
-    frontMatter === '' ? encodingFacts : { ...encodingFacts, front_matter: frontMatter.slice(0, frontMatterLimit) };
-  return { blocks, facts, warnings: [] };
+  const facts = frontMatter === '' ? encoding : { ...encoding, front_matter: frontMatter.slice(0, frontMatterLimit) };
+  return { blocks, facts, warnings };
 }
 
 /** YAML between `---` at the very start and the next line of `---` or `...`. A lone rule there is no front matter. */

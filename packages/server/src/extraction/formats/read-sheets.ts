@@ -8,14 +8,11 @@ import { createWarn, isBlank, type Sheet, type Warn, type Workbook } from '../qa
 export async function readSheets(format: 'csv' | 'xlsx', bytes: Uint8Array): Promise<Document> {
   const warnings: string[] = [];
   const { sheets, facts } = await readWorkbook(format, bytes, createWarn(warnings));
-  const { encoding, encoding_confidence } = facts;
+  const { dialect: _, ...encoding } = facts;
   const blocks = sheets.filter(({ hidden }) => !hidden).map(toTable);
   return {
     blocks: blocks.filter(({ text }) => text !== ''),
-    facts: {
-      ...(encoding === undefined ? {} : { encoding }),
-      ...(encoding_confidence === undefined ? {} : { encoding_confidence }),
-    },
+    facts: encoding,
     warnings,
   };
 }

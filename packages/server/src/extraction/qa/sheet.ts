@@ -3,7 +3,7 @@ import type { ExtractionReport } from '../extraction.ts';
 /** The result of every reader of a sheet format. */
 export interface Workbook {
   readonly sheets: readonly Sheet[];
-  readonly facts: Pick<ExtractionReport, 'encoding' | 'encoding_confidence' | 'dialect'>;
+  readonly facts: Pick<ExtractionReport, 'encoding' | 'encoding_confidence' | 'replaced' | 'dialect'>;
 }
 
 export interface Sheet {

@@ -200,7 +200,7 @@ for (const tier of ['sandbox', 'process'] as const) {
   });
 }
 /** The packages that a reader loads. */
-const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'fflate'];
+const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'];
 
 test('a reader that is ended while it starts leaves no process', async () => {
   const isolation = await settingsOf('sandbox');

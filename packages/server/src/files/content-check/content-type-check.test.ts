@@ -78,6 +78,7 @@ describe('content and extension', () => {
     'text that starts like a bitmap': Buffer.from('BM is short for benchmark'),
     'text that speaks of PDF': Buffer.from('A PDF starts with %PDF-1.7'),
     'text with a stray control character': Buffer.from('a page\u0001 of a book'),
+    'a page with stray NUL bytes': Buffer.from(`<p>\0${'A letter to the library. '.repeat(60)}`),
     'terminal colours': Buffer.from('\u001b[31mred\u001b[0m '.repeat(100)),
   };
   for (const [name, bytes] of Object.entries(text)) {

@@ -1,10 +1,10 @@
 /**
  * Returns why these bytes cannot be text in any encoding, or undefined when they can. It looks for content that text
- * does not have: NUL bytes outside of UTF-16 and UTF-32, and more than a few control characters.
+ * does not have: more than a few NUL bytes outside of UTF-16 and UTF-32, and more than a few control characters.
  */
 export function describeText(sample: Buffer): string | undefined {
   if (sample.length === 0) return undefined;
-  if (sample.includes(0)) return isWide(sample) ? undefined : 'binary data (it has NUL bytes)';
+  if (hasManyNuls(sample)) return isWide(sample) ? undefined : 'binary data (it has NUL bytes)';
   let controls = 0;
   for (let index = 0; index < sample.length; index += 1) controls += oddBytes[sample[index] ?? 0] ?? 0;
   return controls > Math.max(maxControlCharacters, sample.length * mostControlShare)
@@ -12,6 +12,14 @@ export function describeText(sample: Buffer): string | undefined {
     : undefined;
 }
 
+/** Pages of mail programs contain stray NUL bytes, which every browser ignores. */
+function hasManyNuls(sample: Buffer): boolean {
+  let nuls = 0;
+  for (let at = sample.indexOf(0); at !== -1; at = sample.indexOf(0, at + 1)) nuls += 1;
+  return nuls > sample.length * mostNulShare;
+}
+
+const mostNulShare = 0.001;
 const maxControlCharacters = 4;
 const mostControlShare = 0.02;
 

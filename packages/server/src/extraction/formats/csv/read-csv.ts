@@ -1,4 +1,6 @@
-import { decodePieces, findEncoding } from '../../encoding/decode-text.ts';
+import { encodingFacts } from '../../encoding/decode-text.ts';
+import { decodePieces } from '../../encoding/decoders.ts';
+import { findEncoding } from '../../encoding/find-encoding.ts';
 import { mostColumns, rowsOf, type SheetRow, type Warn, type Workbook } from '../../qa/sheet.ts';
 import { findDialect } from './csv-dialect.ts';
 import { type CsvDialect, readRecords } from './csv-records.ts';
@@ -6,6 +8,7 @@ import { type CsvDialect, readRecords } from './csv-records.ts';
 /** One sheet without a name. A first line `sep=;` sets the delimiter, as in Excel. */
 export function readCsv(bytes: Uint8Array, { charset, warn }: { charset?: string | undefined; warn: Warn }): Workbook {
   const found = findEncoding(bytes, [charset]);
+  for (const warning of found.warnings) warn(warning);
   const pieces = () => decodePieces(bytes, found);
   const { value: start = '' } = pieces().next();
   const declared = /^"?sep=(.)"?(?:\r\n?|\n)/.exec(start);
@@ -14,11 +17,7 @@ export function readCsv(bytes: Uint8Array, { charset, warn }: { charset?: string
   const rows = rowsOf(() =>
     readRows(withoutStart(pieces(), skipped), { dialect, firstLine: skipped === 0 ? 1 : 2, warn }),
   );
-  const { encoding, confidence } = found;
-  return {
-    sheets: [{ name: null, hidden: false, rows }],
-    facts: { encoding, encoding_confidence: confidence, dialect },
-  };
+  return { sheets: [{ name: null, hidden: false, rows }], facts: { ...encodingFacts(found), dialect } };
 }
 
 function* withoutStart(pieces: Iterable<string>, skipped: number): Generator<string> {

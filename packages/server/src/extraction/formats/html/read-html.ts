@@ -4,12 +4,12 @@ import { createHtmlBlocks } from './html-blocks.ts';
 
 /** `charset` is that of a Content-Type header. It precedes the declaration in the page. */
 export function readHtml(bytes: Uint8Array, charset?: string): Document {
-  const { text, encoding, confidence } = decodeText(bytes, [charset, declaredCharset(bytes)]);
+  const { text, facts: encoding, warnings } = decodeText(bytes, [charset, declaredCharset(bytes)]);
   const reader = createHtmlBlocks();
   reader.write(text);
   const { blocks, title, dropped } = reader.end();
-  const facts = { encoding, encoding_confidence: confidence, ...(title === '' ? {} : { title: title.slice(0, 500) }) };
-  return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings: [] };
+  const facts = { ...encoding, ...(title === '' ? {} : { title: title.slice(0, 500) }) };
+  return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings };
 }
 
 /** The HTML standard searches the first 1,024 bytes; real pages have the declaration later. */
