@@ -34,6 +34,7 @@ import { createIndexSegmentExpiryMigration } from './migrations/from-0042/0046-i
 import { createEmbeddingFailuresMigration } from './migrations/from-0042/0050-embedding-failures.ts';
 import { createChangedRecordMetadataMigration } from './migrations/from-0042/0052-changed-record-metadata.ts';
 import { createReplacedIndexesMigration } from './migrations/from-0042/0053-replaced-indexes.ts';
+import { createChunkIdIndexMigration } from './migrations/from-0042/0057-chunk-id-index.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -73,6 +74,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0050-embedding-failures': createEmbeddingFailuresMigration(dialect),
     '0052-changed-record-metadata': createChangedRecordMetadataMigration(dialect),
     '0053-replaced-indexes': createReplacedIndexesMigration(dialect),
+    '0057-chunk-id-index': createChunkIdIndexMigration(dialect),
   };
 }
 

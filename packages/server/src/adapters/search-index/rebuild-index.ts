@@ -3,6 +3,7 @@ import { parseJson } from '../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type FilteredChunk, listFilterTerms } from '../../search/filter-terms.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
+import { contentOf } from '../database/chunk-content.ts';
 import type { Tables } from '../database/tables.ts';
 
 /**
@@ -17,6 +18,7 @@ export interface ChunkTexts {
   readonly id: string;
   readonly content: string;
   readonly question: string | null;
+  readonly answer: string | null;
   readonly record_id: string | null;
   /** JSON, as that of the record. */
   readonly metadata: string;
@@ -100,11 +102,11 @@ async function setMetadataMark(db: Kysely<Tables>, collectionId: string, { from,
 /** Reads the next chunks in the order of their ids. */
 async function readChunks(db: Kysely<Tables>, collectionId: string, reached: string): Promise<readonly ChunkTexts[]> {
   const { rows } = await sql<ChunkTexts>`
-    select seq, id, content, question, record_id, metadata, record_metadata
+    select seq, id, content, question, answer, record_id, metadata, record_metadata
     from (
-      select chunk.seq, chunk.id, chunk.content, chunk.question, chunk.record_id, chunk.metadata,
+      select chunk.seq, chunk.id, chunk.content, chunk.question, chunk.answer, chunk.record_id, chunk.metadata,
         record.metadata as record_metadata, row_number() over by_id as number,
-        sum(length(chunk.content)) over by_id as characters
+        sum(length(chunk.content || coalesce(chunk.question, '') || coalesce(chunk.answer, ''))) over by_id as characters
       from (
         select * from chunk where collection_id = ${collectionId} and id > ${reached} order by id limit ${limits.chunks}
       ) as chunk left join record on record.id = chunk.record_id
@@ -115,12 +117,12 @@ async function readChunks(db: Kysely<Tables>, collectionId: string, reached: str
 }
 
 /** Returns what the index needs of a chunk. It takes long, so that it runs in a thread. */
-export function analyseChunk({ seq, content, question, record_id: recordId, ...row }: ChunkTexts): IndexedChunk {
+export function analyseChunk({ seq, question, record_id: recordId, ...row }: ChunkTexts): IndexedChunk {
   const metadata = parseJson(row.metadata) as FilteredChunk['metadata']; // an object, as is that of the record
   const recordMetadata = parseJson(row.record_metadata ?? '{}') as FilteredChunk['recordMetadata'];
   return {
     seq,
-    words: countFieldTerms({ content, ...(question === null ? {} : { question }) }),
+    words: countFieldTerms({ content: contentOf({ ...row, question }), ...(question === null ? {} : { question }) }),
     filterTerms: listFilterTerms({ recordId, metadata, recordMetadata }),
   };
 }

@@ -10,6 +10,7 @@ import type {
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
+import { contentOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
@@ -80,7 +81,8 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
       .select([
         'chunk.id',
         rowWeight({
-          texts: ['chunk.content', 'chunk.question', 'chunk.answer'],
+          // The content of a pair repeats question and answer, but is not stored.
+          texts: ['chunk.content', 'chunk.question', 'chunk.answer', 'chunk.question', 'chunk.answer'],
           json: ['chunk.metadata', 'chunk.locator'],
         }),
       ]);
@@ -92,6 +94,7 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
       .selectAll('chunk')
       .select('page_rows.found')
       .where('page_rows.before', '<', maxPageWeight)
+      .where('chunk.collection_id', '=', of.collectionId)
       .orderBy('chunk.id', window.direction)
       .execute();
   });
@@ -129,7 +132,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
         ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
       })
       .where('seq', '=', seen.seq)
-      .returning(['content', 'question', 'metadata', 'record_id'])
+      .returning(['content', 'question', 'answer', 'metadata', 'record_id'])
       .executeTakeFirst();
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed === undefined) return false;
@@ -137,8 +140,9 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
       ...(await readOwner(transaction, changed.record_id)),
       metadata: parseJson(changed.metadata) as Record<string, unknown>, // written by toRow
     });
-    const { content, question } = changed;
-    const words = text?.words ?? countFieldTerms({ content, ...(question === null ? {} : { question }) });
+    const { question } = changed;
+    const fields = { content: contentOf(changed), ...(question === null ? {} : { question }) };
+    const words = text?.words ?? countFieldTerms(fields);
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {

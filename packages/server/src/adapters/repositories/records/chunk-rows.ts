@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../../collections/chunks/chunk-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
+import { contentOf, toStoredContent } from '../../database/chunk-content.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
@@ -82,7 +83,7 @@ export function toChunk(row: ChunkRow): StoredChunk {
     id: row.id,
     recordId: row.record_id,
     collectionId: row.collection_id,
-    content: row.content,
+    content: contentOf(row),
     question: row.question,
     answer: row.answer,
     numTokens: row.num_tokens,
@@ -101,7 +102,7 @@ function toRow(place: ChunkPlace, chunk: NewChunk) {
     generation: place.generation,
     id: chunk.id,
     ordinal: chunk.ordinal,
-    content: chunk.content,
+    content: toStoredContent(chunk),
     question: chunk.question,
     answer: chunk.answer,
     num_tokens: chunk.numTokens,

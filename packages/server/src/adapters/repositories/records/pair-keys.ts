@@ -56,12 +56,14 @@ export async function insertKeys(transaction: Transaction<Tables>, { job, keyedT
     .where('generation', '=', of.generation)
     .executeTakeFirstOrThrow();
   if (last === null || last <= keyedTo) return;
+  const key = pairKeyOf(job.collectionId, 'row_key');
+  // A migration may have inserted some. PostgreSQL writes a third more to its log with "on conflict do nothing".
   await sql`insert into pair_key (key, seq)
-    select ${pairKeyOf(job.collectionId, 'row_key')}, seq from chunk
+    select ${key}, seq from chunk
     where record_id = ${of.record} and generation = ${of.generation} and ordinal > ${keyedTo}
       and row_key is not null
-    order by row_key
-    on conflict do nothing`.execute(transaction);
+      and not exists (select 1 from pair_key as known where known.key = ${key} and known.seq = chunk.seq)
+    order by row_key`.execute(transaction);
   await transaction.updateTable('record').set({ keyed_to: last }).where('id', '=', job.id).execute();
 }
 

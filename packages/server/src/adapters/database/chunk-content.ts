@@ -1,0 +1,22 @@
+import { contentOfPair } from '../../extraction/extraction.ts';
+
+/** The texts of a chunk. Question and answer are null unless it is a pair. */
+interface ChunkTexts {
+  readonly content: string;
+  readonly question: string | null;
+  readonly answer: string | null;
+}
+
+/**
+ * Returns the value of the column `content`. It is empty for pairs, whose content follows from question and answer. Those
+ * of earlier versions have it. ADR 0126.
+ */
+export function toStoredContent({ content, question, answer }: ChunkTexts): string {
+  const isDerived = question !== null && answer !== null && content === contentOfPair(question, answer);
+  return isDerived ? '' : content;
+}
+
+/** Returns the content of a stored chunk. No chunk has an empty content. */
+export function contentOf({ content, question, answer }: ChunkTexts): string {
+  return content === '' && question !== null && answer !== null ? contentOfPair(question, answer) : content;
+}
