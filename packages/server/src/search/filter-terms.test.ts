@@ -1,19 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChunkFilter } from './chunk-index.ts';
-import {
-  allowRecords,
-  listFiles,
-  listFilterTerms,
-  mostAllowedRecords,
-  mostRecordsOfFiles,
-  recordTerm,
-  toRestriction,
-} from './filter-terms.ts';
-
-const lang: ChunkFilter = { type: 'eq', key: 'lang', value: 'en' };
-const later: ChunkFilter = { type: 'gt', key: 'year', value: 2020 };
-const english = { type: 'terms', terms: ['\u0001tlang\u0001en'] };
+import { listFilterTerms, numberTerm } from './filter-terms.ts';
 
 test('a chunk has terms for its record and its entries, which replace those of its record', () => {
   const terms = listFilterTerms({
@@ -21,73 +8,36 @@ test('a chunk has terms for its record and its entries, which replace those of i
     metadata: { lang: 'en', year: 2020, isNew: true, none: null, list: ['x'] },
     recordMetadata: { lang: 'de', page: '7', none: 'x' },
   });
-  const expected = ['rrec1', 'tlang\u0001en', 'nyear\u00012020', 'bisNew\u0001true', 'tpage\u00017', 'npage\u00017'];
+  const expected = [
+    ...['rrec1', 'tlang\u0001en', 'nyear\u0001c09f9', 'bisNew\u0001true', 'olist'],
+    ...['tpage\u00017', 'npage\u0001c01c'],
+  ];
   assert.deepEqual(new Set(terms), new Set(expected.map((term) => `\u0001${term}`)));
 });
 
-test('a filter is translated only where every chunk that meets it has one of the terms', () => {
-  assert.deepEqual(toRestriction(lang, []), english);
-  assert.equal(toRestriction(later, []), null);
-  assert.equal(toRestriction({ type: 'ne', key: 'lang', value: 'en' }, []), null);
-  assert.deepEqual(toRestriction({ type: 'and', filters: [later, lang] }, []), { type: 'and', parts: [english] });
-  assert.equal(toRestriction({ type: 'and', filters: [later] }, []), null);
-  assert.equal(toRestriction({ type: 'or', filters: [later, lang] }, []), null);
-  assert.deepEqual(toRestriction({ type: 'or', filters: [lang, lang] }, []), { type: 'or', parts: [english, english] });
+test('an entry whose terms are those of other entries, too, has a vague term', () => {
+  const termsOf = (metadata: Record<string, unknown>) =>
+    listFilterTerms({ recordId: null, metadata, recordMetadata: {} }).map((term) => term.slice(1));
+  assert.deepEqual(termsOf({ a: 'x'.repeat(127) }), [`ta\u0001${'x'.repeat(127)}`]);
+  assert.deepEqual(termsOf({ a: 'x'.repeat(128) }), ['wa', `ta\u0001${'x'.repeat(128)}`]);
+  assert.deepEqual(termsOf({ a: 'b\0c' }), ['wa', 'ta\u0001b', 'ta\u0001b\uffff']);
+  assert.deepEqual(termsOf({ a: 'b\ud800c' }), ['wa', 'ta\u0001b', 'ta\u0001b\uffff']);
+  assert.deepEqual(termsOf({ 'a\u0001b': true }), ['wa', 'ba\u0001true']);
 });
 
-test('ids of records are terms, and ids of files are the terms of their records', () => {
-  const ofRecords = (...ids: string[]) => ({ type: 'terms', terms: ids.map(recordTerm) });
-  assert.deepEqual(toRestriction({ type: 'eq', field: 'record_id', value: 'a' }, []), ofRecords('a'));
-  assert.deepEqual(toRestriction({ type: 'in', field: 'record_id', value: ['a', 'b', 'a'] }, []), ofRecords('a', 'b'));
-  const files: ChunkFilter = { type: 'in', field: 'file_id', value: ['f', 'g', 'f'] };
-  const others: ChunkFilter = { type: 'ne', field: 'file_id', value: 'h' };
-  assert.deepEqual(listFiles({ type: 'and', filters: [files, others, lang] }), ['f', 'g']);
-  const found = [
-    { fileId: 'g', recordId: 'b' },
-    { fileId: 'f', recordId: 'a' },
-    { fileId: 'f', recordId: 'c' },
+test('the terms of numbers are in the order of the numbers, and integers below 2^41 have terms of their own', () => {
+  const numbers = [
+    ...[-1e308, -1e21, -(2 ** 41) + 1, -1000, -2.5, -1, -0.1, 0, 0.1, 0.5, 1, 2, 2.5, 3, 1000, 123456789],
+    ...[2 ** 40 - 1, 2 ** 40, 2 ** 41 - 1, 2 ** 53, 1e21, 1e200, 1e308],
   ];
-  assert.deepEqual(toRestriction(files, found), ofRecords('a', 'c', 'b'));
-  assert.deepEqual(toRestriction(files, []), ofRecords());
-});
-
-test('files do not restrict when a filter names more than 512, or they have more records', () => {
-  const value = Array.from({ length: mostRecordsOfFiles + 1 }, (_, n) => `f${n}`);
-  const files: ChunkFilter = { type: 'in', field: 'file_id', value };
-  assert.equal(listFiles({ ...files, value: value.slice(1) })?.length, mostRecordsOfFiles);
-  assert.equal(listFiles(files), null);
-  assert.equal(toRestriction(files, null), null);
-});
-
-test('a filter with more than 512 values is not translated', () => {
-  const value = Array.from({ length: 100 }, (_, n) => `v${n}`);
-  const filters = (count: number): ChunkFilter[] =>
-    Array.from({ length: count }, () => ({ type: 'in', key: 'k', value }));
-  assert.notEqual(toRestriction({ type: 'or', filters: filters(5) }, []), null);
-  assert.equal(toRestriction({ type: 'or', filters: filters(6) }, []), null);
-});
-
-test('the chunks of up to 64 records are added, and with more there is no restriction', () => {
-  const restriction = toRestriction(lang, []);
-  assert.ok(restriction !== null);
-  const records = Array.from({ length: mostAllowedRecords }, (_, n) => `rec${n}`);
-  assert.deepEqual(allowRecords(restriction, []), english);
-  assert.deepEqual(allowRecords(restriction, records), {
-    ...{ type: 'or', parts: [english, { type: 'terms', terms: records.map(recordTerm) }] },
-  });
-  assert.equal(allowRecords(restriction, [...records, 'one more']), null);
-});
-
-test('numbers that a database may read as equal have a common term', () => {
-  for (const value of [0.1 + 0.2, 1e21, 123456789012.5, 0, 5e-324, 1e300, -1 / 3]) {
-    for (const read of [value, value * (1 + Number.EPSILON), value * (1 - Number.EPSILON)]) {
-      const restriction = toRestriction({ type: 'eq', key: 'n', value: read }, []);
-      const terms = restriction?.type === 'terms' ? restriction.terms : [];
-      const own = listFilterTerms({ recordId: null, metadata: { n: value }, recordMetadata: {} });
-      assert.ok(
-        own.some((term) => terms.includes(term)),
-        `${value} and ${read}`,
-      );
-    }
+  const terms = numbers.map((number) => numberTerm('k', number, true));
+  assert.deepEqual(terms, terms.toSorted());
+  assert.equal(new Set(terms).size, terms.length);
+  assert.equal(numberTerm('k', -0, true), numberTerm('k', 0, true));
+  for (const integer of [-(2 ** 41) + 1, -7, 0, 5, 2 ** 40 - 1]) {
+    const exact = numberTerm('k', integer, true);
+    const [before, after] = [-Number.EPSILON, Number.EPSILON].map((part) => integer + part * (Math.abs(integer) || 1));
+    assert.ok(numberTerm('k', before as number, true) < exact);
+    assert.ok(exact < numberTerm('k', after as number, true));
   }
 });

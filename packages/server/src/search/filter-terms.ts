@@ -1,6 +1,15 @@
-import type { IdComparison } from '@quartermaster/contract';
-import type { ChunkFilter } from './chunk-index.ts';
 import { markTerm } from './segments/term-kinds.ts';
+
+/*
+ * The terms of a chunk that say what it belongs to. The character after the mark says the kind:
+ *   r  its record
+ *   t  an entry that is a text: the key, U+0001, and the text
+ *   n  an entry that is a number, or a text that a database may compare as one: the key, U+0001, and the number
+ *   b  an entry that is a boolean: the key, U+0001, and `true` or `false`
+ *   o  an entry of another kind, except null: the key
+ *   w  an entry whose terms may be those of other entries too: the key
+ * The terms of the texts of a key are in the order of the texts, those of its numbers in the order of the numbers.
+ */
 
 /** What the filter terms of a chunk say. */
 export interface FilteredChunk {
@@ -10,150 +19,114 @@ export interface FilteredChunk {
   readonly recordMetadata: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Chunks that may meet a filter: those with one of the terms, or those of all or of one of the parts. Every chunk that
- * meets the filter is among them; others may be, too.
- */
-export type Restriction =
-  | { readonly type: 'terms'; readonly terms: readonly string[] }
-  | { readonly type: 'and' | 'or'; readonly parts: readonly Restriction[] };
-
-/** A filter that names more values is not translated, because finding each of them takes longer than it saves. */
-const mostTerms = 512;
-/** Longer texts share a term when they begin alike. */
-const longestText = 128;
-
-/** Returns the terms of a chunk: one for its record, and one or two for each entry. An entry of the chunk replaces that of its record. */
+/** Returns the terms of a chunk. An entry of the chunk replaces that of its record. */
 export function listFilterTerms({ recordId, metadata, recordMetadata }: FilteredChunk): string[] {
   const terms = new Set<string>(recordId === null ? [] : [recordTerm(recordId)]);
   for (const [key, value] of Object.entries({ ...recordMetadata, ...metadata })) {
-    if (typeof value === 'string') {
-      terms.add(textTerm(key, value));
-      if (isNumber(value)) terms.add(numberTerm(key, Number(value)));
-    } else if (typeof value === 'number') terms.add(numberTerm(key, value));
-    else if (typeof value === 'boolean') terms.add(entryTerm('b', key, String(value)));
+    for (const term of termsOfEntry(key, value)) terms.add(term);
   }
   return [...terms];
 }
 
+function termsOfEntry(key: string, value: unknown): string[] {
+  const vague = isPlainKey(key) && (typeof value !== 'string' || isPlain(value)) ? [] : [vagueTerm(key)];
+  if (typeof value === 'string') return [...vague, ...termsOfText(key, value)];
+  if (typeof value === 'number') return [...vague, numberTerm(key, value, Number.isInteger(value))];
+  if (typeof value === 'boolean') return [...vague, booleanTerm(key, value)];
+  return value === null || value === undefined ? vague : [...vague, otherTerm(key)];
+}
+
+function termsOfText(key: string, text: string): string[] {
+  const cutText = cut(text);
+  const terms = [textTerm(key, text)];
+  // One database reads NUL as the lowest character, the other one as U+FFFD, like half of a surrogate pair.
+  if (cutText.length < Math.min(text.length, longestText)) terms.push(`${textTerm(key, text)}${highest}`);
+  if (isNumber(text)) terms.push(numberTerm(key, Number(text), String(Number(text)) === text));
+  return terms;
+}
+
 /** Returns the term of the chunks of a record. */
-export function recordTerm(recordId: string): string {
-  return markTerm('filter', `r${recordId}`);
-}
+export const recordTerm = (recordId: string) => markTerm('filter', `r${recordId}`);
+export const otherTerm = (key: string) => markTerm('filter', `o${cutKey(key)}`);
+export const vagueTerm = (key: string) => markTerm('filter', `w${cutKey(key)}`);
+export const booleanTerm = (key: string, value: boolean) => `${prefixOf('b', key)}${value}`;
+export const textTerm = (key: string, text: string) => `${prefixOf('t', key)}${cut(text)}`;
 
-/** Records that are found by their terms, each of which takes time. */
-export const mostAllowedRecords = 64;
+/** Returns the beginning of the terms of a key's entries of one kind. */
+export const prefixOf = (kind: 't' | 'n' | 'b', key: string) => markTerm('filter', `${kind}${cutKey(key)}\u0001`);
 
-/** Adds the chunks of records. With more than `mostAllowedRecords` there is no restriction. */
-export function allowRecords(restriction: Restriction, recordIds: readonly string[]): Restriction | null {
-  if (recordIds.length === 0) return restriction;
-  if (recordIds.length > mostAllowedRecords) return null;
-  return { type: 'or', parts: [restriction, { type: 'terms', terms: recordIds.map(recordTerm) }] };
-}
-
-/** A record of a collection, and the file that it names. */
-export interface RecordOfFile {
-  readonly recordId: string;
-  readonly fileId: string;
-}
-
-/** The maximum number of files of a filter whose records are looked up, and of these records. */
-export const mostRecordsOfFiles = mostTerms;
-
-/** Returns the files whose records `toRestriction` needs; null when there are more than `mostRecordsOfFiles`. */
-export function listFiles(filter: ChunkFilter): readonly string[] | null {
-  const files = new Set(findFiles(filter));
-  return files.size <= mostRecordsOfFiles ? [...files] : null;
-}
-
-function findFiles(filter: ChunkFilter): string[] {
-  if ('filters' in filter) return filter.filters.flatMap(findFiles);
-  const isFound = 'field' in filter && filter.field === 'file_id' && (filter.type === 'eq' || filter.type === 'in');
-  return isFound ? [filter.value].flat() : [];
-}
-
-/**
- * Translates `eq`, `in`, and groups that contain them. The other conditions of an `and` are left out.
- * @param ofFiles the records of the files that `listFiles` returns; null when there are more than `mostRecordsOfFiles`
- * @returns null when chunks cannot be found by terms
- */
-export function toRestriction(filter: ChunkFilter, ofFiles: readonly RecordOfFile[] | null): Restriction | null {
-  const records = ofFiles && Map.groupBy(ofFiles, ({ fileId }) => fileId);
-  const restriction = translate(filter, records);
-  return restriction !== null && countTerms(restriction) <= mostTerms ? restriction : null;
-}
-
-/** The records by the file that they name; null when there are too many. */
-type RecordsByFile = ReadonlyMap<string, readonly RecordOfFile[]> | null;
-
-function translate(filter: ChunkFilter, records: RecordsByFile): Restriction | null {
-  if ('field' in filter) return translateIds(filter, records);
-  switch (filter.type) {
-    case 'and': {
-      const parts = filter.filters.map((part) => translate(part, records)).filter((part) => part !== null);
-      return parts.length === 0 ? null : { type: 'and', parts };
-    }
-    case 'or': {
-      const parts = filter.filters.map((part) => translate(part, records));
-      return parts.every((part) => part !== null) ? { type: 'or', parts } : null;
-    }
-    case 'eq':
-      return { type: 'terms', terms: termsOf(filter.key, filter.value) };
-    case 'in':
-      return { type: 'terms', terms: [...new Set(filter.value.flatMap((value) => termsOf(filter.key, value)))] };
-    default:
-      return null;
-  }
-}
-
-function translateIds({ type, field, value }: IdComparison, records: RecordsByFile): Restriction | null {
-  if (type === 'ne' || type === 'nin') return null;
-  const ids = new Set([value].flat());
-  if (field === 'record_id') return { type: 'terms', terms: [...ids].map(recordTerm) };
-  if (records === null) return null;
-  const ofFiles = [...ids].flatMap((id) => records.get(id) ?? []);
-  return { type: 'terms', terms: ofFiles.map(({ recordId }) => recordTerm(recordId)) };
-}
-
-function countTerms(restriction: Restriction): number {
-  if (restriction.type === 'terms') return restriction.terms.length;
-  return restriction.parts.reduce((sum, part) => sum + countTerms(part), 0);
-}
-
-/** Returns the terms of the entries that equal a value. */
-function termsOf(key: string, value: string | number | boolean): string[] {
-  if (typeof value === 'string') return [textTerm(key, value)];
-  if (typeof value === 'boolean') return [entryTerm('b', key, String(value))];
-  return [...new Set([1 - tolerance, 1, 1 + tolerance].map((factor) => numberTerm(key, value * factor)))];
-}
-
-const textTerm = (key: string, value: string) => entryTerm('t', key, value);
-const numberTerm = (key: string, value: number) => entryTerm('n', key, roundNumber(value));
-
-function entryTerm(kind: 't' | 'n' | 'b', key: string, value: string): string {
-  return markTerm('filter', `${kind}${cut(key)}\u0001${cut(value)}`);
-}
-
-const unstorable = /[\0\ufffd]/;
+/** Longer texts share a term when they begin alike. */
+export const longestText = 128;
+/** The last character of the second term of a text that is cut. */
+export const highest = '\uffff';
+const unstorable = /[\0\ufffd\uffff]/;
+const unstorableInKey = /[\0\u0001\ufffd\uffff]/;
 
 /** The databases read NUL and half of a surrogate pair differently, so that a text is cut there. */
-function cut(text: string): string {
-  const formed = text.slice(0, longestText).toWellFormed();
-  const end = formed.search(unstorable);
-  return end < 0 ? formed : formed.slice(0, end);
+export function cut(text: string): string {
+  return cutAt(text.slice(0, longestText).toWellFormed(), unstorable);
 }
+
+/** U+0001 ends a key. */
+function cutKey(key: string): string {
+  return cutAt(key.slice(0, longestText).toWellFormed(), unstorableInKey);
+}
+
+function cutAt(text: string, end: RegExp): string {
+  const place = text.search(end);
+  return place < 0 ? text : text.slice(0, place);
+}
+
+/** Returns whether a text is the only one with its term. */
+export const isPlain = (text: string) => text.length < longestText && cut(text) === text;
+export const isPlainKey = (key: string) => cutKey(key) === key;
+
+/** Larger and smaller numbers are rounded to these, because the databases may read them differently. */
+const extremes = { least: 1e-290, most: 1e290 } as const;
+/** Digits of the ordered form: the sign, the exponent and 40 bits of the number. */
+const digits = 13;
+const middle = 2 ** 51;
+/** Integers below this are exact in the ordered form. */
+const largestExact = 2 ** 41;
+
+/**
+ * Returns the ordered form of a number: hexadecimal digits whose order is that of the numbers. Numbers that differ in their
+ * last 12 bits only have the same digits, those of the lowest of them.
+ */
+function orderedDigits(value: number): string {
+  const size = Math.abs(value);
+  if (size < extremes.least) return middle.toString(16);
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, Math.min(size, extremes.most));
+  const rest = view.getUint32(4);
+  const whole = view.getUint32(0) * 2 ** 20 + (rest >>> 12);
+  const isExact = (rest & 0xfff) === 0;
+  const place = value > 0 ? middle + whole : middle - whole - (isExact ? 0 : 1);
+  return place.toString(16).padStart(digits, '0');
+}
+
+const withoutZeros = (text: string) => text.replace(/0+$/, ''); // bounded: 13 characters
+
+/** Returns whether a number can have a term of its own. */
+export const isExactNumber = (value: number) => Number.isInteger(value) && Math.abs(value) < largestExact;
+
+/** @param mayBeExact false for a number that a database may read differently */
+export function numberTerm(key: string, value: number, mayBeExact: boolean): string {
+  const form = orderedDigits(value);
+  // The term of a number that is not exact comes after the exact one and before the next one.
+  return `${prefixOf('n', key)}${mayBeExact && isExactNumber(value) ? withoutZeros(form) : `${form}x`}`;
+}
+
+/** Returns the first term that a number from this one on may have. */
+export const firstTermFrom = (key: string, value: number) =>
+  `${prefixOf('n', key)}${withoutZeros(orderedDigits(value))}`;
+/** Returns a text after the last term that a number up to this one may have, and before all others. */
+export const endOfTermsTo = (key: string, value: number) => `${prefixOf('n', key)}${orderedDigits(value)}y`;
 
 /** A database may read the digits of a number as a neighbour of the number that JavaScript reads. */
 const tolerance = 2 ** -50;
-const digits = 12;
-const extremes = { least: 1e-290, most: 1e290 };
-
-/** Equal numbers, and those that a database may read as equal, get equal texts, or such of which `termsOf` knows all. */
-function roundNumber(value: number): string {
-  const size = Math.abs(value);
-  if (size < extremes.least) return '0';
-  return size > extremes.most ? `${Math.sign(value)}e` : String(Number(value.toPrecision(digits)));
-}
+export const below = (value: number) => value - Math.abs(value) * tolerance;
+export const above = (value: number) => value + Math.abs(value) * tolerance;
 
 const numberLike = /^-?[0-9]/;
 /** A longer text is never compared as a number. */

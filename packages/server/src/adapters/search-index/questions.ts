@@ -1,5 +1,5 @@
 import type { ChunkFilter, RankedChunk } from '../../search/chunk-index.ts';
-import type { Restriction } from '../../search/filter-terms.ts';
+import type { Restriction } from '../../search/restriction.ts';
 import type { Statistics } from '../../search/search-index.ts';
 import {
   type CollectionIndex,

@@ -7,7 +7,7 @@ import {
   type RecordOfFile,
   type Restriction,
   toRestriction,
-} from '../../search/filter-terms.ts';
+} from '../../search/restriction.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
 /** Returns the chunks that may meet a filter; null when all may. */

@@ -3,4 +3,4 @@
  * `filter-terms.ts` for a chunk. Increase it with each change of
  * them. Indexes of other versions are then rebuilt in the background, and go on answering until that is done.
  */
-export const analysisVersion = 2;
+export const analysisVersion = 3;

@@ -1,9 +1,10 @@
-import type { Restriction } from '../filter-terms.ts';
+import type { Restriction, TermRange } from '../restriction.ts';
 import { type ByteCache, createByteCache } from './byte-cache.ts';
-import { findCandidates } from './candidates.ts';
+import { type CandidateSource, findCandidates } from './candidates.ts';
 import { createLiveChunks, hasRemoved, isRemoved, type LiveChunks } from './live-chunks.ts';
 import { mapAll } from './map-all.ts';
 import type { RankedSegment } from './rank-segments.ts';
+import { findPages, markRange } from './read-range.ts';
 import type { PostingArrays } from './segment-format.ts';
 import { decodeHeader, findTerm, largestBlock, type PostingList, type SegmentHeader } from './segment-reader.ts';
 
@@ -59,6 +60,9 @@ interface CachedList {
   countedIn: LiveChunks;
 }
 
+/** The maximum number of dictionary pages, of some 200 terms each, that the ranges of a filter read in a segment. */
+const mostRangePages = 512;
+
 /**
  * The caches live as long as the result. In SQLite, list committed segments only, because the id of a segment whose
  * transaction is rolled back is given again.
@@ -102,6 +106,20 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     }
     return found;
   }
+  function candidateSource(id: number, segment: CachedSegment): CandidateSource {
+    const { header } = segment;
+    let left = mostRangePages;
+    return {
+      chunks: header.seqs.length,
+      listOf: (term) => findList(id, segment, term).list,
+      markRange(range: TermRange) {
+        const rangePages = findPages(header, range);
+        left -= rangePages.length;
+        if (left < 0) return null;
+        return markRange(range, rangePages, { header, readPage: (number, ahead) => readPage(id, number, ahead) });
+      },
+    };
+  }
   return (collectionId) => {
     const opened = mapAll(store.list(collectionId), (id) => ({ id, segment: openSegment(id) }));
     applyRemovals(opened);
@@ -120,8 +138,7 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
           });
           const { header, live } = segment;
           const isRestricted = restriction !== null && header.haveFilterTerms;
-          const listOf = (term: string) => findList(id, segment, term).list;
-          const candidates = isRestricted ? findCandidates(restriction, { chunks: header.seqs.length, listOf }) : null;
+          const candidates = isRestricted ? findCandidates(restriction, candidateSource(id, segment)) : null;
           return { chunks: header, removed: live.removed, lists: found, candidates };
         });
         return { counts, segments: ranked };

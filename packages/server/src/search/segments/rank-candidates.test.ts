@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Restriction } from '../filter-terms.ts';
+import type { Restriction } from '../restriction.ts';
 import { buildSegment } from './build-segment.ts';
 import { createCollectionIndexes } from './collection-index.ts';
 import { type RankedSegment, rankSegments } from './rank-segments.ts';

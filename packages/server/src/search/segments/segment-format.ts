@@ -21,8 +21,11 @@
  * for each dictionary page its number and its first term, and the seqs of the removed chunks as distances.
  */
 
-/** The versions of segments without and with filter terms. A segment of another version is rebuilt. */
-export const formatVersions = { plain: 1, filtered: 2 } as const;
+/**
+ * The versions of segments without and with filter terms. The filter terms of version 2 were others, so that it counts as one
+ * without. A segment of another version is rebuilt.
+ */
+export const formatVersions = { plain: 1, earlierTerms: 2, filtered: 3 } as const;
 
 export const blockSize = 128;
 export const blocksPerPage = 32;

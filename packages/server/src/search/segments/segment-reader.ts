@@ -33,7 +33,7 @@ export function decodeHeader(bytes: Uint8Array): SegmentHeader {
   const cursor: ByteCursor = { bytes, at: 0 };
   const version = readVarint(cursor);
   const haveFilterTerms = version === formatVersions.filtered;
-  if (!haveFilterTerms && version !== formatVersions.plain)
+  if (!haveFilterTerms && version !== formatVersions.plain && version !== formatVersions.earlierTerms)
     throw new DamagedSegment(`the format ${version} is unknown`);
   const seqs = readSeqs(cursor);
   const lengths = new Uint16Array(seqs.length);
@@ -90,7 +90,7 @@ export function findTerm(header: SegmentHeader, readPage: ReadPage, term: string
 }
 
 /** Returns the place of the last page whose first term is not greater than the term; -1 when there is none. */
-function findDictionaryPage(firstTerms: readonly string[], term: string): number {
+export function findDictionaryPage(firstTerms: readonly string[], term: string): number {
   let low = 0;
   let high = firstTerms.length;
   while (low < high) {

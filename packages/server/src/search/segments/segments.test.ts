@@ -243,5 +243,5 @@ test('a check counts the chunks and postings of a segment, and reports damage', 
   const cut = (number: number) => readPage(number).subarray(0, -1);
   assert.throws(() => checkSegment(decodeHeader(header), cut), DamagedSegment);
   assert.throws(() => decodeHeader(header.subarray(0, -1)), DamagedSegment);
-  assert.throws(() => decodeHeader(Uint8Array.of(3, ...header.subarray(1))), /the format 3 is unknown/);
+  assert.throws(() => decodeHeader(Uint8Array.of(4, ...header.subarray(1))), /the format 4 is unknown/);
 });

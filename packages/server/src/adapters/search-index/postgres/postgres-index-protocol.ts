@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { RankedChunk } from '../../../search/chunk-index.ts';
-import type { Restriction } from '../../../search/filter-terms.ts';
+import type { Restriction } from '../../../search/restriction.ts';
 import type { IndexedChunk, Statistics } from '../../../search/search-index.ts';
 import type { MergeParts, MergeStep } from '../merge-steps.ts';
 import type { ChunkTexts } from '../rebuild-index.ts';

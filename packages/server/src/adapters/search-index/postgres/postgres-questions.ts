@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
 import { type ChunkFilter, type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
-import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/filter-terms.ts';
+import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/restriction.ts';
 import type { Statistics } from '../../../search/search-index.ts';
 import { DamagedSegment } from '../../../search/segments/segment-format.ts';
 import type { ChunkRow } from '../../database/database.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
-import { mostAllowedRecords, mostRecordsOfFiles, type RecordOfFile } from '../../../search/filter-terms.ts';
+import { mostAllowedRecords, mostRecordsOfFiles, type RecordOfFile } from '../../../search/restriction.ts';
 import type { IndexedChunk } from '../../../search/search-index.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { IndexState } from '../index-state.ts';

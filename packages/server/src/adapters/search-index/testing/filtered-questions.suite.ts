@@ -11,6 +11,7 @@ import { createRandom, emptyChunk } from '../../full-text/testing/full-text-corp
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
+import { type FilteredRow, isReadAlike, meetsByHand } from './filter-by-hand.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from './segment-harness.ts';
 
 const newId = createNewId();
@@ -22,7 +23,27 @@ const alike = [
   ...[1, '1', '1.0', '01', ' 1', '1e0', true, 'true', 'True', 0, -0, '-0', '0.0', '', null, false, 'false'],
   ...[0.1, '0.1', 0.1 + 0.2, '0.3', '0.30000000000000004', 1e21, '1e21', '1000000000000000000000'],
   ...['9007199254740993', 9007199254740992, 5e-324, '1e99', 1e300, '1e400', `${'1'.repeat(41)}`],
-  ...['a\0b', 'a', 'a\ufffdb', 'a\ud800b', 'x'.repeat(200), `${'x'.repeat(150)}y`, '世界', 'é', 'e\u0301', 'a\u0001b'],
+  ...[5, 5.000000000000001, '5', '5.0', '05', -5, 1e308, -1e308, -2.5, 2 ** 41, 2 ** 53 + 2, 1700000000000],
+  ...[
+    'a\0b',
+    'a',
+    'a\ufffdb',
+    'a\ud800b',
+    'x'.repeat(200),
+    `${'x'.repeat(150)}y`,
+    '世界',
+    'é',
+    'e\u0301',
+    'a\u0001b',
+    '2024-05-01',
+    '2025-01',
+  ],
+  ...['a\uffff', 'a😀', 'a\ue000', '\ud7ff', 'ab'],
+];
+const numbers = [...alike.filter((value) => typeof value === 'number'), 0.2, 1e22];
+const conditionTypes = [
+  ...(['eq', 'eq', 'in', 'ne', 'nin', 'gt', 'gte', 'lt', 'lte', 'after', 'before'] as const),
+  ...(['contains', 'not_contains', 'starts_with', 'ends_with', 'not_empty', 'empty'] as const),
 ];
 const filterable = alike.filter((value) => value !== null);
 const lists: unknown[] = [[1], { a: 1 }, ['1']];
@@ -46,7 +67,7 @@ export function testFilteredQuestions(
       let found = 0;
       for (let seed = 1; seed <= 3; seed++) {
         const collection = await createFilteredCollection(temporary.database, seed);
-        for (let round = 0; round < 40; round++) {
+        for (let round = 0; round < 60; round++) {
           if (round % 13 === 12) await merge(collection.id);
           else await collection.changeSomehow(round);
           for (let n = 0; n < 6; n++) found += await collection.compare();
@@ -54,7 +75,7 @@ export function testFilteredQuestions(
         }
         assert.deepEqual(await temporary.database.searchIndex.check(temporary.database.read, collection.id), []);
       }
-      assert.equal(comparisons, 720);
+      assert.equal(comparisons, 1080);
       assert.ok(found > 2000, `${found} chunks were found`);
     });
   });
@@ -130,12 +151,29 @@ async function createFilteredCollection(database: Database, seed: number) {
     if (random() < 0.2) return idCondition();
     const key = pick(keys);
     const comparable = () => pick(filterable.filter((value) => typeof value !== 'string' || !value.includes('\0')));
-    const type = pick(['eq', 'eq', 'in', 'in', 'ne', 'nin', 'gt', 'contains', 'not_empty', 'empty'] as const);
-    if (type === 'eq' || type === 'ne') return { type, key, value: comparable() };
-    if (type === 'in' || type === 'nin') return { type, key, value: Array.from({ length: 1 + below(4) }, comparable) };
-    if (type === 'gt') return { type, key, value: 0.2 };
-    if (type === 'contains') return { type, key, value: '1' };
-    return { type, key };
+    const text = () => pick(texts.filter((value) => value !== '' && !value.includes('\0')));
+    const type = pick(conditionTypes);
+    switch (type) {
+      case 'eq':
+      case 'ne':
+        return { type, key, value: comparable() };
+      case 'in':
+      case 'nin':
+        return { type, key, value: Array.from({ length: 1 + below(4) }, comparable) };
+      case 'gt':
+      case 'gte':
+      case 'lt':
+      case 'lte':
+        return { type, key, value: pick([pick(numbers), text()]) };
+      case 'after':
+      case 'before':
+        return { type, key, value: pick(['2024-05-01', '2025-01', '2024']) };
+      case 'empty':
+      case 'not_empty':
+        return { type, key };
+      default:
+        return { type, key, value: pick([text(), '1', '0', 'a', 'x']) };
+    }
   };
   const filter = (depth: number): ChunkFilter => {
     if (depth === 0 || random() < 0.4) return condition();
@@ -153,6 +191,11 @@ async function createFilteredCollection(database: Database, seed: number) {
       const seqs = whole.map(({ seq }) => seq);
       const visible = await findInPieces(seqs, chosen);
       const expected = whole.filter(({ seq }) => visible.has(seq));
+      for (const [seq, row] of await readRows(seqs)) {
+        if (!isReadAlike([row, chosen])) continue;
+        const context = `${dialect} ${JSON.stringify(chosen)} ${JSON.stringify(row)}`;
+        assert.equal(visible.has(seq), meetsByHand(chosen, row), context);
+      }
       for (const limit of [3, 10_000]) {
         const found = await searchIndex.ask(read, { ...question, limit, filter: chosen });
         assert.deepEqual(found, expected.slice(0, limit), `${dialect} ${JSON.stringify(chosen)}`);
@@ -161,6 +204,18 @@ async function createFilteredCollection(database: Database, seed: number) {
     },
   };
 
+  async function readRows(seqs: readonly number[]): Promise<ReadonlyArray<readonly [number, FilteredRow]>> {
+    const rows = await read
+      .selectFrom('chunk')
+      .leftJoin('record', 'record.id', 'chunk.record_id')
+      .select(['chunk.seq', 'chunk.metadata', 'chunk.record_id', 'record.file_id', 'record.metadata as ofRecord'])
+      .where('chunk.seq', 'in', seqs)
+      .execute();
+    return rows.map(({ seq, metadata, record_id: recordId, file_id: fileId, ofRecord }) => {
+      const entries = { ...JSON.parse(ofRecord ?? '{}'), ...JSON.parse(metadata) };
+      return [seq, { recordId, fileId, entries }] as const;
+    });
+  }
   async function findInPieces(seqs: readonly number[], chosen: ChunkFilter): Promise<ReadonlySet<number>> {
     return chunks.findVisible(seqs, chosen);
   }

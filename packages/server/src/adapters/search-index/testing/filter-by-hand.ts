@@ -1,0 +1,84 @@
+import type { ChunkFilter } from '../../../search/chunk-index.ts';
+
+/** What a filter sees of a chunk. */
+export interface FilteredRow {
+  readonly recordId: string | null;
+  readonly fileId: string | null;
+  /** The entries of the chunk, and those of its record that the chunk lacks. */
+  readonly entries: Readonly<Record<string, unknown>>;
+}
+
+type Condition = Exclude<ChunkFilter, { filters: unknown } | { field: unknown }>;
+
+/** Decides a filter in JavaScript, independently of both databases and of the index. */
+export function meetsByHand(filter: ChunkFilter, row: FilteredRow): boolean {
+  if ('filters' in filter) {
+    const decide = (part: ChunkFilter) => meetsByHand(part, row);
+    return filter.type === 'and' ? filter.filters.every(decide) : filter.filters.some(decide);
+  }
+  if (!('field' in filter)) return meetsCondition(filter, row.entries);
+  const id = filter.field === 'record_id' ? row.recordId : row.fileId;
+  const isFound = id !== null && [filter.value].flat().includes(id);
+  return filter.type === 'eq' || filter.type === 'in' ? isFound : !isFound;
+}
+
+function meetsCondition(condition: Condition, entries: FilteredRow['entries']): boolean {
+  const entry = Object.hasOwn(entries, condition.key) ? entries[condition.key] : null;
+  switch (condition.type) {
+    case 'eq':
+    case 'in':
+      return [condition.value].flat().some((value) => equals(entry, value));
+    case 'ne':
+    case 'nin':
+      return ![condition.value].flat().some((value) => equals(entry, value));
+    case 'empty':
+      return entry === null || entry === '';
+    case 'not_empty':
+      return entry !== null && entry !== '';
+    case 'contains':
+      return typeof entry === 'string' && entry.includes(condition.value);
+    case 'not_contains':
+      return typeof entry !== 'string' || !entry.includes(condition.value);
+    case 'starts_with':
+      return typeof entry === 'string' && entry.startsWith(condition.value);
+    case 'ends_with':
+      return typeof entry === 'string' && entry.endsWith(condition.value);
+    case 'after':
+    case 'before': {
+      const type = condition.type === 'after' ? 'gt' : 'lt';
+      return (
+        typeof entry === 'string' && /^\d{4}-\d{2}/.test(entry) && isOrdered(type, compare(entry, condition.value))
+      );
+    }
+    default:
+      return isOrdered(condition.type, compare(entry, condition.value));
+  }
+}
+
+const equals = (entry: unknown, value: string | number | boolean) =>
+  typeof value === 'boolean' ? entry === value : compare(entry, value) === 0;
+
+/** NaN for values that cannot be compared. */
+function compare(entry: unknown, value: string | number): number {
+  if (typeof value === 'string') {
+    return typeof entry === 'string' ? Buffer.compare(Buffer.from(entry), Buffer.from(value)) : Number.NaN;
+  }
+  return Math.sign(toNumber(entry) - value);
+}
+
+function toNumber(entry: unknown): number {
+  if (typeof entry === 'number') return entry;
+  const isNumber = typeof entry === 'string' && entry.length <= 40 && jsonNumber.test(entry);
+  return isNumber ? Number(entry) : Number.NaN;
+}
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/; // bounded: at most 40 characters
+
+function isOrdered(type: 'gt' | 'gte' | 'lt' | 'lte', order: number): boolean {
+  if (order === 0) return type === 'gte' || type === 'lte';
+  return type === 'gt' || type === 'gte' ? order > 0 : order < 0;
+}
+
+/** Whether all databases read the texts of a value as JavaScript does: without NUL and half of a surrogate pair. */
+export function isReadAlike(value: unknown): boolean {
+  return !/\\u0000|\\ud[89a-f]|\ufffd/.test(JSON.stringify(value)); // JSON escapes a lone surrogate
+}
