@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
-import { MetadataFilter } from './metadata-filter.ts';
 import { textLimits } from './store-bounds.ts';
 import { TextSplitter } from './text-splitter.ts';
 import {
@@ -186,12 +185,17 @@ export const Explanation = Type.Object({
   vector: Type.Union(
     [
       Type.Object({
-        rank: Type.Integer({ description: 'Rank in the vector search, counted from 1.' }),
+        rank: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Rank in the vector search, counted from 1; null if only the full-text search found the chunk.',
+        }),
         similarity: Type.Number({ description: 'Cosine similarity, −1 to 1.' }),
       }),
       Type.Null(),
     ],
-    { description: 'null if the vector search did not find the chunk or was not used.' },
+    {
+      description:
+        'null if the chunk has no vector, if its similarity is below the minimum, or if vectors were not used.',
+    },
   ),
 });
 export type Explanation = Static<typeof Explanation>;
@@ -201,7 +205,7 @@ export const ScoredChunk = Type.Object({
     minimum: 0,
     maximum: 1,
     description:
-      'With full-text search only: the fraction of the query that the chunk covers. With vectors: the fused rank of both searches; 1 means first in both.',
+      'With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered.',
   }),
   explanation: Type.Optional(Explanation),
 });
@@ -217,25 +221,6 @@ export const ChunkUpdate = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 export type ChunkUpdate = Static<typeof ChunkUpdate>;
-
-export const ChunkQuery = Type.Object({
-  query_text: Type.String({ minLength: 1, maxLength: textLimits.query }),
-  top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
-  max_tokens: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000_000,
-      description: 'Maximum number of tokens of all returned chunks together.',
-    }),
-  ),
-  score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  filters: Type.Optional(MetadataFilter),
-  explain: Type.Optional(Type.Boolean({ description: 'Add to each chunk why it was found.', default: false })),
-  rerank_model_id: Type.Optional(
-    Type.String({ maxLength: 256, description: 'Accepted but ignored, because there is no reranker.' }),
-  ),
-});
-export type ChunkQuery = Static<typeof ChunkQuery>;
 
 export const RecordRow = Type.Object({
   object: Type.Literal('RecordRow'),

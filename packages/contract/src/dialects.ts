@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ChunkQuery } from './collections.ts';
+import { ChunkQuery } from './chunk-query.ts';
 import { MapOf } from './metadata.ts';
 import { filterLimits } from './metadata-filter.ts';
 import { textLimits } from './store-bounds.ts';

@@ -24,6 +24,22 @@ export type RowStatus = (typeof rowStatuses)[number];
 export const vectorStates = ['off', 'current', 'catching_up', 'other_model'] as const;
 export type VectorState = (typeof vectorStates)[number];
 
+/** The rankings that can answer a question about chunks. */
+export const rankings = ['words', 'vectors', 'fused'] as const;
+export type Ranking = (typeof rankings)[number];
+/** Why words alone answered a question. */
+export const wordsReasons = [
+  'requested',
+  'no_embedder',
+  'collection_not_embedded',
+  'not_measured',
+  'other_model',
+  'other_dimensions',
+  'provider_unavailable',
+  'memory_limit',
+] as const;
+export type WordsReason = (typeof wordsReasons)[number];
+
 /** How a run was requested. `verify` is a check of credentials. */
 export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
 export type RunOrigin = (typeof runOrigins)[number];

@@ -327,6 +327,11 @@ class ChunkQuery(_ChunkQueryRequired, total=False):
     filters: MetadataFilter
     explain: bool
     """Add to each chunk why it was found."""
+    mode: Literal["words", "vectors", "fused"]
+    """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
+    weights: RankingWeights
+    min_similarity: float
+    """Cosine below which vectors do not find a chunk. Its words still can."""
     rerank_model_id: str
     """Accepted but ignored, because there is no reranker."""
 
@@ -392,6 +397,12 @@ class InnerFilterGroup(TypedDict):
     filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition]
 
 
+class RankingWeights(TypedDict):
+    """Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0."""
+    words: float
+    vectors: float
+
+
 class _ScoredChunkRequired(TypedDict):
     chunk_id: str
     record_id: str | None
@@ -404,7 +415,7 @@ class _ScoredChunkRequired(TypedDict):
     updated_timestamp: Timestamp
     created_timestamp: Timestamp
     score: float
-    """With full-text search only: the fraction of the query that the chunk covers. With vectors: the fused rank of both searches; 1 means first in both."""
+    """With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered."""
 
 
 class ScoredChunk(_ScoredChunkRequired, total=False):
@@ -423,8 +434,8 @@ class ExplanationWords(TypedDict):
 
 
 class ExplanationVector(TypedDict):
-    rank: int
-    """Rank in the vector search, counted from 1."""
+    rank: int | None
+    """Rank in the vector search, counted from 1; null if only the full-text search found the chunk."""
     similarity: float
     """Cosine similarity, −1 to 1."""
 
@@ -433,7 +444,7 @@ class Explanation(TypedDict):
     words: ExplanationWords | None
     """null if the full-text search did not find the chunk."""
     vector: ExplanationVector | None
-    """null if the vector search did not find the chunk or was not used."""
+    """null if the chunk has no vector, if its similarity is below the minimum, or if vectors were not used."""
 
 
 class ChunkUpdate(TypedDict, total=False):

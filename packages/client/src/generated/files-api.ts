@@ -303,6 +303,11 @@ export type ChunkQuery = {
   filters?: MetadataFilter;
   /** Add to each chunk why it was found. */
   explain?: boolean;
+  /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
+  mode?: 'words' | 'vectors' | 'fused';
+  weights?: RankingWeights;
+  /** Cosine below which vectors do not find a chunk. Its words still can. */
+  min_similarity?: number;
   /** Accepted but ignored, because there is no reranker. */
   rerank_model_id?: string;
 };
@@ -371,6 +376,12 @@ export type InnerFilterGroup = {
   filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition>;
 };
 
+/** Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0. */
+export type RankingWeights = {
+  words: number;
+  vectors: number;
+};
+
 export type ScoredChunk = {
   chunk_id: string;
   /** Id of the record; null if the chunk was created without a record. */
@@ -384,7 +395,7 @@ export type ScoredChunk = {
   locator: Locator | null;
   updated_timestamp: Timestamp;
   created_timestamp: Timestamp;
-  /** With full-text search only: the fraction of the query that the chunk covers. With vectors: the fused rank of both searches; 1 means first in both. */
+  /** With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered. */
   score: number;
   explanation?: Explanation;
 };
@@ -399,10 +410,10 @@ export type Explanation = {
     /** Words of the query that the chunk contains, in the stemmed form of the index. */
     matched: Array<string>;
   } | null;
-  /** null if the vector search did not find the chunk or was not used. */
+  /** null if the chunk has no vector, if its similarity is below the minimum, or if vectors were not used. */
   vector: {
-    /** Rank in the vector search, counted from 1. */
-    rank: number;
+    /** Rank in the vector search, counted from 1; null if only the full-text search found the chunk. */
+    rank: number | null;
     /** Cosine similarity, −1 to 1. */
     similarity: number;
   } | null;
@@ -1125,6 +1136,10 @@ export interface FilesApi {
         fetched_count: number;
         has_more: boolean;
         total_count: null;
+        /** The ranking that answered. */
+        ranking: 'words' | 'vectors' | 'fused';
+        /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `memory_limit`: the vectors exceed QUARTERMASTER_VECTOR_MEMORY_MB. */
+        ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'memory_limit' | null;
       };
     };
   };

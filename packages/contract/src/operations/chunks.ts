@@ -24,7 +24,8 @@ export const chunkOperations = describeOperations('chunks', {
     description:
       'Returns at most `top_k` chunks (default: 3), best match first. `filters` limits the search by metadata before chunks are ranked. ' +
       '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +
-      '`score` is a number from 0 to 1 that depends on the collection. With full-text search only, it is the fraction of the query that a chunk covers: 0.1 can be a perfect answer to a long question. ' +
+      '`score` is a number from 0 to 1 that depends on the collection. It is the fraction of the query that a chunk covers, or its similarity on the same scale: 0.1 can be a perfect answer to a long question. ' +
+      '`ranking` names the ranking that answered, and `ranking_reason` says why words alone did. ' +
       'Check the scores of your own queries before you set `score_threshold`.\n\n' +
       'A number in a condition also matches metadata that is the same number written as text: with `{"year":"2026"}`, `gt 300` matches. A text is compared character by character: `gt "300"` does not match, because "2" comes before "3".',
     scope: 'collections',

@@ -12,12 +12,12 @@ export function openVectorSearch(
   const { embedding, space, clock, newId, logger, repositories } = deps;
   if (embedding === undefined) return null;
   const { embedder } = embedding;
-  const { vectors } = repositories;
+  const { vectors, scales } = repositories;
   const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
   const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
   const maxVectorWaitMs = timing.maxVectorWaitMs ?? defaultRetryMs;
   return {
-    deps: { embedder, vectors, index, isReady: backfill.isReady, clock, logger },
+    deps: { embedder, vectors, scales, index, isReady: backfill.isReady, clock, logger },
     embedding: { embedder, vectors, space, clock, logger, maxVectorWaitMs },
     backfill,
     /** Called when a chunk was created or changed directly. */

@@ -22,11 +22,17 @@ export function SearchBox({ collection }: { collection: Collection }) {
   const answer = useMutation({
     mutationFn: async (question: string) => {
       const started = performance.now();
-      const chunks = await filesApi.data('POST /v1/collections/{collection_id}/chunks/query', {
+      const found = await filesApi.json('POST /v1/collections/{collection_id}/chunks/query', {
         path: { collection_id: collection.collection_id },
         body: { query_text: question, top_k: Number(count), explain: true },
       });
-      return { question, chunks, ms: performance.now() - started };
+      return {
+        question,
+        chunks: found.data,
+        ranking: found.ranking,
+        reason: found.ranking_reason,
+        ms: performance.now() - started,
+      };
     },
   });
   const submit = (event: FormEvent) => {
@@ -70,7 +76,9 @@ export function SearchBox({ collection }: { collection: Collection }) {
       {answer.data === undefined || answer.data.chunks.length === 0 ? null : (
         <section aria-live="polite">
           <Text size="sm" c="dimmed" mb="xs">
-            {t('search.took', { count: answer.data.chunks.length, time: formatMs(answer.data.ms) })}
+            {t('search.took', { count: answer.data.chunks.length, time: formatMs(answer.data.ms) })}{' '}
+            {t(`search.ranking.${answer.data.ranking}`)}{' '}
+            {answer.data.reason === null ? null : t(`search.reason.${answer.data.reason}`)}
           </Text>
           <ol className={classes.results}>
             {answer.data.chunks.map((chunk, index) => (

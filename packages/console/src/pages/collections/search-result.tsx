@@ -2,7 +2,7 @@ import { Group, Progress, Text } from '@mantine/core';
 import type { ScoredChunk } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { describePlace } from '../../components/records/record-words.ts';
-import { useLanguage } from '../../language/language.tsx';
+import { type Translate, useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
 import { Marked, wordsOf } from './marked.tsx';
 
@@ -10,7 +10,7 @@ import { Marked, wordsOf } from './marked.tsx';
 interface Explained {
   readonly explanation?: {
     readonly words: { readonly rank: number; readonly score: number; readonly matched: readonly string[] } | null;
-    readonly vector: { readonly rank: number; readonly similarity: number } | null;
+    readonly vector: { readonly rank: number | null; readonly similarity: number } | null;
   };
 }
 
@@ -82,14 +82,17 @@ function Why({ chunk, words }: { chunk: ScoredChunk & Explained; words: readonly
           <p>{t('search.matched', { words: explanation.words.matched.join(', ') })}</p>
         </>
       )}
-      {explanation?.vector == null ? null : (
-        <p>
-          {t('search.vector', { rank: explanation.vector.rank, similarity: explanation.vector.similarity.toFixed(3) })}
-        </p>
-      )}
+      {explanation?.vector == null ? null : <p>{describeVector(explanation.vector, t)}</p>}
       {explanation === undefined ? (
         <p>{t('search.shares', { found: found.length, all: words.length, words: found.join(', ') })}</p>
       ) : null}
     </div>
   );
+}
+
+function describeVector({ rank, similarity }: { rank: number | null; similarity: number }, t: Translate): string {
+  const shown = similarity.toFixed(3);
+  return rank === null
+    ? t('search.similarity', { similarity: shown })
+    : t('search.vector', { rank, similarity: shown });
 }

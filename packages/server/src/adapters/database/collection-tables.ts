@@ -218,3 +218,16 @@ export interface ChunkVectorTable {
   /** The failed attempts in a row. */
   failures: Generated<number>;
 }
+
+/** What the similarities of a collection mean: see `SimilarityScale`. */
+export interface SimilarityScaleTable {
+  collection_id: string;
+  /** The model and the changes of the vectors that were measured. */
+  model: string;
+  first_change: number;
+  last_change: number;
+  unrelated: number;
+  related: number;
+  weight: number;
+  share: number;
+}

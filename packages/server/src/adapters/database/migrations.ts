@@ -35,6 +35,7 @@ import { createEmbeddingFailuresMigration } from './migrations/from-0042/0050-em
 import { createChangedRecordMetadataMigration } from './migrations/from-0042/0052-changed-record-metadata.ts';
 import { createReplacedIndexesMigration } from './migrations/from-0042/0053-replaced-indexes.ts';
 import { createChunkIdIndexMigration } from './migrations/from-0042/0057-chunk-id-index.ts';
+import { createSimilarityScalesMigration } from './migrations/from-0042/0060-similarity-scales.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -75,6 +76,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0052-changed-record-metadata': createChangedRecordMetadataMigration(dialect),
     '0053-replaced-indexes': createReplacedIndexesMigration(dialect),
     '0057-chunk-id-index': createChunkIdIndexMigration(dialect),
+    '0060-similarity-scales': createSimilarityScalesMigration(dialect),
   };
 }
 

@@ -36,6 +36,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   run_result: true,
   collection_vector: true,
   chunk_vector: true,
+  similarity_scale: true,
   process: true,
   commit_check: true,
 };

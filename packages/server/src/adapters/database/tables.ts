@@ -14,6 +14,7 @@ import type {
   RecordRowTable,
   RecordTable,
   RecordTurnTable,
+  SimilarityScaleTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 
@@ -56,6 +57,7 @@ export interface Tables {
   run_result: RunResultTable;
   collection_vector: CollectionVectorTable;
   chunk_vector: ChunkVectorTable;
+  similarity_scale: SimilarityScaleTable;
   process: ProcessTable;
   commit_check: CommitCheckTable;
 }

@@ -6,6 +6,7 @@ import {
   ChunkUpdate,
   List,
   ListQuery,
+  RankingAnswer,
   ScoredChunk,
   Success,
 } from '@quartermaster/contract';
@@ -35,6 +36,8 @@ const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
 function ChunkList<Item extends TSchema>(item: Item) {
   return Type.Object({ ...List(item).properties, total_count: Type.Null() });
 }
+
+const QueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, ...RankingAnswer });
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
 
@@ -121,14 +124,15 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         ...chunkOperations.queryChunks,
         params: CollectionParams,
         body: ChunkQuery,
-        response: { 200: ChunkList(ScoredChunk) },
+        response: { 200: QueryAnswer },
       },
     },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { projectId } = guard.callerOf(request);
         const found = await chunks.query(projectId, request.params.collection_id, request.body, signal);
-        return withTotal(listEnvelope({ items: found, hasMore: false }));
+        const list = withTotal(listEnvelope({ items: [...found.items], hasMore: false }));
+        return { ...list, ranking: found.ranking, ranking_reason: found.reason };
       }),
   );
 }

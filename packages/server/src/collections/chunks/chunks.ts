@@ -1,4 +1,13 @@
-import type { Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, ListQuery, ScoredChunk } from '@quartermaster/contract';
+import type {
+  Chunk,
+  ChunkCreate,
+  ChunkQuery,
+  ChunkUpdate,
+  ListQuery,
+  Ranking,
+  ScoredChunk,
+  WordsReason,
+} from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
@@ -30,6 +39,13 @@ export interface ChunksDeps {
 /** A query of the API whose filter may have conditions on dates. */
 export type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
 
+export interface ChunkAnswer {
+  readonly items: readonly ScoredChunk[];
+  readonly ranking: Ranking;
+  /** Why words alone answered; otherwise null. */
+  readonly reason: WordsReason | null;
+}
+
 export interface Chunks {
   create(projectId: string, collectionId: string, body: ChunkCreate): Promise<Chunk>;
   get(key: ChunkKey): Promise<Chunk>;
@@ -38,10 +54,10 @@ export interface Chunks {
   update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
   remove(key: ChunkKey): Promise<void>;
   /**
-   * Returns the chunks that match best, best first.
+   * Returns the chunks that match best, best first, and the ranking that found them.
    * @param signal ends the search when it aborts
    */
-  query(projectId: string, collectionId: string, body: ChunkQuestion, signal?: AbortSignal): Promise<ScoredChunk[]>;
+  query(projectId: string, collectionId: string, body: ChunkQuestion, signal?: AbortSignal): Promise<ChunkAnswer>;
 }
 
 /** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
@@ -118,8 +134,11 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const topK = body.top_k ?? 3;
       // With a budget, some of the best chunks may be too long. Additional candidates can replace them.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
-      const question = { projectId, collectionId, text: body.query_text, words, limit, filter: body.filters, signal };
-      const hits = await deps.retrieve(question).catch((error: unknown) => {
+      const { filters: filter, mode, weights, min_similarity: minSimilarity } = body;
+      if (weights !== undefined && weights.words === 0 && weights.vectors === 0) throw weightsAreZero();
+      const search = { projectId, collectionId, text: body.query_text, words, limit, filter, signal };
+      const question = { ...search, mode, weights, minSimilarity };
+      const { hits, ranking, reason } = await deps.retrieve(question).catch((error: unknown) => {
         throw error instanceof CollectionMissing ? collectionNotFound(collectionId) : error;
       });
       const threshold = body.score_threshold ?? 0;
@@ -134,9 +153,9 @@ export function createChunks(deps: ChunksDeps): Chunks {
       });
       const selected = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
       const items = selected.map(({ chunk, hit }) => ({ ...toChunkItem(chunk), score: hit.score }));
-      if (body.explain !== true) return items;
+      if (body.explain !== true) return { items, ranking, reason };
       const explanations = await Promise.all(selected.map(({ chunk, hit }) => explain(chunk, hit, words)));
-      return items.map((item, place) => ({ ...item, ...explanations[place] }));
+      return { items: items.map((item, place) => ({ ...item, ...explanations[place] })), ranking, reason };
     },
   };
 }
@@ -149,6 +168,10 @@ async function explain({ content }: StoredChunk, { words, vector }: Hit<StoredCh
 
 /** The number of candidates for each result when a budget may exclude some. */
 const candidatesPerResult = 5;
+
+function weightsAreZero(): Error {
+  return fieldInvalid('body/weights', 'two weights of 0', 'at least one weight of more than 0');
+}
 
 function readContent(content: string): string {
   const text = readText(content, 'body/content');

@@ -10,7 +10,12 @@ type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFil
 /** The ports that the dialect translates to. */
 export interface DifyKnowledge {
   readonly chunks: {
-    query(projectId: string, collectionId: string, body: ChunkQuestion, signal?: AbortSignal): Promise<ScoredChunk[]>;
+    query(
+      projectId: string,
+      collectionId: string,
+      body: ChunkQuestion,
+      signal?: AbortSignal,
+    ): Promise<{ readonly items: readonly ScoredChunk[] }>;
   };
   readonly records: {
     name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
@@ -38,8 +43,8 @@ export async function retrieveForDify(
     top_k: setting?.top_k ?? defaultResults,
     ...(filters === undefined ? {} : { filters }),
   };
-  const matches = await chunks.query(projectId, collectionId, body, signal);
-  const found = scaleScores(matches).filter(({ score }) => score >= (setting?.score_threshold ?? 0));
+  const { items } = await chunks.query(projectId, collectionId, body, signal);
+  const found = scaleScores(items).filter(({ score }) => score >= (setting?.score_threshold ?? 0));
   const recordIds = new Set(found.flatMap(({ record_id: id }) => id ?? []));
   const names = await records.name(projectId, [...recordIds]);
   return { records: found.map((chunk) => toDifyRecord(chunk, names.get(chunk.record_id ?? ''))) };

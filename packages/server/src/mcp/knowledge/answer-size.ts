@@ -1,8 +1,8 @@
 /** The budgets of an answer of the knowledge tools, in tokens of its JSON text. */
 export const answerTokens = { least: 1_000, default: 8_000, most: 24_000 } as const;
 
-/** The tokens that the members around the results need. */
-export const envelopeTokens = 120;
+/** The tokens that the members around the results need. Each way to answer a question takes about 20. */
+export const envelopeTokens = 300;
 
 /** Ids and URLs have at most 0.54 tokens for each byte. A text has at most one, which random letters and digits reach. */
 const tokensOfByte = { id: 0.6, text: 1 } as const;

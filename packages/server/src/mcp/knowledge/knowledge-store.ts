@@ -1,4 +1,13 @@
-import type { Chunk, ChunkQuery, Collection, ListQuery, RecordItem, ScoredChunk } from '@quartermaster/contract';
+import type {
+  Chunk,
+  ChunkQuery,
+  Collection,
+  ListQuery,
+  Ranking,
+  RecordItem,
+  ScoredChunk,
+  WordsReason,
+} from '@quartermaster/contract';
 import type { Page } from '../../kernel/page.ts';
 
 interface RecordKey {
@@ -21,6 +30,13 @@ export interface NamedRecord {
   readonly url: string | null;
 }
 
+/** The chunks that answer a question, the ranking that found them, and why it was not the one asked for. */
+export interface FoundChunks {
+  readonly items: readonly ScoredChunk[];
+  readonly ranking: Ranking;
+  readonly reason: WordsReason | null;
+}
+
 /**
  * The collections of all projects, as the knowledge tools read them. Every method works within one project. Missing objects and
  * objects of other projects give OBJECT_NOT_FOUND.
@@ -39,7 +55,7 @@ export interface KnowledgeStore {
   readonly chunks: {
     get(key: ChunkKey): Promise<Chunk>;
     list(of: RecordKey, query: ListQuery): Promise<Page<Chunk>>;
-    query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<ScoredChunk[]>;
+    query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<FoundChunks>;
   };
   /** Counts tokens without blocking the event loop. */
   countTokens(text: string): Promise<number>;

@@ -20,7 +20,11 @@ function endlessStore(collections: number) {
     chunks: {
       async query(_project: string, collection: string, { top_k: count = 0 }: ChunkQuery) {
         asked.push(count);
-        return Array.from({ length: count }, (_, nth) => chunk(collection, nth));
+        const items = Array.from({ length: count }, (_, nth) => chunk(collection, nth));
+        const isFirst = collection === ids[0];
+        return isFirst
+          ? { items, ranking: 'fused' as const, reason: null }
+          : { items, ranking: 'words' as const, reason: 'other_model' as const };
       },
     },
     countTokens: async (text: string) => text.length,
@@ -43,6 +47,10 @@ for (const collections of [1, 3, 20]) {
       });
       for (const { id } of page.results) ids.add(id);
       assert.equal(page.not_searched !== undefined, collections > 19);
+      assert.deepEqual(page.rankings, [
+        { ranking: 'fused', collections: 1 },
+        ...(collections > 1 ? [{ ranking: 'words', reason: 'other_model', collections: collections - 1 }] : []),
+      ]);
       cursor = page.next_cursor;
       answers += 1;
     } while (cursor !== undefined);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ScoredChunk } from '@quartermaster/contract';
+import type { Ranking, ScoredChunk, WordsReason } from '@quartermaster/contract';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import { cursorUnknown } from '../problems.ts';
 import { answerTokens, boundTextTokens, boundTokens, cutText, envelopeTokens } from './answer-size.ts';
 import { consolePage, writeAddress } from './chunk-address.ts';
-import type { KnowledgeStore, NamedRecord } from './knowledge-store.ts';
+import type { FoundChunks, KnowledgeStore, NamedRecord } from './knowledge-store.ts';
 import { citationOf, namesIn, titleOf } from './passage-names.ts';
 import { linkTo } from './resource-links.ts';
 import { questionLimits, type SearchArguments } from './tool-arguments.ts';
@@ -27,6 +27,8 @@ export interface SearchResult {
 
 export interface SearchAnswer {
   readonly results: readonly SearchResult[];
+  /** The rankings that answered, with the number of collections that each of them answered for. */
+  readonly rankings: ReadonlyArray<{ ranking: Ranking; reason?: WordsReason; collections: number }>;
   readonly next_cursor?: string;
   /** The number of passages within `top_k` that the budget excludes. */
   readonly omitted?: number;
@@ -59,20 +61,30 @@ export async function searchDocuments(
   const { query: query_text, filters } = question;
   const body = { query_text, top_k: depth, ...(filters === undefined ? {} : { filters }) };
   const { projectId, signal } = caller;
-  const lists = await mapWithConcurrency(ids, concurrency, (id) => store.chunks.query(projectId, id, body, signal));
-  const ranked = joinByRank(lists);
+  const answers = await mapWithConcurrency(ids, concurrency, (id) => store.chunks.query(projectId, id, body, signal));
+  const ranked = joinByRank(answers.map(({ items }) => items));
   const page = ranked.slice(start, start + topK);
   const results = await fillAnswer(store, caller, { page, maxTokens });
   const next = start + results.length;
   const omitted = page.length - results.length;
   return {
     results,
+    rankings: countRankings(answers),
     ...(results.length > 0 && next < ranked.length ? { next_cursor: writeCursor(caller, question, next) } : {}),
     ...(omitted === 0 ? {} : { omitted }),
     ...(hasMore
       ? { not_searched: `Only the newest ${ids.length} collections were searched. Name others in collections.` }
       : {}),
   };
+}
+
+function countRankings(answers: readonly FoundChunks[]): SearchAnswer['rankings'] {
+  const groups = Map.groupBy(answers, ({ ranking, reason }) => `${ranking} ${reason}`);
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { ranking, reason } = first;
+    return [{ ranking, ...(reason === null ? {} : { reason }), collections: 1 + others.length }];
+  });
 }
 
 async function findCollections(

@@ -22,7 +22,7 @@ function createLimited(search: Retrieve<unknown>) {
   );
   const ended = async (reason: string) =>
     Number(new RegExp(`questions_ended_total\\{reason="${reason}"\\} (\\d+)`).exec(await registry.metrics())?.[1] ?? 0);
-  return { limited, warnings, signals, ended };
+  return { limited, warnings, signals, ended, registry };
 }
 
 const never: Retrieve<unknown> = () => new Promise(() => {});
@@ -59,11 +59,13 @@ test('a search ends when its client disconnects, and one that has not begun does
 
 test('an answer in time leaves no timer and no listener', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { limited, signals, ended } = createLimited(async () => []);
+  const answered = { hits: [], ranking: 'words', reason: 'no_embedder' } as const;
+  const { limited, signals, ended, registry } = createLimited(async () => ({ ...answered, hits: [] }));
   const client = new AbortController();
-  assert.deepEqual(await limited({ ...question, signal: client.signal }), []);
+  assert.deepEqual(await limited({ ...question, signal: client.signal }), answered);
   t.mock.timers.tick(10_000);
   client.abort();
   assert.equal(signals[0]?.aborted, false);
   assert.deepEqual([await ended('deadline'), await ended('client_gone')], [0, 0]);
+  assert.match(await registry.metrics(), /questions_answered_total\{ranking="words",reason="no_embedder"\} 1/);
 });

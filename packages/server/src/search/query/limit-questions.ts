@@ -1,3 +1,4 @@
+import type { Ranking, WordsReason } from '@quartermaster/contract';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
@@ -10,8 +11,9 @@ export interface QuestionLimits {
   readonly metrics: QuestionMetrics;
 }
 
-/** Counts questions that ended without an answer. */
+/** Counts questions by their end. */
 export interface QuestionMetrics {
+  answered(ranking: Ranking, reason: WordsReason | null): void;
   ended(reason: 'deadline' | 'client_gone'): void;
 }
 
@@ -22,7 +24,16 @@ export function createQuestionMetrics(registry: Registry): QuestionMetrics {
     labelNames: ['reason'],
     registers: [registry],
   });
-  return { ended: (reason) => ended.inc({ reason }) };
+  const answered = new Counter({
+    name: 'quartermaster_questions_answered_total',
+    help: 'Answered questions by the ranking that answered, and why words alone did; the reason is empty otherwise.',
+    labelNames: ['ranking', 'reason'],
+    registers: [registry],
+  });
+  return {
+    ended: (reason) => ended.inc({ reason }),
+    answered: (ranking, reason) => answered.inc({ ranking, reason: reason ?? '' }),
+  };
 }
 
 /**
@@ -54,7 +65,9 @@ export function limitQuestions<Stored>(
     };
     client?.addEventListener('abort', onGone, { once: true });
     try {
-      return await Promise.race([retrieve({ ...question, signal: ending.signal }), ended]);
+      const answer = await Promise.race([retrieve({ ...question, signal: ending.signal }), ended]);
+      metrics.answered(answer.ranking, answer.reason);
+      return answer;
     } finally {
       clearTimeout(timer);
       client?.removeEventListener('abort', onGone);

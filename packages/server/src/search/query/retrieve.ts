@@ -1,21 +1,31 @@
+import type { Ranking, WordsReason } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
-import type { ChunkFilter, ChunkIndex, ChunkSearch, FoundChunk } from '../chunk-index.ts';
+import type { ChunkFilter, ChunkIndex, ChunkSearch } from '../chunk-index.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
+import type { SimilarityScaleRepository } from '../similarity-scale-repository.ts';
 import type { VectorRepository } from '../vector-repository.ts';
-import { fuse, type Hit } from './fuse.ts';
+import { fuse, type Hit, type Near, rankByVectors, rankByWords, type VectorRanking, type Weights } from './fuse.ts';
 import { createQuestionVectors } from './question-vectors.ts';
+import { createSimilarityScales } from './similarity-scales.ts';
 
 export interface Question extends ChunkSearch {
   readonly projectId: string;
   readonly text: string;
+  /** Default: `fused`. */
+  readonly mode?: Ranking | undefined;
+  /** Default: words count in full, and vectors as much as was measured. */
+  readonly weights?: Weights | undefined;
+  /** The similarity below which vectors do not find a chunk. Default: none. */
+  readonly minSimilarity?: number | undefined;
 }
 
 export interface VectorSearchDeps {
   readonly embedder: Embedder;
   readonly vectors: VectorRepository;
+  readonly scales: SimilarityScaleRepository;
   readonly index: VectorIndex;
   /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
@@ -23,37 +33,57 @@ export interface VectorSearchDeps {
   readonly logger: Logger;
 }
 
+export interface RankedAnswer<Stored> {
+  /** Best first. */
+  readonly hits: Array<Hit<Stored>>;
+  readonly ranking: Ranking;
+  /** Why words alone answered; otherwise null. */
+  readonly reason: WordsReason | null;
+}
+
 /**
- * Returns hits, best first. Only full-text search is used without an embedder, while it fails, and until every chunk
- * has its vector.
+ * Ranks the chunks of a collection. Words alone answer without an embedder, while it fails, and while the vectors do not
+ * make the answer better.
  * @throws CollectionMissing when the project has no such collection
  */
-export type Retrieve<Stored> = (question: Question) => Promise<Array<Hit<Stored>>>;
+export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stored>>;
 
 /** The minimum number of ranks read from each ranking. It is twice the requested number if that is larger. */
 const depth = 50;
 
 export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
-  const byWords = ({ text: _, ...search }: Question): Promise<ReadonlyArray<FoundChunk<Stored>>> => chunks.rank(search);
+  async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
+    const { text: _, mode: __, weights: ___, minSimilarity: ____, ...search } = question;
+    const found = await chunks.rank({ ...search, withChunks: true });
+    return { hits: rankByWords(found), ranking: 'words', reason };
+  }
   if (deps === null) {
-    return async (question) => {
-      const found = await byWords({ ...question, withChunks: true });
-      return found.map((each, place) => ({ ...each, words: { rank: place + 1, score: each.score }, vector: null }));
-    };
+    return (question) => byWords(question, question.mode === 'words' ? 'requested' : 'no_embedder');
   }
   const byVectors = createVectorSearch(chunks, deps);
   return async (question) => {
+    const { mode = 'fused', weights, ...rest } = question;
+    if (mode === 'words') return byWords(question, 'requested');
+    const { text: _, minSimilarity: __, ...search } = rest;
     const limit = Math.max(depth, 2 * question.limit);
     // The words come first, because they tell whether the project has the collection.
-    const words = await byWords({ ...question, limit });
-    const vectors = await byVectors(question, limit);
-    return fuse(words, vectors).slice(0, question.limit) as Array<Hit<Stored>>; // without chunks
+    const words = await chunks.rank({ ...search, limit });
+    const vectors = await byVectors(question, { limit, alsoCompared: words.map(({ seq }) => seq) });
+    const answer = (hits: readonly Hit[], ranking: Ranking, reason: WordsReason | null) => ({
+      hits: hits.slice(0, question.limit) as Array<Hit<Stored>>, // without chunks
+      ranking,
+      reason,
+    });
+    if (typeof vectors === 'string') return answer(rankByWords(words), 'words', vectors);
+    if (mode === 'vectors') return answer(rankByVectors(vectors), 'vectors', null);
+    return answer(fuse(words, vectors, weights ?? { words: 1, vectors: vectors.scale.weight }), 'fused', null);
   };
 }
 
-interface Near {
-  readonly seq: number;
-  readonly similarity: number;
+interface VectorSearchOptions {
+  readonly limit: number;
+  /** The chunks whose similarities are needed even if they are not among the nearest. */
+  readonly alsoCompared: readonly number[];
 }
 
 /** The number of candidates, found by code, that are compared exactly for each result. */
@@ -63,35 +93,42 @@ const leastCandidates = 300;
 function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, deps: VectorSearchDeps) {
   const { embedder, vectors, index, logger } = deps;
   const questions = createQuestionVectors(embedder, deps.clock);
+  const scales = createSimilarityScales({ scales: deps.scales, embedQuestion: questions.find, logger });
 
-  async function search(question: Question, limit: number): Promise<Near[] | null> {
-    if (!deps.isReady()) return null;
+  async function search(question: Question, options: VectorSearchOptions): Promise<VectorRanking | WordsReason> {
     const space = await vectors.find(question.collectionId);
-    if (space === undefined || space.model !== embedder.model || space.dimensions === 0) return null;
-    // Otherwise the chunks that already have vectors would rank first.
-    if (space.needsBackfill) return null;
+    if (space === undefined || space.dimensions === 0) return 'collection_not_embedded';
+    if (space.model !== embedder.model) return 'other_model';
+    // Until the service has looked for missing vectors, the collection may lack some.
+    const scale = await scales.find({ ...space, needsBackfill: space.needsBackfill || !deps.isReady() });
+    if (typeof scale === 'string') return scale;
     const query = await questions.find(question.text);
-    if (query.length !== space.dimensions) return null;
+    if (query.length !== space.dimensions) return 'other_dimensions';
+    const { limit, alsoCompared } = options;
     for (let count = Math.max(leastCandidates, candidatesPerResult * limit); ; count *= 8) {
       const candidates = await index.nearest(space, query, count);
       if (candidates === undefined) {
         logger.warn({ collection_id: question.collectionId }, 'vector memory limit reached');
-        return null;
+        return 'memory_limit';
       }
       const visible = await findVisible(chunks, candidates, question.filter);
       if (visible.length < limit && candidates.length >= count) continue;
-      return nearestOf(await vectors.vectors(space, visible.slice(0, count)), query).slice(0, limit);
+      const seqs = new Set([...visible.slice(0, count), ...alsoCompared]);
+      const compared = nearestOf(await vectors.vectors(space, [...seqs]), query);
+      const near = compared.filter(({ similarity: value }) => value >= (question.minSimilarity ?? -1));
+      const similarities = new Map(near.map(({ seq, similarity: value }) => [seq, value]));
+      return { nearest: near.slice(0, limit), similarities, scale };
     }
   }
 
-  /** Null means that there is no vector ranking. */
-  return async (question: Question, limit: number): Promise<Near[] | null> => {
+  /** Returns the reason when there is no vector ranking. */
+  return async (question: Question, options: VectorSearchOptions): Promise<VectorRanking | WordsReason> => {
     try {
-      return await search(question, limit);
+      return await search(question, options);
     } catch (error) {
       if (!(error instanceof EmbedderUnavailable)) throw error;
       logger.warn({ reason: error.message }, 'query answered without vectors');
-      return null;
+      return 'provider_unavailable';
     }
   };
 }

@@ -3,6 +3,7 @@ import type { CollectionRepository } from '../../../collections/collection-repos
 import type { RecordRepository } from '../../../collections/records/record-repository.ts';
 import type { RecordRowRepository } from '../../../collections/records/record-row-repository.ts';
 import type { RecordJobRepository } from '../../../ingestion/record-job-repository.ts';
+import type { SimilarityScaleRepository } from '../../../search/similarity-scale-repository.ts';
 import type { VectorRepository } from '../../../search/vector-repository.ts';
 import type { Database } from '../../database/database.ts';
 import { createChunkRepository } from './chunk-repository.ts';
@@ -10,6 +11,7 @@ import { createCollectionRepository } from './collection-repository.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
 import { createRecordRowRepository } from './record-rows.ts';
+import { createSimilarityScaleRepository } from './similarity-scale-repository.ts';
 import { createVectorRepository } from './vector-repository.ts';
 
 /** The repositories of collections and their content. */
@@ -20,6 +22,7 @@ export interface CollectionRepositories {
   readonly chunks: ChunkRepository;
   readonly rows: RecordRowRepository;
   readonly vectors: VectorRepository;
+  readonly scales: SimilarityScaleRepository;
 }
 
 /** Creates all of them over one database. */
@@ -31,5 +34,6 @@ export function createCollectionRepositories(database: Database): CollectionRepo
     chunks: createChunkRepository(database),
     rows: createRecordRowRepository(database),
     vectors: createVectorRepository(database),
+    scales: createSimilarityScaleRepository(database),
   };
 }

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox';
+import { MetadataFilter } from './metadata-filter.ts';
+import { textLimits } from './store-bounds.ts';
+import { rankings, wordsReasons } from './vocabulary.ts';
+
+/** Questions about the chunks of a collection. Source: docs/contract.md "Collections, records, chunks". */
+
+/** How much the rankings count. */
+export const RankingWeights = Type.Object(
+  {
+    words: Type.Number({ minimum: 0, maximum: 1 }),
+    vectors: Type.Number({ minimum: 0, maximum: 1 }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0.',
+  },
+);
+export type RankingWeights = Static<typeof RankingWeights>;
+
+const rankingFields = {
+  mode: Type.Optional(
+    Type.Enum([...rankings], {
+      description:
+        '`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available.',
+    }),
+  ),
+  weights: Type.Optional(RankingWeights),
+  min_similarity: Type.Optional(
+    Type.Number({
+      minimum: -1,
+      maximum: 1,
+      description: 'Cosine below which vectors do not find a chunk. Its words still can.',
+    }),
+  ),
+};
+
+/** How a question was answered. */
+export const RankingAnswer = {
+  ranking: Type.Enum([...rankings], { description: 'The ranking that answered.' }),
+  ranking_reason: Type.Union([Type.Enum([...wordsReasons]), Type.Null()], {
+    description:
+      'Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `memory_limit`: the vectors exceed QUARTERMASTER_VECTOR_MEMORY_MB.',
+  }),
+};
+
+export const ChunkQuery = Type.Object({
+  query_text: Type.String({ minLength: 1, maxLength: textLimits.query }),
+  top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
+  max_tokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Maximum number of tokens of all returned chunks together.',
+    }),
+  ),
+  score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  filters: Type.Optional(MetadataFilter),
+  explain: Type.Optional(Type.Boolean({ description: 'Add to each chunk why it was found.', default: false })),
+  ...rankingFields,
+  rerank_model_id: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Accepted but ignored, because there is no reranker.' }),
+  ),
+});
+export type ChunkQuery = Static<typeof ChunkQuery>;
