@@ -38,7 +38,7 @@ function withVectorsOff(found: unknown): unknown {
   return JSON.parse(JSON.stringify(found), (name, value) => (name === 'vectors' ? 'off' : value));
 }
 
-/** Returns how many collections have an index of an earlier version, or rows of it. */
+/** Returns how many collections have an index of an earlier version, or rows of it. In PostgreSQL, its tables count too. */
 async function countOldIndexes(folder: string, databaseUrl: string | undefined): Promise<number> {
   if (databaseUrl === undefined) {
     using store = new DatabaseSync(join(folder, 'quartermaster.db'), { readOnly: true, timeout: 5000 });
@@ -47,9 +47,9 @@ async function countOldIndexes(folder: string, databaseUrl: string | undefined):
     );
     return Number(found.get()?.n);
   }
-  const tables = ['full_text', 'posting', 'indexed_chunk', 'index_rebuild'];
-  const ids = tables.map((table) => `select collection_id from ${table}`).join(' union ');
-  return countRows(databaseUrl, `select count(*) as count from (${ids}) as old`);
+  const collections = 'select collection_id from full_text union select collection_id from index_rebuild';
+  const left = `select count(*) + count(to_regclass('posting')) as count from (${collections}) as old`;
+  return countRows(databaseUrl, left);
 }
 
 async function countRows(databaseUrl: string, query: string): Promise<number> {

@@ -175,11 +175,8 @@ export interface IndexPageTable {
 /** A collection whose index is being rebuilt from its chunks, in the order of their ids. */
 export interface IndexRebuildTable {
   collection_id: string;
-  /**
-   * The rebuilt segments contain the chunks up to this id; empty at the beginning. Null in PostgreSQL when segments have
-   * replaced the index of an earlier version, whose rows are being deleted.
-   */
-  reached: string | null;
+  /** The rebuilt segments contain the chunks up to this id; empty at the beginning. */
+  reached: string;
   /** Number of chunks that the rebuild has read. */
   chunks: number;
 }

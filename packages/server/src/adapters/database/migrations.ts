@@ -33,7 +33,7 @@ import { createIndexRebuildsMigration } from './migrations/from-0042/0045-index-
 import { createIndexSegmentExpiryMigration } from './migrations/from-0042/0046-index-segment-expiry.ts';
 import { createEmbeddingFailuresMigration } from './migrations/from-0042/0050-embedding-failures.ts';
 import { createChangedRecordMetadataMigration } from './migrations/from-0042/0052-changed-record-metadata.ts';
-import { createReplacedIndexesMigration } from './migrations/from-0042/0053-replaced-indexes.ts';
+import { createUnusedPostingsMigration } from './migrations/from-0042/0053-unused-postings.ts';
 import { createChunkIdIndexMigration } from './migrations/from-0042/0057-chunk-id-index.ts';
 import { createSimilarityScalesMigration } from './migrations/from-0042/0060-similarity-scales.ts';
 import { newerStore } from './problems.ts';
@@ -74,7 +74,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0046-index-segment-expiry': createIndexSegmentExpiryMigration(dialect),
     '0050-embedding-failures': createEmbeddingFailuresMigration(dialect),
     '0052-changed-record-metadata': createChangedRecordMetadataMigration(dialect),
-    '0053-replaced-indexes': createReplacedIndexesMigration(dialect),
+    '0053-unused-postings': createUnusedPostingsMigration(dialect),
     '0057-chunk-id-index': createChunkIdIndexMigration(dialect),
     '0060-similarity-scales': createSimilarityScalesMigration(dialect),
   };

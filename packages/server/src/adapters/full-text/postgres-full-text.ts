@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { IndexedChunk } from '../../search/search-index.ts';
 import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
@@ -18,29 +18,19 @@ import { createPostgresSearch, lengthsOfId } from './postgres-search.ts';
  */
 const batchSize = 500;
 const countedAtOnce = 100;
-/** Number of index rows that one step deletes. A step takes about 10 ms, far below any statement timeout. */
-const rowsOfDrop = 10_000;
 
-/** The index of an earlier version. */
-export interface PostgresFullText extends Pick<DatabaseSearchIndex, 'create' | 'add' | 'remove' | 'ask'> {
-  /**
-   * Deletes some rows. Searches find nothing from the first call on.
-   * @returns true when no row is left
-   */
-  drop(db: Transaction<Tables>, collectionId: string): Promise<boolean>;
+/** The index of an earlier version, until a rebuild has replaced it. */
+export interface PostgresFullText extends Pick<DatabaseSearchIndex, 'add' | 'remove' | 'ask'> {
+  /** Hides the index of a collection. Its rows stay until the tables are dropped. */
+  drop(db: Transaction<Tables>, collectionId: string): Promise<void>;
 }
 
 export function createPostgresFullText(): PostgresFullText {
   const search = createPostgresSearch();
   return {
-    async create(db, collectionId) {
-      await db.insertInto('full_text').values({ collection_id: collectionId, chunks: 0, words: 0 }).execute();
-    },
     async drop(db, collectionId) {
       search.forget(collectionId);
-      // The statistics go first, so that searches no longer find the collection.
-      await sql`delete from full_text where collection_id = ${collectionId}`.execute(db);
-      return (await dropRows(db, 'posting', collectionId)) && (await dropRows(db, 'indexed_chunk', collectionId));
+      await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
     },
     async add(db, collectionId, chunks) {
       for (let from = 0; from < chunks.length; from += batchSize) {
@@ -53,13 +43,19 @@ export function createPostgresFullText(): PostgresFullText {
 }
 
 /**
- * Deletes some rows of a collection.
- * @returns true when no row is left
+ * Drops the tables when no collection has an index in them any more.
+ * @returns false while one has, or something reads the tables, such as a backup
  */
-async function dropRows(db: Transaction<Tables>, table: string, collectionId: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ctid = any(array(
-    select ctid from ${sql.table(table)} where collection_id = ${collectionId} limit ${rowsOfDrop}))`.execute(db);
-  return Number(numAffectedRows) < rowsOfDrop;
+export async function dropOldTables(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ exists: boolean; used: boolean }>`select to_regclass('posting') is not null as exists,
+    exists (select from full_text) as used`.execute(db);
+  if (rows[0]?.exists !== true) return true;
+  if (rows[0].used) return false;
+  const { rows: locked } = await sql`select from pg_locks
+    where relation in ('posting'::regclass, 'indexed_chunk'::regclass) and pid <> pg_backend_pid() limit 1`.execute(db);
+  if (locked.length > 0) return false;
+  await sql`drop table if exists posting, indexed_chunk`.execute(db);
+  return true;
 }
 
 /** Builds PostgreSQL's array literal. It is faster than an array of parameters and needs only one parameter. */

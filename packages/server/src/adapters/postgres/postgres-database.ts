@@ -9,6 +9,7 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
+import { dropOldTables } from '../full-text/postgres-full-text.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
 import { createIndexRebuilder } from '../search-index/index-rebuilder.ts';
 import { keptUntil } from '../search-index/merge-claims.ts';
@@ -130,6 +131,7 @@ function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
     openThread: async () => createPostgresMergeThread(db),
     rebuildSome: createIndexRebuilder({
       ...{ dialect: 'postgres', write: db, searchIndex, logger },
+      dropOld: dropOldTables,
       metrics: createRebuildMetrics(metrics),
     }),
   });

@@ -10,9 +10,9 @@ import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
-import { createPostgresFullText } from '../full-text/postgres-full-text.ts';
 import { testCommonWords } from '../full-text/testing/full-text.suite.ts';
 import { type Corpus, createCorpus } from '../full-text/testing/full-text-corpus.suite.ts';
+import { createOldPostgresIndex } from '../full-text/testing/old-postgres-index.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
@@ -57,30 +57,6 @@ describe('the PostgreSQL database', () => {
     await query(`delete from schema_migration where name = '9999-from-the-future'`);
   });
 
-  it('the index of a collection is dropped in steps of bounded size', async () => {
-    const database = await openAt(testing.url);
-    const { write, searchIndex } = database;
-    const collectionId = await insertCollection(database);
-    await sql`insert into posting (collection_id, word, batch, chunks, ids, repeats)
-      select ${collectionId}, 'word' || n, 1, 1, '{1}', '{1}' from generate_series(1, 25000) as n`.execute(write);
-    await query(`create table deletion (num_rows bigint not null);
-      create function count_deleted() returns trigger language plpgsql as
-        'begin insert into deletion select count(*) from gone; return null; end';
-      create trigger count_deleted after delete on posting referencing old table as gone
-        for each statement execute function count_deleted()`);
-    const drop = () => write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, 500));
-    let steps = 1;
-    while (!(await drop())) steps += 1;
-    const { rows } = await sql<{ num_rows: number }>`select num_rows from deletion where num_rows > 0`.execute(write);
-    assert.deepEqual(
-      rows.map(({ num_rows }) => num_rows),
-      [10_000, 10_000, 5_000],
-    );
-    assert.equal(steps, 3);
-    await query('drop table deletion cascade; drop function count_deleted cascade');
-    await database.close();
-  });
-
   describe('the full text of a collection of an earlier version', () => {
     let database: Database;
     let corpus: Corpus;
@@ -88,7 +64,7 @@ describe('the PostgreSQL database', () => {
     beforeEach(async () => {
       database = await openAt(testing.url);
       collectionId = await insertCollection(database);
-      await database.write.transaction().execute((trx) => createPostgresFullText().create(trx, collectionId));
+      await database.write.transaction().execute((trx) => createOldPostgresIndex(trx, collectionId));
       corpus = createCorpus(database, collectionId);
     });
     afterEach(() => database.close());

@@ -7,6 +7,8 @@ import { tryLockRebuilds } from './index-locks.ts';
 import type { RebuildMetrics } from './merge-metrics.ts';
 
 export interface IndexRebuilderDeps extends Pick<Database, 'dialect' | 'write' | 'searchIndex'> {
+  /** Drops what no collection uses any more. Returns whether nothing is left to drop. */
+  readonly dropOld?: (db: Kysely<Tables>) => Promise<boolean>;
   readonly metrics: RebuildMetrics;
   readonly logger: Logger;
 }
@@ -25,8 +27,9 @@ export type RebuildSome = () => Promise<string | undefined>;
  * run, so that mostly one process works, and another one continues when it ends.
  */
 export function createIndexRebuilder(deps: IndexRebuilderDeps): RebuildSome {
-  const { dialect, write, searchIndex, metrics, logger } = deps;
+  const { dialect, write, searchIndex, dropOld = async () => true, metrics, logger } = deps;
   let current: string | undefined;
+  let isDropped = false;
 
   function doStep(collectionId: string): Promise<'busy' | 'continues' | 'finished'> {
     return write.transaction().execute(async (db) => {
@@ -38,6 +41,7 @@ export function createIndexRebuilder(deps: IndexRebuilderDeps): RebuildSome {
     const collectionId = await findDue(write, dialect);
     if (collectionId === undefined) {
       metrics.due(0);
+      if (!isDropped) isDropped = await dropOld(write);
       return undefined;
     }
     const isBegun = collectionId === current;

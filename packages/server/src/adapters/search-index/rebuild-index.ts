@@ -53,7 +53,7 @@ export async function rebuildSome(
     .where('collection_id', '=', collectionId)
     .executeTakeFirst();
   if (rebuild === undefined) return !(await begin(db, collectionId, parts));
-  const chunks = await readChunks(db, collectionId, rebuild.reached ?? '');
+  const chunks = await readChunks(db, collectionId, rebuild.reached);
   const last = chunks.at(-1);
   if (last === undefined) {
     await replaceIndex(db, collectionId, parts);

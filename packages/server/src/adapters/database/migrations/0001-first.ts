@@ -159,7 +159,7 @@ export function createFirstMigration(dialect: Database['dialect']): Migration {
 }
 
 /** SQLite keeps words in virtual tables instead, see `sqlite-full-text.ts`. */
-const postgresFullText = [
+export const postgresFullText = [
   `create table posting (
     collection_id text collate "C" not null,
     word text collate "C" not null,

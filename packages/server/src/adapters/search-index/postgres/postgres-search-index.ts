@@ -1,10 +1,11 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
+import pg from 'pg';
 import type { IndexedChunk } from '../../../search/search-index.ts';
 import type { DatabaseSearchIndex } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { normaliseWords } from '../../full-text/bm25.ts';
 import { findStatistics } from '../../full-text/full-text-statistics.ts';
-import { createPostgresFullText, type PostgresFullText } from '../../full-text/postgres-full-text.ts';
+import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
 import { dropSegments } from '../drop-segments.ts';
 import { holdOffChanges, holdOffRebuild } from '../index-locks.ts';
 import { rebuildSome } from '../rebuild-index.ts';
@@ -40,7 +41,7 @@ interface AddedMeanwhile {
 /**
  * The search index in PostgreSQL. Collections are indexed in segments (`search/segments`). The index in `posting` that
  * an earlier version has created has a row in `full_text`. It answers until a rebuild has replaced it, which deletes
- * that row. Its other rows are then deleted, and at last the row in `index_rebuild`.
+ * that row. Its other rows go with their tables, when no collection has such an index any more.
  */
 export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): PostgresSearchIndex {
   const { onChanged, keptUntil, epoch, searchCacheBytes } = deps;
@@ -63,7 +64,8 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
     },
     async drop(db, collectionId) {
       await holdOffRebuild(db, collectionId);
-      return (await dropSegments(db, collectionId)) && (await old.drop(db, collectionId));
+      await old.drop(db, collectionId);
+      return dropSegments(db, collectionId);
     },
     async add(db, collectionId, chunks) {
       if (chunks.length === 0) return;
@@ -96,8 +98,8 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
       if (words.length === 0 && question.projectId === undefined) return [];
       const found = await questions.ask(db, question, words);
       if (found !== null) return found;
-      const foundInOld = await old.ask(db, question);
-      // A rebuild that has ended meanwhile may have hidden the old index from this question.
+      const foundInOld = await old.ask(db, question).catch(noTable);
+      // A rebuild that has ended meanwhile may have hidden the old index from this question, or dropped its tables.
       return (await hasOldIndex(db, question.collectionId)) ? foundInOld : this.ask(db, question);
     },
     async check(db, collectionId) {
@@ -106,9 +108,7 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
     },
     async rebuild(db, collectionId) {
       await holdOffChanges(db, collectionId);
-      if (await isReplaced(db, collectionId)) return clearReplaced(db, collectionId, old);
-      const wasOld = await hasOldIndex(db, collectionId);
-      const isFinished = await rebuildSome(db, collectionId, {
+      return rebuildSome(db, collectionId, {
         async insertRebuilt(_, id, chunks) {
           const built = await building.call('buildRebuilt', chunks);
           await insertSegment(db, { ...toSegment(id, chunks, built), state: 'rebuilt' });
@@ -116,9 +116,6 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
         keptUntil,
         hasRowLocks: true,
       });
-      if (!isFinished || !wasOld || (await hasOldIndex(db, collectionId))) return isFinished;
-      await db.insertInto('index_rebuild').values({ collection_id: collectionId, reached: null, chunks: 0 }).execute();
-      return false;
     },
     start: asking.start,
     async close() {
@@ -139,25 +136,10 @@ function toSegment(collectionId: string, { length }: { readonly length: number }
   return { collectionId, chunks: length, removals: 0, ...built };
 }
 
-/** Returns whether segments have replaced an index in `posting` whose rows still exist. */
-async function isReplaced(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
-  const replaced = await db
-    .selectFrom('index_rebuild')
-    .select('chunks')
-    .where('collection_id', '=', collectionId)
-    .where('reached', 'is', null)
-    .executeTakeFirst();
-  return replaced !== undefined;
-}
-
-/**
- * Deletes some rows of a replaced index.
- * @returns true when no row is left
- */
-async function clearReplaced(db: Transaction<Tables>, collectionId: string, old: PostgresFullText): Promise<boolean> {
-  const isCleared = await old.drop(db, collectionId);
-  if (isCleared) await db.deleteFrom('index_rebuild').where('collection_id', '=', collectionId).execute();
-  return isCleared;
+/** Finds nothing when a table does not exist. Source: PostgreSQL manual, appendix A. */
+function noTable(error: unknown): [] {
+  if (error instanceof pg.DatabaseError && error.code === '42P01') return [];
+  throw error;
 }
 
 async function hasOldIndex(db: Kysely<Tables>, collectionId: string): Promise<boolean> {

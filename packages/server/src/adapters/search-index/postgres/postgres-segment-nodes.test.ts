@@ -10,13 +10,13 @@ import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
-import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
 import {
   assertSameRanking,
   createRandom,
   emptyChunk,
   rankByHand,
 } from '../../full-text/testing/full-text-corpus.suite.ts';
+import { createOldPostgresIndex } from '../../full-text/testing/old-postgres-index.ts';
 import { tryLockRebuilds } from '../index-locks.ts';
 import { createIndexMerger } from '../index-merger.ts';
 import { createIndexRebuilder } from '../index-rebuilder.ts';
@@ -230,7 +230,7 @@ test('two nodes that add, change, remove, merge and ask at the same time miss no
 });
 
 for (const [index, createIndex] of [
-  ['an index of an earlier version', createPostgresFullText().create],
+  ['an index of an earlier version', createOldPostgresIndex],
   ['an index of segments, again and again', async () => {}],
 ] as const) {
   test(`the same is true while both nodes rebuild ${index}`, async (t) => {
@@ -253,7 +253,7 @@ for (const [index, createIndex] of [
 
 test('a node leaves the rebuilds to another one that does a step', async () => {
   const collectionId = await insertCollection(nodes[0]);
-  await nodes[0].write.transaction().execute((db) => createPostgresFullText().create(db, collectionId));
+  await nodes[0].write.transaction().execute((db) => createOldPostgresIndex(db, collectionId));
   const [one, other] = nodes.map((node) =>
     createIndexRebuilder({
       ...{ ...node, logger: createLogger('silent') },

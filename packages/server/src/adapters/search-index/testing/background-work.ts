@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { chooseMerge } from '../../../search/segments/choose-merge.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -22,11 +22,15 @@ export async function passMinutes({ write }: Database, states: readonly ('buildi
 export async function findWork({ read, clock, dialect }: Database): Promise<boolean> {
   const found = await Promise.all([
     read.selectFrom('index_rebuild').select('chunks').limit(1).execute(),
-    dialect === 'sqlite' ? read.selectFrom('full_text_place').select('number').limit(1).execute() : [],
+    dialect === 'sqlite' ? read.selectFrom('full_text_place').select('number').limit(1).execute() : findOldTables(read),
     read.selectFrom('index_segment').select('id').where('state', 'in', ['building', 'rebuilt']).limit(1).execute(),
     findExpired(read, clock.now()),
   ]);
   return found.some((rows) => rows.length > 0) || (await isMergeDue(read));
+}
+
+async function findOldTables(db: Kysely<Tables>): Promise<readonly unknown[]> {
+  return (await sql`select where to_regclass('posting') is not null`.execute(db)).rows;
 }
 
 function findExpired(db: Kysely<Tables>, now: number) {

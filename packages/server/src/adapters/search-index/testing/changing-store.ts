@@ -2,8 +2,8 @@ import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
 import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
-import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
 import { createSqliteFullText } from '../../full-text/sqlite-full-text.ts';
+import { createOldPostgresIndex } from '../../full-text/testing/old-postgres-index.ts';
 import { createCollectionRepository } from '../../repositories/records/collection-repository.ts';
 import { findWork, passMinutes } from './background-work.ts';
 import {
@@ -57,7 +57,7 @@ export interface NewStore extends Pick<ChangingStore, 'folder' | 'url'> {
 export async function createChangingStore({ folder, url, ...project }: NewStore): Promise<ChangingStore> {
   const database = await openStore({ folder, url });
   try {
-    const createIndex = (url === null ? createSqliteFullText() : createPostgresFullText()).create;
+    const createIndex = url === null ? createSqliteFullText().create : createOldPostgresIndex;
     const kept = await createChangingCollection(database, { seed: 5, createIndex, ...project });
     await kept.add(1200);
     const old = await createChangingCollection(database, { seed: 6, createIndex, ...project });

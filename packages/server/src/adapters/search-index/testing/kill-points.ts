@@ -43,7 +43,7 @@ const kinds: Readonly<Record<Dialect, Kinds>> = {
     ['addition', /^addition: live$/],
     ['removal', /^removal: live$/],
     ['step of a rebuild, or a change beside it', /: rebuilt$/],
-    ['deletion of old rows', /^delete from "posting"/],
+    ['deletion of the tables of an earlier version', /^drop table/],
     ['claim of a merge', /^insert into "index_segment"/],
     ['read of a merge', /^select (?:"header" from "index_segment"|\* from "index_page")/],
     ['pages of a merge', /^insert into index_page/],
