@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Quartermaster } from '@quartermaster/client';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
 import { connectClient } from '../../test/support/client.ts';
 import { loadSet, measureSet, type RetrievalSet } from './retrieval.ts';
@@ -24,7 +23,8 @@ export async function measureRetrieval(
   settings: Readonly<Record<string, string>>,
   sets: readonly RetrievalSet[],
 ): Promise<RetrievalScore[]> {
-  return withService(settings, async (client) => {
+  return withService(settings, async ({ url, apiKey }) => {
+    const client = connectClient({ filesUrl: url, pluginsUrl: `${url}/plugins` }, apiKey);
     const scores: RetrievalScore[] = [];
     for (const set of sets) {
       const ndcg = await measureSet(client, set, await loadSet(client, set));
@@ -34,9 +34,17 @@ export async function measureRetrieval(
   });
 }
 
-async function withService<Result>(
+/** A new service with its data folder. */
+export interface MeasuredService {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly data: string;
+}
+
+/** Starts a new service, calls `act`, stops the service and deletes its data. */
+export async function withService<Result>(
   settings: Readonly<Record<string, string>>,
-  act: (client: Quartermaster) => Promise<Result>,
+  act: (service: MeasuredService) => Promise<Result>,
 ): Promise<Result> {
   const data = mkdtempSync(join(tmpdir(), 'quartermaster-retrieval-'));
   const all = { DATA: data, FILES_PORT: '0', SERVE: 'files', ...settings };
@@ -46,7 +54,7 @@ async function withService<Result>(
     try {
       const apiKey = service.firstKey?.key.reveal() ?? '';
       const url = service.filesUrls[0] ?? '';
-      return await act(connectClient({ filesUrl: url, pluginsUrl: `${url}/plugins` }, apiKey));
+      return await act({ url, apiKey, data });
     } finally {
       await service.close();
     }

@@ -36,6 +36,10 @@ const rankingFields = {
   ),
 };
 
+/** What a collection sets for questions that do not say otherwise. */
+export const RetrievalDefaults = Type.Object(rankingFields, { additionalProperties: false });
+export type RetrievalDefaults = Static<typeof RetrievalDefaults>;
+
 /** How a question was answered. */
 export const RankingAnswer = {
   ranking: Type.Enum([...rankings], { description: 'The ranking that answered.' }),

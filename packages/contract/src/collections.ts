@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { RetrievalDefaults } from './chunk-query.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { textLimits } from './store-bounds.ts';
@@ -37,6 +38,9 @@ export const Collection = Type.Object({
     description:
       'Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded.',
   }),
+  retrieval: Type.Object(RetrievalDefaults.properties, {
+    description: 'Defaults of `mode`, `weights` and `min_similarity` for questions about this collection.',
+  }),
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
   metadata: MapOf<unknown>(Type.Unknown()),
   updated_timestamp: Timestamp,
@@ -50,6 +54,7 @@ export const CollectionCreate = Type.Object({
   type: Type.Optional(Type.Enum([...collectionTypes], { default: 'text' })),
   capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
   embedding_model_id: Type.Optional(Type.String({ minLength: 8, maxLength: 8 })),
+  retrieval: Type.Optional(RetrievalDefaults),
   metadata: Type.Optional(Metadata),
 });
 export type CollectionCreate = Static<typeof CollectionCreate>;
@@ -57,6 +62,7 @@ export type CollectionCreate = Static<typeof CollectionCreate>;
 export const CollectionUpdate = Type.Object({
   name: Type.Optional(Type.String({ maxLength: textLimits.name })),
   description: Type.Optional(Type.String({ maxLength: textLimits.description })),
+  retrieval: Type.Optional(RetrievalDefaults),
   metadata: Type.Optional(Metadata),
 });
 export type CollectionUpdate = Static<typeof CollectionUpdate>;

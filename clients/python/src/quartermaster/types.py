@@ -94,8 +94,32 @@ class CollectionCreate(TypedDict, total=False):
     type: Literal["text", "qa"]
     capacity: int
     embedding_model_id: str
+    retrieval: RetrievalDefaults
     metadata: dict[str, Any]
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
+
+
+class RetrievalDefaults(TypedDict, total=False):
+    mode: Literal["words", "vectors", "fused"]
+    """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
+    weights: RankingWeights
+    min_similarity: float
+    """Cosine below which vectors do not find a chunk. Its words still can."""
+
+
+class RankingWeights(TypedDict):
+    """Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0."""
+    words: float
+    vectors: float
+
+
+class CollectionRetrieval(TypedDict, total=False):
+    """Defaults of `mode`, `weights` and `min_similarity` for questions about this collection."""
+    mode: Literal["words", "vectors", "fused"]
+    """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
+    weights: RankingWeights
+    min_similarity: float
+    """Cosine below which vectors do not find a chunk. Its words still can."""
 
 
 class Collection(TypedDict):
@@ -115,6 +139,8 @@ class Collection(TypedDict):
     """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded."""
     num_refused_chunks: int
     """Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded."""
+    retrieval: CollectionRetrieval
+    """Defaults of `mode`, `weights` and `min_similarity` for questions about this collection."""
     status: Literal["creating", "ready", "deleting", "error", "partial"]
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
@@ -124,6 +150,7 @@ class Collection(TypedDict):
 class CollectionUpdate(TypedDict, total=False):
     name: str
     description: str
+    retrieval: RetrievalDefaults
     metadata: dict[str, Any]
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
@@ -395,12 +422,6 @@ class FilterGroup(TypedDict):
 class InnerFilterGroup(TypedDict):
     type: Literal["and", "or"]
     filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition]
-
-
-class RankingWeights(TypedDict):
-    """Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0."""
-    words: float
-    vectors: float
 
 
 class _ScoredChunkRequired(TypedDict):

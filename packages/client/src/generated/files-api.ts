@@ -89,8 +89,23 @@ export type CollectionCreate = {
   type?: 'text' | 'qa';
   capacity?: number;
   embedding_model_id?: string;
+  retrieval?: RetrievalDefaults;
   /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
+};
+
+export type RetrievalDefaults = {
+  /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
+  mode?: 'words' | 'vectors' | 'fused';
+  weights?: RankingWeights;
+  /** Cosine below which vectors do not find a chunk. Its words still can. */
+  min_similarity?: number;
+};
+
+/** Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0. */
+export type RankingWeights = {
+  words: number;
+  vectors: number;
 };
 
 export type Collection = {
@@ -110,6 +125,14 @@ export type Collection = {
   vectors: 'off' | 'current' | 'catching_up' | 'other_model';
   /** Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded. */
   num_refused_chunks: number;
+  /** Defaults of `mode`, `weights` and `min_similarity` for questions about this collection. */
+  retrieval: {
+    /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
+    mode?: 'words' | 'vectors' | 'fused';
+    weights?: RankingWeights;
+    /** Cosine below which vectors do not find a chunk. Its words still can. */
+    min_similarity?: number;
+  };
   status: 'creating' | 'ready' | 'deleting' | 'error' | 'partial';
   metadata: { [name: string]: unknown };
   updated_timestamp: Timestamp;
@@ -119,6 +142,7 @@ export type Collection = {
 export type CollectionUpdate = {
   name?: string;
   description?: string;
+  retrieval?: RetrievalDefaults;
   /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
@@ -374,12 +398,6 @@ export type FilterGroup = {
 export type InnerFilterGroup = {
   type: 'and' | 'or';
   filters: Array<EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition>;
-};
-
-/** Weights of the two rankings in the fused one, relative to each other: the larger counts in full. At least one must be more than 0. */
-export type RankingWeights = {
-  words: number;
-  vectors: number;
 };
 
 export type ScoredChunk = {

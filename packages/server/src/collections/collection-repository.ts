@@ -1,4 +1,4 @@
-import type { CollectionType, ListQuery } from '@quartermaster/contract';
+import type { CollectionType, ListQuery, RetrievalDefaults } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 
 /** The maximum and default capacity of a collection, in chunks. */
@@ -14,6 +14,7 @@ export interface StoredCollection {
   /** The maximum number of chunks. */
   readonly capacity: number;
   readonly embeddingModelId: string;
+  readonly retrieval: RetrievalDefaults;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -32,6 +33,7 @@ export interface CountedCollection extends StoredCollection {
 export interface CollectionChange {
   readonly name?: string;
   readonly description?: string;
+  readonly retrieval?: RetrievalDefaults;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly updatedAt: number;
 }
@@ -43,6 +45,8 @@ export interface CollectionRepository {
   find(projectId: string, collectionId: string): Promise<CountedCollection | undefined>;
   /** Reads one row and counts nothing. */
   findUncounted(projectId: string, collectionId: string): Promise<StoredCollection | undefined>;
+  /** Returns the defaults of questions; none for a missing collection. The caller checks the project. */
+  findRetrieval(collectionId: string): Promise<RetrievalDefaults>;
   /** @returns undefined when the cursor is not a collection of the project */
   list(projectId: string, query: ListQuery): Promise<Page<CountedCollection> | undefined>;
   /** @returns false when there is no such collection. */

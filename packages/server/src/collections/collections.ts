@@ -4,13 +4,14 @@ import {
   type CollectionCreate,
   type CollectionUpdate,
   type ListQuery,
+  type RetrievalDefaults,
   type VectorState,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Page } from '../kernel/page.ts';
-import { readMetadata, readText } from './chunks/read-fields.ts';
+import { checkWeights, readMetadata, readText } from './chunks/read-fields.ts';
 import {
   type CollectionRepository,
   type CountedCollection,
@@ -89,6 +90,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         description: readText(body.description ?? '', 'body/description'),
         capacity: body.capacity ?? maxCapacity,
         embeddingModelId: readText(body.embedding_model_id ?? builtInEmbeddingModel, 'body/embedding_model_id'),
+        retrieval: readRetrieval(body.retrieval ?? {}),
         metadata: readMetadata(body.metadata ?? {}),
         createdAt: now,
         updatedAt: now,
@@ -107,11 +109,12 @@ export function createCollections(deps: CollectionsDeps): Collections {
     },
     async update(projectId, collectionId, body) {
       const before = await findCounted(projectId, collectionId);
-      const { name, description, metadata } = body;
-      if (name === undefined && description === undefined && metadata === undefined) return toItem(before);
+      const { name, description, metadata, retrieval } = body;
+      if ([name, description, metadata, retrieval].every((each) => each === undefined)) return toItem(before);
       const change = {
         ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
         ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
+        ...(retrieval === undefined ? {} : { retrieval: readRetrieval(retrieval) }),
         ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
         updatedAt: clock.now(),
       };
@@ -140,6 +143,11 @@ export function checkCursors(query: ListQuery, notFound: (id: string) => Error):
   return query;
 }
 
+function readRetrieval(retrieval: RetrievalDefaults): RetrievalDefaults {
+  checkWeights(retrieval.weights, 'body/retrieval/weights');
+  return retrieval;
+}
+
 function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingOfCollections | null): VectorState {
   if (embedding === null) return 'off';
   if (vectors === null) return 'current';
@@ -161,6 +169,7 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingOfC
     embedding_size: collection.vectors?.dimensions ?? 0,
     vectors: vectorStateOf(collection, embedding),
     num_refused_chunks: collection.numRefused,
+    retrieval: collection.retrieval,
     status: 'ready',
     metadata: collection.metadata,
     updated_timestamp: collection.updatedAt,

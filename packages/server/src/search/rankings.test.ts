@@ -100,6 +100,40 @@ test('weights choose between the rankings, and equal ones score alike whatever t
   assert.ok(data[0].score <= 0.4);
 });
 
+test('a collection sets defaults, which a question overrides', async (t) => {
+  const { call, path, ask, ranking } = await openEmbedded(t);
+  const set = async (retrieval: object) => {
+    const { status, body } = await call('POST', path, { retrieval });
+    assert.deepEqual([status, body.data?.retrieval], [200, retrieval]);
+  };
+  assert.deepEqual((await call('GET', path)).body.data.retrieval, {});
+  await set({ mode: 'words' });
+  assert.deepEqual((await call('GET', path)).body.data.retrieval, { mode: 'words' });
+  assert.deepEqual(await ranking('green tea'), ['words', 'requested']);
+  assert.deepEqual(await ranking('green tea', { mode: 'fused' }), ['fused', null]);
+  await set({ mode: 'vectors', min_similarity: 0.99 });
+  assert.deepEqual((await ask('green tea')).body.data, []);
+  assert.equal((await ask('green tea', { min_similarity: -1 })).body.data.length, 4);
+  await set({ weights: { words: 0, vectors: 1 } });
+  const byDefault = (await ask('green tea')).body.data;
+  assert.deepEqual(byDefault, (await ask('green tea', { weights: { words: 0, vectors: 0.5 } })).body.data);
+  await set({});
+  assert.notDeepEqual((await ask('green tea')).body.data, byDefault);
+});
+
+for (const retrieval of [
+  { modes: 'words' },
+  { mode: 'all' },
+  { min_similarity: 2 },
+  { weights: { words: 0, vectors: 0 } },
+]) {
+  test(`a collection with the defaults ${JSON.stringify(retrieval)} is refused with 422`, async (t) => {
+    const { call, path } = await open(t, {});
+    assert.equal((await call('POST', path, { retrieval })).status, 422);
+    assert.equal((await call('POST', '/v1/collections', { retrieval })).status, 422);
+  });
+}
+
 for (const [why, member] of [
   ['an unknown mode', { mode: 'magic' }],
   ['an unknown member of weights', { weights: { words: 1, vectors: 1, pictures: 1 } }],

@@ -17,7 +17,10 @@ export function openVectorSearch(
   const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
   const maxVectorWaitMs = timing.maxVectorWaitMs ?? defaultRetryMs;
   return {
-    deps: { embedder, vectors, scales, index, isReady: backfill.isReady, clock, logger },
+    deps: {
+      ...{ embedder, vectors, scales, index, isReady: backfill.isReady, clock, logger },
+      findDefaults: repositories.collections.findRetrieval,
+    },
     embedding: { embedder, vectors, space, clock, logger, maxVectorWaitMs },
     backfill,
     /** Called when a chunk was created or changed directly. */

@@ -8,6 +8,8 @@ export interface CollectionTable {
   description: string;
   capacity: number;
   embedding_model_id: string;
+  /** JSON of the defaults of questions; null in a collection of an earlier version. */
+  retrieval: string | null;
   metadata: string;
   status: 'ready' | 'deleting';
   created_at: number;

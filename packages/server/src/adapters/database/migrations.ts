@@ -36,6 +36,7 @@ import { createChangedRecordMetadataMigration } from './migrations/from-0042/005
 import { createUnusedPostingsMigration } from './migrations/from-0042/0053-unused-postings.ts';
 import { createChunkIdIndexMigration } from './migrations/from-0042/0057-chunk-id-index.ts';
 import { createSimilarityScalesMigration } from './migrations/from-0042/0060-similarity-scales.ts';
+import { createCollectionRetrievalMigration } from './migrations/from-0042/0061-collection-retrieval.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -77,6 +78,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0053-unused-postings': createUnusedPostingsMigration(dialect),
     '0057-chunk-id-index': createChunkIdIndexMigration(dialect),
     '0060-similarity-scales': createSimilarityScalesMigration(dialect),
+    '0061-collection-retrieval': createCollectionRetrievalMigration(),
   };
 }
 

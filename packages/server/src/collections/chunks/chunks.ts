@@ -5,6 +5,7 @@ import type {
   ChunkUpdate,
   ListQuery,
   Ranking,
+  RetrievalDefaults,
   ScoredChunk,
   WordsReason,
 } from '@quartermaster/contract';
@@ -22,7 +23,7 @@ import { type Collections, checkCursors } from '../collections.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
 import type { Records } from '../records/records.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
-import { readMetadata, readText } from './read-fields.ts';
+import { checkWeights, readMetadata, readText } from './read-fields.ts';
 
 export interface ChunksDeps {
   readonly collections: Pick<Collections, 'find'>;
@@ -134,10 +135,10 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const topK = body.top_k ?? 3;
       // With a budget, some of the best chunks may be too long. Additional candidates can replace them.
       const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
-      const { filters: filter, mode, weights, min_similarity: minSimilarity } = body;
-      if (weights !== undefined && weights.words === 0 && weights.vectors === 0) throw weightsAreZero();
-      const search = { projectId, collectionId, text: body.query_text, words, limit, filter, signal };
-      const question = { ...search, mode, weights, minSimilarity };
+      const question = {
+        ...{ projectId, collectionId, text: body.query_text, words, limit, filter: body.filters, signal },
+        retrieval: readRetrieval(body),
+      };
       const { hits, ranking, reason } = await deps.retrieve(question).catch((error: unknown) => {
         throw error instanceof CollectionMissing ? collectionNotFound(collectionId) : error;
       });
@@ -160,6 +161,16 @@ export function createChunks(deps: ChunksDeps): Chunks {
   };
 }
 
+/** Returns only what the question sets itself. */
+function readRetrieval({ mode, weights, min_similarity }: ChunkQuestion): RetrievalDefaults {
+  checkWeights(weights, 'body/weights');
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(weights === undefined ? {} : { weights }),
+    ...(min_similarity === undefined ? {} : { min_similarity }),
+  };
+}
+
 async function explain({ content }: StoredChunk, { words, vector }: Hit<StoredChunk>, queryWords: readonly string[]) {
   const has = words === null ? undefined : (await measureText(content, () => 0)).words;
   const matched = queryWords.filter((word) => has?.has(word));
@@ -168,10 +179,6 @@ async function explain({ content }: StoredChunk, { words, vector }: Hit<StoredCh
 
 /** The number of candidates for each result when a budget may exclude some. */
 const candidatesPerResult = 5;
-
-function weightsAreZero(): Error {
-  return fieldInvalid('body/weights', 'two weights of 0', 'at least one weight of more than 0');
-}
 
 function readContent(content: string): string {
   const text = readText(content, 'body/content');

@@ -1,3 +1,4 @@
+import type { RankingWeights } from '@quartermaster/contract';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
@@ -44,4 +45,10 @@ export function withoutNulls(body: unknown): unknown {
 
 function dropNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+/** @throws REQUEST_VALIDATION_ERROR when both rankings count nothing */
+export function checkWeights(weights: RankingWeights | undefined, path: string): void {
+  if (weights === undefined || weights.words > 0 || weights.vectors > 0) return;
+  throw fieldInvalid(path, 'two weights of 0', 'at least one weight of more than 0');
 }

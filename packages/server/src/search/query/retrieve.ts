@@ -1,4 +1,4 @@
-import type { Ranking, WordsReason } from '@quartermaster/contract';
+import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { ChunkFilter, ChunkIndex, ChunkSearch } from '../chunk-index.ts';
@@ -7,19 +7,15 @@ import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
 import type { SimilarityScaleRepository } from '../similarity-scale-repository.ts';
 import type { VectorRepository } from '../vector-repository.ts';
-import { fuse, type Hit, type Near, rankByVectors, rankByWords, type VectorRanking, type Weights } from './fuse.ts';
+import { fuse, type Hit, type Near, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
 
 export interface Question extends ChunkSearch {
   readonly projectId: string;
   readonly text: string;
-  /** Default: `fused`. */
-  readonly mode?: Ranking | undefined;
-  /** Default: words count in full, and vectors as much as was measured. */
-  readonly weights?: Weights | undefined;
-  /** The similarity below which vectors do not find a chunk. Default: none. */
-  readonly minSimilarity?: number | undefined;
+  /** What the question sets itself. Default: what the collection sets. */
+  readonly retrieval?: RetrievalDefaults | undefined;
 }
 
 export interface VectorSearchDeps {
@@ -27,6 +23,8 @@ export interface VectorSearchDeps {
   readonly vectors: VectorRepository;
   readonly scales: SimilarityScaleRepository;
   readonly index: VectorIndex;
+  /** Returns what the collection sets for questions that do not say otherwise. */
+  readonly findDefaults: (collectionId: string) => Promise<RetrievalDefaults>;
   /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
   readonly clock: Clock;
@@ -52,23 +50,31 @@ export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stor
 const depth = 50;
 
 export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
-  async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
-    const { text: _, mode: __, weights: ___, minSimilarity: ____, ...search } = question;
+  async function byWords(search: ChunkSearch, reason: WordsReason): Promise<RankedAnswer<Stored>> {
     const found = await chunks.rank({ ...search, withChunks: true });
     return { hits: rankByWords(found), ranking: 'words', reason };
   }
   if (deps === null) {
-    return (question) => byWords(question, question.mode === 'words' ? 'requested' : 'no_embedder');
+    return ({ text: _, retrieval, ...search }) =>
+      byWords(search, retrieval?.mode === 'words' ? 'requested' : 'no_embedder');
   }
   const byVectors = createVectorSearch(chunks, deps);
   return async (question) => {
-    const { mode = 'fused', weights, ...rest } = question;
-    if (mode === 'words') return byWords(question, 'requested');
-    const { text: _, minSimilarity: __, ...search } = rest;
+    const { text: _, retrieval, ...search } = question;
+    const {
+      mode = 'fused',
+      weights,
+      min_similarity,
+    } = {
+      ...(await deps.findDefaults(question.collectionId)),
+      ...retrieval,
+    };
+    if (mode === 'words') return byWords(search, 'requested');
     const limit = Math.max(depth, 2 * question.limit);
     // The words come first, because they tell whether the project has the collection.
     const words = await chunks.rank({ ...search, limit });
-    const vectors = await byVectors(question, { limit, alsoCompared: words.map(({ seq }) => seq) });
+    const alsoCompared = words.map(({ seq }) => seq);
+    const vectors = await byVectors(question, { limit, alsoCompared, minSimilarity: min_similarity ?? -1 });
     const answer = (hits: readonly Hit[], ranking: Ranking, reason: WordsReason | null) => ({
       hits: hits.slice(0, question.limit) as Array<Hit<Stored>>, // without chunks
       ranking,
@@ -84,6 +90,7 @@ interface VectorSearchOptions {
   readonly limit: number;
   /** The chunks whose similarities are needed even if they are not among the nearest. */
   readonly alsoCompared: readonly number[];
+  readonly minSimilarity: number;
 }
 
 /** The number of candidates, found by code, that are compared exactly for each result. */
@@ -115,7 +122,7 @@ function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, de
       if (visible.length < limit && candidates.length >= count) continue;
       const seqs = new Set([...visible.slice(0, count), ...alsoCompared]);
       const compared = nearestOf(await vectors.vectors(space, [...seqs]), query);
-      const near = compared.filter(({ similarity: value }) => value >= (question.minSimilarity ?? -1));
+      const near = compared.filter(({ similarity: value }) => value >= options.minSimilarity);
       const similarities = new Map(near.map(({ seq, similarity: value }) => [seq, value]));
       return { nearest: near.slice(0, limit), similarities, scale };
     }

@@ -1,4 +1,4 @@
-import type { CollectionType, ListQuery } from '@quartermaster/contract';
+import type { CollectionType, ListQuery, RetrievalDefaults } from '@quartermaster/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type {
   CollectionRepository,
@@ -72,6 +72,7 @@ export function createCollectionRepository(database: Database): CollectionReposi
       const row = await findRow(projectId, collectionId);
       return row && toCollection(row);
     },
+    findRetrieval: (collectionId) => findRetrieval(read, collectionId),
     list,
     async change(projectId, collectionId, change) {
       const result = await write
@@ -80,6 +81,7 @@ export function createCollectionRepository(database: Database): CollectionReposi
           updated_at: change.updatedAt,
           ...(change.name === undefined ? {} : { name: change.name }),
           ...(change.description === undefined ? {} : { description: change.description }),
+          ...(change.retrieval === undefined ? {} : { retrieval: JSON.stringify(change.retrieval) }),
           ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
         })
         .where('id', '=', collectionId)
@@ -196,10 +198,20 @@ function toCollection(row: Selectable<CollectionTable>): StoredCollection {
     description: row.description,
     capacity: row.capacity,
     embeddingModelId: row.embedding_model_id,
+    retrieval: readRetrieval(row.retrieval),
     metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+async function findRetrieval(read: Kysely<Tables>, collectionId: string): Promise<RetrievalDefaults> {
+  const row = await read.selectFrom('collection').select('retrieval').where('id', '=', collectionId).executeTakeFirst();
+  return readRetrieval(row?.retrieval ?? null);
+}
+
+function readRetrieval(stored: string | null): RetrievalDefaults {
+  return stored === null ? {} : (parseJson(stored) as RetrievalDefaults); // written by toRow and `change`
 }
 
 function toRow(collection: StoredCollection): CollectionTable {
@@ -211,6 +223,7 @@ function toRow(collection: StoredCollection): CollectionTable {
     description: collection.description,
     capacity: collection.capacity,
     embedding_model_id: collection.embeddingModelId,
+    retrieval: JSON.stringify(collection.retrieval),
     metadata: JSON.stringify(collection.metadata),
     status: 'ready',
     created_at: collection.createdAt,
