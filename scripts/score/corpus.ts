@@ -7,6 +7,7 @@ export interface Entry {
   readonly path: string;
   readonly kind: string;
   readonly expect: string;
+  readonly sha256: string;
   readonly decode?: string;
   readonly ground_truth?: readonly string[];
   readonly gt_kind?: string;

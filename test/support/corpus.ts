@@ -32,6 +32,7 @@ export interface CorpusEntry {
   readonly path: string;
   readonly kind: string;
   readonly expect: string;
+  readonly sha256: string;
   readonly ground_truth?: readonly string[] | null;
   readonly gt_kind?: string | null;
 }
@@ -44,6 +45,14 @@ export function corpusTruths(kind: string, trust: RegExp): ReadonlyArray<CorpusE
   const known = readCorpusManifest().filter((entry) => entry.kind === kind && trust.test(entry.gt_kind ?? ''));
   if (known.length === 0) throw new Error(`the corpus has no ${kind} file with such a ground truth`);
   return known.map((entry) => ({ ...entry, truth: corpusText(entry.ground_truth?.[0] ?? '') }));
+}
+
+/**
+ * Whether people may look at the file while they work on a reader. The other half of the corpus measures the readers on
+ * documents that they were not written for.
+ */
+export function isTuningFile({ sha256 }: Pick<CorpusEntry, 'sha256'>): boolean {
+  return /^[0-7]/.test(sha256);
 }
 
 function corpusText(path: string): string {

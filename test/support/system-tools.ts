@@ -36,6 +36,8 @@ export const tools = [
   { name: 'python3-setuptools', isInstalled: () => exists(`${pythonModules}/setuptools`), marker: pythonMarker },
   { name: 'python3-wheel', isInstalled: () => exists(`${pythonModules}/wheel`), marker: pythonMarker },
   { name: 'mypy', isInstalled: () => exists('/usr/bin/mypy'), marker: /\/usr\/bin\/mypy/ },
+  // The second reader of documents of the corpus.
+  { name: 'pandoc', isInstalled: () => exists('/usr/bin/pandoc'), marker: /\/usr\/bin\/pandoc/ },
   // For the completion scripts of the command line.
   { name: 'zsh', isInstalled: () => exists('/usr/bin/zsh'), marker: /\/usr\/bin\/zsh/ },
   { name: 'fish', isInstalled: () => exists('/usr/bin/fish'), marker: /\/usr\/bin\/fish/ },

@@ -126,6 +126,7 @@ export const stores = {
   'report.dropped.boilerplate': 'boilerplate',
   'report.dropped.comments': 'comments',
   'report.dropped.deleted': 'deleted text',
+  'report.dropped.embedded': 'embedded objects and choices',
   'report.dropped.headers_and_footers': 'headers and footers',
   'report.dropped.hidden': 'hidden text',
   'report.dropped.running_heads': 'headers and footers',

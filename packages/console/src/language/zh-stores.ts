@@ -126,6 +126,7 @@ export const stores = {
   'report.dropped.boilerplate': '样板内容',
   'report.dropped.comments': '批注',
   'report.dropped.deleted': '已删除的文本',
+  'report.dropped.embedded': '嵌入对象与选项',
   'report.dropped.headers_and_footers': '页眉和页脚',
   'report.dropped.hidden': '隐藏文本',
   'report.dropped.running_heads': '页眉和页脚',

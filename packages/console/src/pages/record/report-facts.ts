@@ -61,6 +61,7 @@ const reasons: Readonly<Record<string, MessageKey>> = {
   boilerplate: 'report.dropped.boilerplate',
   comments: 'report.dropped.comments',
   deleted: 'report.dropped.deleted',
+  embedded: 'report.dropped.embedded',
   headers_and_footers: 'report.dropped.headers_and_footers',
   hidden: 'report.dropped.hidden',
   running_heads: 'report.dropped.running_heads',

@@ -71,11 +71,24 @@ function readParagraph(
     .join('\n')
     .replace(/ {2,}/g, ' ')
     .trim();
-  const text = carried + (carried === '' ? own : line.text.trimEnd());
-  const goesOn = isOn(childOf(properties, 'w:rPr'), 'w:del') || isDropCap(properties);
-  if (goesOn) return { block: { kind: 'paragraph', text }, after: line.after, goesOn };
+  const text = carried === '' ? own : join(carried, line.text.trimEnd());
+  const isJoined = isOn(childOf(properties, 'w:rPr'), 'w:del');
+  const goesOn = isJoined || isDropCap(properties);
+  // After a deleted mark, a line end in the text to be carried separates the words of both paragraphs.
+  if (goesOn) return { block: { kind: 'paragraph', text: isJoined ? `${text}\n` : text }, after: line.after, goesOn };
   return { block: toBlock(reader, properties, text), after: line.after, goesOn };
 }
+
+/** A deleted paragraph mark leaves no blank, but the words beside it were two words. */
+function join(carried: string, text: string): string {
+  if (!carried.endsWith('\n')) return carried + text;
+  const before = carried.trimEnd();
+  const after = text.trimStart();
+  return before === '' || endsAlone.test(before) || startsAlone.test(after) ? before + after : `${before} ${after}`;
+}
+/** Chinese and Japanese have no blanks between words, and closing signs follow their word. */
+const endsAlone = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]$/u;
+const startsAlone = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}.,;:!?)\]}’”»]/u;
 
 function isDropCap(properties: XmlElement | undefined): boolean {
   const cap = childOf(properties, 'w:framePr')?.attributes.dropCap;
@@ -87,9 +100,14 @@ function toBlock(reader: Reader, properties: XmlElement | undefined, text: strin
   const list = reader.styles.numbering(properties);
   // The numbering advances even when the paragraph does not show its number.
   const label = list === undefined ? '' : reader.numbering.next(list);
-  if (level !== undefined) return { kind: 'heading', text, level };
+  // Other text refers to a heading by its number.
+  if (level !== undefined) return { kind: 'heading', text: isNumber(label, text) ? `${label} ${text}` : text, level };
   if (text === '' || list === undefined) return { kind: 'paragraph', text };
   return { kind: 'list_item', text: label === '' ? text : `${label} ${text}` };
+}
+
+function isNumber(label: string, text: string): boolean {
+  return text !== '' && label !== '' && label !== '-';
 }
 
 /** Reads a table. A table of one cell is a frame, so its content is read as ordinary blocks. */

@@ -1,4 +1,5 @@
 import type { Block } from '../../document.ts';
+import { pictureText } from '../picture-text.ts';
 import { chartRows, chartTitle } from './chart.ts';
 import { toLatex } from './math.ts';
 import { deepestStory, type NoteKind, type Reader, tableBlock } from './reader.ts';
@@ -12,10 +13,12 @@ export interface Line {
   readonly after: Block[];
   /** Open fields: `code` is an instruction, `result` is the visible text. */
   readonly fields: Array<'code' | 'result'>;
+  /** The number of characters of `text`, and of blocks of `after`, that describe pictures. */
+  described: number;
 }
 
 export function createLine(): Line {
-  return { text: '', after: [], fields: [] };
+  return { text: '', after: [], fields: [], described: 0 };
 }
 
 /** Adds the visible text of an element within a paragraph. Tracked changes count as accepted. */
@@ -69,6 +72,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   'w:tbl': (reader, line, element) => hang(reader, line, () => reader.stories.readTable(reader, element)),
   'c:chart': readChart,
   'dgm:relIds': readDiagram,
+  'wp:inline': readPicture,
+  'wp:anchor': readPicture,
+  'v:shape': readShape,
+  'v:rect': readShape,
   'a:t': (_, line, element) => {
     line.text += textOf(element);
   },
@@ -125,13 +132,37 @@ function readNote(reader: Reader, line: Line, note: { kind: NoteKind; element: X
   });
 }
 
-/** Alternatives for newer and older programs have the same content, so only one is read. */
+/** Alternatives for newer and older programs have the same content, so only one that has text is read. */
 function readAlternative(reader: Reader, line: Line, element: XmlElement): void {
+  const contentOf = () => line.text.length - line.described + line.after.length;
   for (const choice of [...childrenOf(element, 'mc:Choice'), ...childrenOf(element, 'mc:Fallback')]) {
-    const before = line.text.length + line.after.length;
+    const before = contentOf();
     readChildren(reader, line, choice);
-    if (line.text.length + line.after.length > before) return;
+    if (contentOf() > before) return;
   }
+}
+
+/** A picture in the text is described in its place, one that floats after the paragraph. */
+function readPicture(reader: Reader, line: Line, element: XmlElement): void {
+  const { descr, title } = childOf(element, 'wp:docPr')?.attributes ?? {};
+  describePicture(line, descr || title, element.name === 'wp:anchor');
+  readChildren(reader, line, element);
+}
+
+function readShape(reader: Reader, line: Line, element: XmlElement): void {
+  describePicture(line, element.attributes.alt, true);
+  readChildren(reader, line, element);
+}
+
+/** Adds a description, unless the line has it from the alternative for other programs. */
+function describePicture(line: Line, description = '', floats = false): void {
+  const inPlace = pictureText(description, 1);
+  const text = inPlace.trim();
+  if (!isShown(line) || text === '' || line.text.includes(text) || line.after.some((block) => block.text === text))
+    return;
+  if (floats) line.after.push({ kind: 'paragraph', text });
+  else line.text += inPlace;
+  line.described += floats ? 1 : inPlace.length;
 }
 
 function readChart(reader: Reader, line: Line, element: XmlElement): void {

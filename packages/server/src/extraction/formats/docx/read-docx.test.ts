@@ -58,6 +58,44 @@ test('tracked changes count as accepted, and what was deleted is counted', () =>
   assert.equal(document.facts.dropped?.deleted, 4);
 });
 
+test('words on both sides of a deleted paragraph mark stay two words', () => {
+  const deletedMark = '<w:pPr><w:rPr><w:del/></w:rPr></w:pPr>';
+  const joined = (first: string, second: string) =>
+    textOf(`<w:p>${deletedMark}${text(first)}</w:p><w:p>${text(second)}</w:p>`);
+  assert.equal(joined('A split', 'paragraph.'), 'A split paragraph.');
+  assert.equal(joined('A split', ', and more'), 'A split, and more');
+  assert.equal(joined('图书可以', '借四个星期。'), '图书可以借四个星期。');
+  assert.equal(joined('', 'Alone'), 'Alone');
+});
+
+test('a numbered heading has its number', () => {
+  const level = (at: number, label: string) =>
+    `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="${label}"/></w:lvl>`;
+  const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, '%1')}${level(1, '%1.%2')}</w:abstractNum>
+    <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`;
+  const styles = [1, 2].map(
+    (at) => `<w:style w:type="paragraph" w:styleId="H${at}"><w:name w:val="heading ${at}"/>
+      <w:pPr><w:numPr><w:ilvl w:val="${at - 1}"/><w:numId w:val="1"/></w:numPr></w:pPr></w:style>`,
+  );
+  const heading = (name: string, at: number) => paragraph(name, `<w:pStyle w:val="H${at}"/>`);
+  const body = [heading('First', 1), heading('Part', 2), heading('', 1), heading('Third', 1), heading('Part', 2)];
+  assert.equal(
+    textOf(body.join(''), { numbering, styles: styles.join('') }),
+    '1 First\n\n1.1 Part\n\n3 Third\n\n3.1 Part',
+  );
+});
+
+test('the description of a picture is part of the text, once', () => {
+  const drawing = (properties: string) =>
+    `<w:drawing xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><wp:inline><wp:docPr id="1" name="Picture 1" ${properties}/></wp:inline></w:drawing>`;
+  const shape = (content: string) =>
+    `<w:pict xmlns:v="urn:schemas-microsoft-com:vml"><v:shape alt="A lamp">${content}</v:shape></w:pict>`;
+  const both = `<mc:AlternateContent><mc:Choice>${drawing('descr="A lamp"')}</mc:Choice><mc:Fallback>${shape('')}</mc:Fallback></mc:AlternateContent>`;
+  const body = `<w:p>${text('Before')}${run(both)}${text('after')}</w:p><w:p>${run(drawing('title="The map"'))}</w:p>
+    <w:p>${run(drawing('descr="scan.png"'))}</w:p>`;
+  assert.equal(textOf(body), 'Before [A lamp] after\n\n[The map]');
+});
+
 test('instructions of fields are not text, and their results are', () => {
   const turn = (type: string) => run(`<w:fldChar w:fldCharType="${type}"/>`);
   const nested = `${turn('begin')}${run('<w:instrText>REF</w:instrText>')}${turn('separate')}${text('inner')}${turn('end')}`;

@@ -16,6 +16,8 @@ const namespaces: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/officeDocument(?:\/2006)?\/relationships$/, 'r'],
   [/\/drawingml(?:\/2006)?\/main$/, 'a'],
   [/\/drawingml(?:\/2006)?\/chart$/, 'c'],
+  [/\/drawingml(?:\/2006)?\/wordprocessingDrawing$/, 'wp'],
+  [/^urn:schemas-microsoft-com:vml$/, 'v'],
   [/\/drawingml(?:\/2006)?\/diagram$/, 'dgm'],
   [/\/markup-compatibility\/2006$/, 'mc'],
   [/\/word\/2010\/wordml$/, 'w14'],

@@ -2,12 +2,16 @@ import { Parser } from 'htmlparser2';
 import type { Block, BlockKind } from '../../document.ts';
 import { fileDamaged } from '../../extraction-error.ts';
 import { createTableRows, type Spans, type TableRows } from '../../qa/table-rows.ts';
+import { pictureText, withoutRepeatedPictures } from '../picture-text.ts';
 import { createRegions, type Regions } from './html-regions.ts';
+import { type MathElement, mathText } from './math-text.ts';
 
 /** Elements whose content is not part of the text. */
 const dropped = new Set(
-  'script style noscript template title svg math iframe object canvas audio video select datalist'.split(' '),
+  'script style noscript template title svg iframe object canvas audio video select datalist'.split(' '),
 );
+/** Of these, the elements whose text a browser shows, or shows instead of the element. */
+const embedded = new Set('noscript svg iframe object canvas audio video select datalist'.split(' '));
 const breaking = new Set(
   `html body main article section header footer aside address blockquote center details dialog dd div dl dt fieldset
   figcaption figure form hgroup hr legend menu nav p search summary caption thead tbody tfoot`.split(/\s+/),
@@ -16,8 +20,8 @@ const tableParts = new Set(['tr', 'td', 'th']);
 const headings = new Map([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]));
 const paragraph = { kind: 'paragraph', level: 0 } as const;
 
-/** Elements that are never closed count as nested. Real pages stay far below this depth. */
-const deepest = 5_000;
+/** Elements that are never closed count as nested. The parser's time grows with the depth. */
+const deepest = 1_000;
 
 /** Converts HTML into blocks, piece by piece. Damaged markup never throws. */
 export interface HtmlBlocks {
@@ -30,7 +34,7 @@ export interface HtmlContent {
   /** The title in the head; empty when there is none. */
   readonly title: string;
   /** Characters that are not part of the blocks. */
-  readonly dropped: { readonly hidden: number; readonly boilerplate: number };
+  readonly dropped: { readonly hidden: number; readonly embedded: number; readonly boilerplate: number };
 }
 
 interface Reading {
@@ -41,12 +45,19 @@ interface Reading {
   open: { readonly kind: BlockKind; readonly level: number };
   /** The nesting depth within a dropped element, and the reason. */
   skipped: number;
-  skippedFor: 'hidden' | 'title' | 'other';
+  skippedFor: 'none' | 'hidden' | 'embedded' | 'title' | 'other';
   title: string;
   hidden: number;
+  embedded: number;
   preformatted: number;
   /** The number of the next item of each open list; null in one without numbers. */
   readonly lists: Array<number | null>;
+  /** The open elements of a formula, from the outermost. */
+  readonly math: MathElement[];
+  /** The text alternative of the last formula, which a picture of it repeats. */
+  formula: string;
+  /** For each open link within the page, the number of pieces of text before it; -1 for other links. */
+  readonly links: number[];
 }
 
 export function createHtmlBlocks(): HtmlBlocks {
@@ -56,20 +67,26 @@ export function createHtmlBlocks(): HtmlBlocks {
     text: [],
     open: paragraph,
     skipped: 0,
-    skippedFor: 'other',
+    skippedFor: 'none',
     title: '',
     hidden: 0,
+    embedded: 0,
     preformatted: 0,
     lists: [],
+    math: [],
+    formula: '',
+    links: [],
   };
   let depth = 0;
   const parser = new Parser({
     onopentag: (name, attributes) => {
       depth += 1;
-      // The parser's time grows with the square of the depth.
       if (depth > deepest) throw fileDamaged('HTML', `its elements are nested deeper than ${deepest}`);
-      if (reading.skipped > 0) reading.skipped += 1;
-      else if (dropped.has(name) || isHidden(attributes)) skip(reading, name, attributes);
+      // Programs hide a formula behind a picture of it.
+      if (reading.math.length > 0 || (name === 'math' && (reading.skipped === 0 || reading.skippedFor === 'hidden')))
+        openMath(reading, name, attributes);
+      else if (reading.skipped > 0) reading.skipped += 1;
+      else if (dropped.has(name) || isHidden(attributes)) skip(reading, name);
       else {
         openTag(reading, name, attributes);
         reading.regions.enter(name, attributes);
@@ -77,14 +94,16 @@ export function createHtmlBlocks(): HtmlBlocks {
     },
     onclosetag: (name) => {
       depth -= 1;
-      if (reading.skipped > 0) reading.skipped -= 1;
+      if (reading.math.length > 0) closeMath(reading);
+      else if (reading.skipped > 0) closeSkipped(reading);
       else {
         closeTag(reading, name);
         reading.regions.leave();
       }
     },
     ontext: (piece) => {
-      if (reading.skipped > 0) takeSkipped(reading, piece);
+      if (reading.math.length > 0) reading.math.at(-1)?.children.push(piece);
+      else if (reading.skipped > 0) takeSkipped(reading, piece);
       else takeShown(reading, piece);
     },
   });
@@ -95,27 +114,48 @@ export function createHtmlBlocks(): HtmlBlocks {
       while (reading.table.isOpen()) closeTable(reading);
       endBlock(reading);
       const { blocks, dropped: boilerplate } = reading.regions.content();
-      return { blocks, title: tidy(reading.title), dropped: { hidden: reading.hidden, boilerplate } };
+      return {
+        blocks: withoutRepeatedPictures(blocks),
+        title: tidy(reading.title),
+        dropped: { hidden: reading.hidden, embedded: reading.embedded, boilerplate },
+      };
     },
   };
 }
 
-function skip(reading: Reading, name: string, attributes: Record<string, string>): void {
+function skip(reading: Reading, name: string): void {
   reading.skipped = 1;
-  reading.skippedFor = dropped.has(name) ? 'other' : 'hidden';
+  reading.skippedFor = embedded.has(name) ? 'embedded' : dropped.has(name) ? 'other' : 'hidden';
   if (name === 'title' && reading.title === '') reading.skippedFor = 'title';
-  // A formula may contain a text alternative.
-  if (name === 'math' && attributes.alttext !== undefined) takeShown(reading, ` ${attributes.alttext} `);
+}
+
+function closeSkipped(reading: Reading): void {
+  reading.skipped -= 1;
+  if (reading.skipped === 0) reading.skippedFor = 'none';
+}
+
+function openMath(reading: Reading, name: string, attributes: Record<string, string>): void {
+  const element = { name, attributes, children: [] };
+  reading.math.at(-1)?.children.push(element);
+  reading.math.push(element);
+}
+
+function closeMath(reading: Reading): void {
+  const element = reading.math.pop();
+  if (element === undefined || reading.math.length > 0) return;
+  takeShown(reading, ` ${mathText(element)} `);
+  reading.formula = element.attributes.alttext ?? '';
 }
 
 function takeSkipped(reading: Reading, piece: string): void {
   if (reading.skippedFor === 'title' && reading.skipped === 1) reading.title += piece;
   else if (reading.skippedFor === 'hidden') reading.hidden += piece.trim().length;
+  else if (reading.skippedFor === 'embedded') reading.embedded += piece.trim().length;
 }
 
 function takeShown(reading: Reading, piece: string): void {
   reading.text.push(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '));
-  reading.regions.text(piece.length);
+  reading.regions.text(piece);
 }
 
 function openTag(reading: Reading, name: string, attributes: Record<string, string>): void {
@@ -127,13 +167,28 @@ function openTag(reading: Reading, name: string, attributes: Record<string, stri
     startBlock(reading, 'code');
     reading.preformatted += 1;
   } else if (name === 'br') reading.text.push('\n');
+  else if (name === 'img') takePicture(reading, attributes);
+  else if (name === 'a') reading.links.push(attributes.href?.startsWith('#') === true ? reading.text.length : -1);
   else if (name === 'table') openTable(reading);
   else if (tableParts.has(name)) openTablePart(reading, name, attributes);
   else if (breaking.has(name)) endBlock(reading);
 }
 
+function takePicture(reading: Reading, { alt = '' }: Record<string, string>): void {
+  if (alt !== reading.formula) takeShown(reading, pictureText(alt));
+}
+
+const permalinks = new Set(['¶', '§', '#', '🔗', '\uf0c1']);
+
+/** The sign that links to a heading is not a part of it. */
+function closeLink(reading: Reading): void {
+  const from = reading.links.pop() ?? -1;
+  if (from !== -1 && permalinks.has(reading.text.slice(from).join('').trim())) reading.text.length = from;
+}
+
 function closeTag(reading: Reading, name: string): void {
-  if (name === 'table') closeTable(reading);
+  if (name === 'a') closeLink(reading);
+  else if (name === 'table') closeTable(reading);
   else if (tableParts.has(name)) closeTablePart(reading, name);
   else if (name === 'ol' || name === 'ul') {
     endBlock(reading);
@@ -217,7 +272,8 @@ function takeText(reading: Reading): string {
 }
 
 function isHidden(attributes: Record<string, string>): boolean {
-  if (attributes.hidden !== undefined) return true;
+  // KaTeX shows a formula in pieces, beside the MathML that is read.
+  if (attributes.hidden !== undefined || attributes.class === 'katex-html') return true;
   return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
 }
 

@@ -1,114 +1,170 @@
 import type { Block } from '../../document.ts';
+import { isSuspicious, kindOf, type Region, startRegion } from './page-region.ts';
 
-/** Detects parts of a page that are not content: menus, footers, banners. */
+/** Detects parts of a page that are not content: menus, footers, banners, lists of links to other pages. */
 export interface Regions {
   /** Called at the start and end of every element. */
   enter(name: string, attributes: Readonly<Record<string, string>>): void;
   leave(): void;
-  text(length: number): void;
+  text(piece: string): void;
   /** Called for every block. */
   emit(block: Block): void;
   /** Returns the blocks without those parts; all blocks when too little would remain. */
   content(): { readonly blocks: Block[]; readonly dropped: number };
 }
 
-type Kind = 'navigation' | 'footer' | 'header' | 'aside' | 'consent';
-
-interface Region {
-  readonly kind: Kind;
-  characters: number;
-  linked: number;
-  hasTitle: boolean;
-}
-
-const byName: Readonly<Record<string, Kind>> = {
-  nav: 'navigation',
-  footer: 'footer',
-  header: 'header',
-  aside: 'aside',
-};
-const byRole: Readonly<Record<string, Kind>> = {
-  navigation: 'navigation',
-  menu: 'navigation',
-  menubar: 'navigation',
-  search: 'navigation',
-  banner: 'header',
-  contentinfo: 'footer',
-  complementary: 'aside',
-};
-const consentSubjects = new Set(['cookie', 'cookies', 'consent', 'gdpr', 'onetrust']);
-const consentBox = /^(?:banner|bar|notice|popup|modal|overlay|dialog|consent|law)/;
-/** Consent boxes are short; an article about consent is not. */
-const longestConsent = 3000;
-const fewestCharacters = 250;
-const smallestShare = 0.25;
+const containers = new Set(
+  'article aside div dl fieldset footer form header main menu nav ol section table td ul'.split(' '),
+);
 
 export function createRegions(): Regions {
-  const emitted: Array<{ readonly block: Block; readonly region: Region | undefined }> = [];
+  const emitted: Array<{ readonly block: Block; readonly region: Region }> = [];
+  const page = startRegion();
   /** An entry for each open element. */
-  const open: Array<{ readonly name: string; readonly region: Region | undefined }> = [];
-  let articles = 0;
+  const open: Array<{ readonly name: string; readonly region: Region; readonly isLink: boolean }> = [];
+  /** The number of open links to other pages. */
   let links = 0;
+  /** Whether a heading of the first level has begun. */
+  let titleSeen = false;
+  /** Characters outside of links since the last block. */
+  let unlinked = 0;
 
-  const current = () => open.at(-1)?.region;
+  const current = () => open.at(-1)?.region ?? page;
+
+  function leave(): void {
+    const element = open.pop();
+    if (element?.isLink === true) links -= 1;
+    if (element === undefined || element.region === current()) return;
+    const { region } = element;
+    const parent = current();
+    region.isBeforeTitle = !titleSeen;
+    parent.characters += region.characters;
+    parent.linked += region.linked;
+    parent.links += region.links;
+    parent.anchors += region.anchors;
+    parent.sentences += region.sentences;
+    parent.hasTitle ||= region.hasTitle;
+    parent.hasMain ||= region.hasMain || region.isMain;
+  }
 
   return {
     enter: (name, attributes) => {
-      // An element within a region belongs to that region. The header or footer of an article belongs to the article.
-      const kind = current() === undefined ? kindOf(name, attributes, articles > 0) : undefined;
-      const region = kind === undefined ? current() : { kind, characters: 0, linked: 0, hasTitle: false };
-      if (name === 'article' || name === 'main') articles += 1;
-      if (name === 'a') links += 1;
-      if (name === 'h1' && region !== undefined) region.hasTitle = true;
-      open.push({ name, region });
+      const kind = current().isTyped ? undefined : kindOf(name, attributes, current().inArticle);
+      const isRegion = kind !== undefined || containers.has(name) || attributes.role === 'main';
+      const region = isRegion ? startRegion({ name, attributes, kind, parent: current() }) : current();
+      // A link within the page belongs to its table of contents, or to a note.
+      const isLink = name === 'a' && attributes.href !== undefined && !attributes.href.startsWith('#');
+      if (isLink) {
+        links += 1;
+        region.links += 1;
+      }
+      if (name === 'a' && (attributes.href?.startsWith('#') ?? false) && attributes.href !== '#') region.anchors += 1;
+      if (name === 'h1') {
+        region.hasTitle = true;
+        titleSeen = true;
+      }
+      open.push({ name, region, isLink });
     },
-    leave: () => {
-      const element = open.pop();
-      if (element?.name === 'article' || element?.name === 'main') articles -= 1;
-      if (element?.name === 'a') links -= 1;
-    },
-    text: (length) => {
+    leave,
+    text: (piece) => {
+      const length = piece.trim().length;
       const region = current();
-      if (region === undefined) return;
       region.characters += length;
       if (links > 0) region.linked += length;
+      else unlinked += length;
     },
-    emit: (block) => emitted.push({ block, region: current() }),
+    emit: (block) => {
+      if (unlinked >= sentenceCharacters && block.kind !== 'heading') current().sentences += 1;
+      unlinked = 0;
+      emitted.push({ block, region: current() });
+    },
     content: () => {
-      const all = emitted.map(({ block }) => block);
-      const before = charactersOf(all);
-      const without = (isDropped: (region: Region) => boolean) =>
-        emitted.filter(({ region }) => region === undefined || !isDropped(region)).map(({ block }) => block);
-      const strict = without(isBoilerplate);
-      const after = charactersOf(strict);
-      if (after >= fewestCharacters && after >= before * smallestShare)
-        return { blocks: strict, dropped: before - after };
-      // On a short page only the menus are removed, if any content remains.
-      const lenient = without((region) => region.kind === 'navigation');
-      return lenient.length === 0
-        ? { blocks: all, dropped: 0 }
-        : { blocks: lenient, dropped: before - charactersOf(lenient) };
+      while (open.length > 0) leave();
+      return selectContent(emitted, page);
     },
   };
 }
 
-function kindOf(name: string, attributes: Readonly<Record<string, string>>, inArticle: boolean): Kind | undefined {
-  if (asksForConsent(`${attributes.id ?? ''} ${attributes.class ?? ''}`)) return 'consent';
-  const kind = byRole[attributes.role ?? ''] ?? byName[name];
-  return inArticle && kind !== 'navigation' ? undefined : kind;
+const sentenceCharacters = 40;
+const fewestCharacters = 250;
+const smallestShare = 0.1;
+
+function selectContent(
+  emitted: ReadonlyArray<{ readonly block: Block; readonly region: Region }>,
+  page: Region,
+): { blocks: Block[]; dropped: number } {
+  const all = emitted.map(({ block }) => block);
+  const before = charactersOf(all);
+  const without = (isLeftOut: (region: Region) => boolean) => {
+    const verdicts = new Map<Region, boolean>();
+    return emitted.filter(({ region }) => !isWithin(region, { isLeftOut, verdicts })).map(({ block }) => block);
+  };
+  const strict = without((region) => isBoilerplate(region, page));
+  const after = charactersOf(strict);
+  if (after >= fewestCharacters && after >= before * smallestShare) return { blocks: strict, dropped: before - after };
+  // On a short page only the menus are removed, if any content remains.
+  const lenient = without(({ kind }) => kind === 'navigation');
+  return lenient.length === 0
+    ? { blocks: all, dropped: 0 }
+    : { blocks: lenient, dropped: before - charactersOf(lenient) };
 }
 
-/** Whether two words of a name occur in sequence, such as in `cookie-banner` or `gdpr_notice-2`. */
-function asksForConsent(names: string): boolean {
-  const words = names.toLowerCase().split(/[\s_-]+/);
-  return words.some((word, at) => consentSubjects.has(word) && consentBox.test(words[at + 1] ?? ''));
+/** Whether the region, or one around it, is left out. */
+function isWithin(
+  region: Region,
+  { isLeftOut, verdicts }: { isLeftOut: (region: Region) => boolean; verdicts: Map<Region, boolean> },
+): boolean {
+  const path: Region[] = [];
+  let next: Region | undefined = region;
+  while (next !== undefined && !verdicts.has(next)) {
+    path.push(next);
+    next = next.parent;
+  }
+  let verdict = next !== undefined && verdicts.get(next) === true;
+  for (const one of path.toReversed()) {
+    verdict ||= isLeftOut(one);
+    verdicts.set(one, verdict);
+  }
+  return verdict;
 }
 
-/** Headers and asides may hold content, but not when they consist of links. */
-function isBoilerplate({ kind, characters, linked, hasTitle }: Region): boolean {
+/** Consent boxes are short; an article about consent is not. */
+const longestConsent = 3000;
+
+function isBoilerplate(region: Region, page: Region): boolean {
+  const { kind, characters, linked, hasTitle } = region;
   if (kind === 'navigation' || kind === 'footer') return true;
   if (kind === 'consent') return characters <= longestConsent;
-  return !hasTitle && linked > characters / 2;
+  // Headers and asides may hold content, but not when they consist of links or stand beside the main part.
+  if (kind !== undefined && !hasTitle && (linked > characters / 2 || page.hasMain)) return true;
+  return isLinkList(region, page) || isFurniture(region, page);
+}
+
+/** Whether the region has no sentence and stands before the title, or its names say that it is not content. */
+function isFurniture(region: Region, page: Region): boolean {
+  const { characters, sentences, hasTitle, isBeforeTitle, inArticle, anchors } = region;
+  if (sentences > 0 || hasTitle || inArticle || anchors >= fewestAnchors) return false;
+  if (characters > page.characters * mostOfFurniture) return false;
+  return (isBeforeTitle && page.hasTitle) || isSuspicious(region);
+}
+/** The number of links within the page from which on a region counts as its table of contents. */
+const fewestAnchors = 3;
+const mostOfFurniture = 0.2;
+
+const fewestLinks = 5;
+/** A list directly beside so many sentences is a part of them, such as a list of external links. */
+const sentencesOfContent = 3;
+const mostOfPage = 0.9;
+
+/** Whether the region consists of links to other pages. Lists of links in the main part are content more often. */
+function isLinkList(region: Region, page: Region): boolean {
+  const { characters, linked, links, sentences, hasTitle, inArticle } = region;
+  if (links < fewestLinks || hasTitle || sentences * 4 >= links || characters > page.characters * mostOfPage)
+    return false;
+  const density = linked / Math.max(1, characters);
+  if (isSuspicious(region)) return density > 0.35;
+  if (region.isList && (region.parent?.sentences ?? 0) >= sentencesOfContent) return false;
+  return density > (inArticle ? 0.85 : 0.55);
 }
 
 function charactersOf(blocks: readonly Block[]): number {

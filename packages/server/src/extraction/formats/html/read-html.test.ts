@@ -10,10 +10,16 @@ function textOf(html: string): string {
   return layOut(readHtml(Buffer.from(html))).text;
 }
 
-test('a page that is nested too deeply is refused, and one with thousands of elements is read', () => {
-  assert.throws(() => readHtml(Buffer.from('<div>'.repeat(440_000))), { code: 'file_damaged' });
-  assert.equal(textOf(`${'<div>'.repeat(4_000)}deep`), 'deep');
+test('a page of elements without an end is read in linear time', () => {
+  const before = process.cpuUsage();
+  assert.equal(textOf(`${'<div>'.repeat(440_000)}deep`), 'deep');
+  assert.equal(textOf(`${'<div><font size=1>'.repeat(4_000)}deep<div>er`), 'deep\n\ner');
   assert.equal(textOf(`${'<p><br><b>bold</b></p>'.repeat(10_000)}flat`).endsWith('flat'), true);
+  assert.ok(process.cpuUsage(before).user < 5e6);
+});
+
+test('a page whose lists are nested too deeply is refused', () => {
+  assert.throws(() => readHtml(Buffer.from('<ul><li>'.repeat(4_000))), { code: 'file_damaged' });
 });
 
 for (const [name, boilerplate] of Object.entries({
@@ -36,6 +42,68 @@ test('the header and the footer of an article, and an aside with text, are read'
   assert.match(textOf(page), /By the author.*Printed in May.*A remark/s);
 });
 
+const links = (count: number) => '<li><a href="/page">A page of this site</a></li>'.repeat(count);
+
+test('a list of links to other pages is not part of the text, whatever element holds it', () => {
+  for (const list of [`<div>${links(20)}</div>`, `<table><tr><td>${links(20)}</table>`]) {
+    assert.equal(textOf(`${list}${article}${list}`), textOf(article));
+  }
+});
+
+test('a table of contents, a list of sources and a table stay', () => {
+  const contents = `<ul>${'<li><a href="#part">A part of this page</a></li>'.repeat(8)}</ul>`;
+  const source = '<li>Miller, J. (2019): The lending of books, volume 3. <a href="/doi">10.1000/182</a></li>';
+  const table = `<table>${'<tr><td>Monday<td>from nine to five'.repeat(6)}</table>`;
+  const page = `${contents}${article}<ol>${source.repeat(8)}</ol>${table}`;
+  assert.match(textOf(page), /A part of this page.*The subject.*The lending of books.*Monday \| from nine to five/s);
+});
+
+test('words that name a purpose remove a box only if it holds no sentence', () => {
+  const box = (content: string) => textOf(`${article}<div class="sidebar">${content}</div>`);
+  assert.doesNotMatch(box('<p>Share this!</p>'), /Share/);
+  assert.match(box('<p>The sidebar has a remark that readers of this page should know.</p>'), /should know/);
+});
+
+test('what stands before the title is not part of the text if it has no sentence', () => {
+  assert.equal(textOf(`<div><p>Sign in</p><p>Search:</p></div>${article}`), textOf(article));
+});
+
+const x = '<mi>x</mi>';
+const root = '<msqrt><msup><mi>b</mi><mn>2</mn></msup><mo>−</mo><mn>4</mn><mi>a</mi><mi>c</mi></msqrt>';
+const solution = `${x}<mo>=</mo><mfrac><mrow><mo>−</mo><mi>b</mi><mo>±</mo>${root}</mrow><mrow><mn>2</mn><mi>a</mi></mrow></mfrac>`;
+const alternative = '{\\displaystyle x=…}';
+const formulas = {
+  'plain MathML': `<math>${solution}</math>`,
+  'MathML with a TeX annotation': `<math><semantics><mrow>${solution}</mrow><annotation encoding="application/x-tex">x</annotation></semantics></math>`,
+  'hidden MathML beside a picture': `<span style="display: none"><math alttext="${alternative}">${solution}</math></span><img alt="${alternative}">`,
+};
+for (const [name, formula] of Object.entries(formulas)) {
+  test(`a formula is read once, in order, from ${name}`, () => {
+    assert.equal(textOf(`<p>Then ${formula} holds.</p>`), 'Then x = (−b±√(b^2−4ac))/(2a) holds.');
+  });
+}
+
+test('a formula without a presentation is read from its annotation or its alternative', () => {
+  const annotation = '<math><semantics><annotation encoding="application/x-tex">a^2</annotation></semantics></math>';
+  assert.equal(textOf(`<p>${annotation} and <math alttext="b^2"></math></p>`), 'a^2 and b^2');
+});
+
+test('the description of a picture is part of the text, unless it is short, a file name, or a caption repeats it', () => {
+  const page = `<p>Before <img alt="A map of the reading room"> after <img alt="logo"><img alt="my new picture.png"></p>
+    <figure><img alt="The desk at noon"><figcaption>The desk at noon, by J. Miller</figcaption></figure>`;
+  assert.equal(textOf(page), 'Before [A map of the reading room] after\n\nThe desk at noon, by J. Miller');
+});
+
+test('the sign that links to a heading is not part of it', () => {
+  const [block] = readHtml(Buffer.from('<h2>5.6 Versions<a class="headerlink" href="#versions">¶</a></h2>')).blocks;
+  assert.equal(block?.text, '5.6 Versions');
+  assert.equal(textOf('<p>See <a href="#versions">Versions</a></p>'), 'See Versions');
+});
+
+test('stray NUL bytes in a page are left out', () => {
+  assert.match(textOf(`${article}${article}<p>The le\0tter</p>\0`), /The letter$/);
+});
+
 test('a page that consists only of menus keeps them', () => {
   assert.equal(textOf(`<nav>${menu}</nav>`), 'First page Second page');
 });
@@ -44,6 +112,13 @@ test('the title of the page is reported, and hidden text is counted', () => {
   const { facts } = readHtml(Buffer.from('<title>A &amp; B</title><svg><title>no</title></svg><p>x<p hidden>secret'));
   assert.equal(facts.title, 'A & B');
   assert.equal(facts.dropped?.hidden, 'secret'.length);
+});
+
+test('the text of embedded objects and of controls is counted', () => {
+  const { facts } = readHtml(
+    Buffer.from('<p>x<select><option>one</select><noscript>four</noscript><script>no</script>'),
+  );
+  assert.equal(facts.dropped?.embedded, 'onefour'.length);
 });
 
 test('each row of a table can be read alone, because a cell over several rows is repeated in each', () => {

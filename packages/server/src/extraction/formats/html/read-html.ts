@@ -1,15 +1,40 @@
 import type { Document } from '../../document.ts';
 import { decodeText } from '../../encoding/decode-text.ts';
-import { createHtmlBlocks } from './html-blocks.ts';
+import { createHtmlBlocks, type HtmlContent } from './html-blocks.ts';
 
 /** `charset` is that of a Content-Type header. It precedes the declaration in the page. */
 export function readHtml(bytes: Uint8Array, charset?: string): Document {
   const { text, facts: encoding, warnings } = decodeText(bytes, [charset, declaredCharset(bytes)]);
-  const reader = createHtmlBlocks();
-  reader.write(text);
-  const { blocks, title, dropped } = reader.end();
+  const { blocks, title, dropped } = isDeep(text) ? readPage(flatten(text)) : readPage(text);
   const facts = { ...encoding, ...(title === '' ? {} : { title: title.slice(0, 500) }) };
   return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings };
+}
+
+function readPage(html: string): HtmlContent {
+  const reader = createHtmlBlocks();
+  reader.write(html);
+  return reader.end();
+}
+
+const generic = 'article|b|big|center|div|em|fieldset|font|form|i|main|nobr|section|small|span|strong|tt|u';
+
+/** Whether these elements nest more deeply than pages do, for example because their ends are missing. */
+function isDeep(html: string): boolean {
+  let depth = 0;
+  for (const [, slash] of html.matchAll(new RegExp(`<(/?)(?:${generic})(?=[\\s/>])`, 'gi'))) {
+    depth += slash === '' ? 1 : -1;
+    if (depth > deepestGeneric) return true;
+    if (depth < 0) depth = 0;
+  }
+  return false;
+}
+const deepestGeneric = 800;
+
+/** Replaces elements that only group their content by breaks of paragraphs, because the parser's time grows with the depth. */
+function flatten(html: string): string {
+  return html.replace(new RegExp(`</?(?:${generic})(?=[\\s/>])[^<>]*>`, 'gi'), (tag) =>
+    /^<\/?(?:article|div|main|section)/i.test(tag) ? '<hr>' : '',
+  );
 }
 
 /** The HTML standard searches the first 1,024 bytes; real pages have the declaration later. */
