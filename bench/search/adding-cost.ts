@@ -7,8 +7,8 @@ import type { Row } from '../table.ts';
 import { searchTexts } from './search-texts.ts';
 
 const chunks = 100_000;
-/** Chunks of one transaction of an import. */
-const batch = 500;
+/** Chunks of one transaction of an import of these pairs. Its batches are bounded in characters. */
+const batch = 910;
 /** The largest cost of segments with merging, as a multiple of the cost of FTS5. */
 const most = 1.5;
 
