@@ -20,7 +20,7 @@ else import(require('node:url').pathToFileURL(main).href);
 
 /** Replaces this process by one with the memory settings of the service, so that signals and the exit code are its own. */
 function start() {
-  var flags = ['--disable-sigusr1', '--max-semi-space-size=8', '--heap-growing-percent=20'];
+  var flags = ['--disable-sigusr1', '--max-semi-space-size=4', '--heap-growing-percent=20'];
   var data = process.env.QUARTERMASTER_DATA || 'data';
   var cache = require('node:fs').existsSync(data) ? { NODE_COMPILE_CACHE: path.join(data, 'cache/compiled') } : {};
   var environment = Object.assign({ MALLOC_ARENA_MAX: '2' }, cache, process.env);
