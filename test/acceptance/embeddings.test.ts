@@ -45,7 +45,7 @@ test('[embeddings] a question finds synonyms, the key appears nowhere, and searc
 
   const again = await startService(t, { folder, settings });
   assert.equal((await again.client.search(collection, ask))[0]?.content, 'Green tea from Uji.');
-  assert.equal(embedding.texts.filter((text) => text.includes('Uji')).length, 1, 'embedded once');
+  assert.equal(embedding.texts.filter((text) => text === 'Green tea from Uji.').length, 1, 'embedded once');
   embedding.setDown(true);
   const [byWords] = await again.client.search(collection, { query_text: 'train', explain: true });
   assert.deepEqual([byWords?.content, byWords?.explanation?.vector], ['The night train to Vienna.', null]);
