@@ -43,7 +43,7 @@ export const searchRequirements: Requirements = {
   },
   'vectors.providers': {
     promise: 'Embedding providers are chosen by name. Requests have the form and the limits that each documents.',
-    source: 'docs/guides/embedding.md "A service"',
+    source: 'ADR 0139',
     tests: [
       'the setting names exactly the providers of the table',
       'the texts of a request have no more tokens than the provider allows, counted by another tokenizer',
@@ -53,7 +53,7 @@ export const searchRequirements: Requirements = {
   },
   'vectors.fetched': {
     promise: 'A model is downloaded by one command, verified by checksums, and installed as a whole or not at all.',
-    source: 'docs/guides/embedding.md "A local model"',
+    source: 'ADR 0140',
     tests: [
       'a model is downloaded, verified and installed, and a second call changes nothing',
       'a file with another checksum installs nothing',
