@@ -31,6 +31,8 @@ export interface RecordTable {
    * rebuild of the index that is in progress, and 1 otherwise (ADR 0117).
    */
   metadata_changed: number;
+  /** JSON of generation, ordinal and seq of the last chunk that was indexed again since this change; null for none. */
+  metadata_reached: string | null;
   file_id: string | null;
   url: string | null;
   /** JSON of the TextSplitter; null selects the default. */

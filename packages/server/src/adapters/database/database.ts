@@ -4,10 +4,18 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
+import type { ChunkTexts } from '../search-index/rebuild-index.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';
 
-export type DatabaseSearchIndex = SearchIndex<Kysely<Tables>, Transaction<Tables>, ChunkRow>;
+export interface DatabaseSearchIndex extends SearchIndex<Kysely<Tables>, Transaction<Tables>, ChunkRow> {
+  /**
+   * Removes chunks of a record from the index and adds them again as they are stored now. The caller has locked the record
+   * and its collection.
+   * @returns false when a rebuild does so
+   */
+  reindex(db: Transaction<Tables>, collectionId: string, chunks: readonly ChunkTexts[]): Promise<boolean>;
+}
 /** What an answer needs of a chunk. */
 export type ChunkRow = Omit<Selectable<ChunkTable>, 'project_id' | 'generation' | 'ordinal' | 'row_key'>;
 

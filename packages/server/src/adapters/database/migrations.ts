@@ -37,6 +37,7 @@ import { createUnusedPostingsMigration } from './migrations/from-0042/0053-unuse
 import { createChunkIdIndexMigration } from './migrations/from-0042/0057-chunk-id-index.ts';
 import { createSimilarityScalesMigration } from './migrations/from-0042/0060-similarity-scales.ts';
 import { createCollectionRetrievalMigration } from './migrations/from-0042/0061-collection-retrieval.ts';
+import { refreshedRecordsMigration } from './migrations/from-0042/0062-refreshed-records.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -79,6 +80,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0057-chunk-id-index': createChunkIdIndexMigration(dialect),
     '0060-similarity-scales': createSimilarityScalesMigration(dialect),
     '0061-collection-retrieval': createCollectionRetrievalMigration(),
+    '0062-refreshed-records': refreshedRecordsMigration,
   };
 }
 

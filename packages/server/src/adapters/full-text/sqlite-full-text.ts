@@ -20,7 +20,7 @@ import { takeVisible, type VisibleQuery } from './visible-chunks.ts';
 const lengths = sql.lit(lengthsOfRow);
 const afterRepeatMark = '\u0082';
 
-export function createSqliteFullText(): Omit<DatabaseSearchIndex, 'check' | 'rebuild'> {
+export function createSqliteFullText(): Omit<DatabaseSearchIndex, 'check' | 'rebuild' | 'reindex'> {
   const commonWords = createCommonWords();
   return {
     async create(db, collectionId) {

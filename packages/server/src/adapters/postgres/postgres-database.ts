@@ -11,9 +11,9 @@ import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
 import { dropOldTables } from '../full-text/postgres-full-text.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
-import { createIndexRebuilder } from '../search-index/index-rebuilder.ts';
+import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { keptUntil } from '../search-index/merge-claims.ts';
-import { createMergeMetrics, createRebuildMetrics } from '../search-index/merge-metrics.ts';
+import { createMergeMetrics } from '../search-index/merge-metrics.ts';
 import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
 import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
 import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
@@ -129,11 +129,10 @@ function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
   const merger = createIndexMerger({
     ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times },
     openThread: async () => createPostgresMergeThread(db),
-    rebuildSome: createIndexRebuilder({
-      ...{ dialect: 'postgres', write: db, searchIndex, logger },
-      dropOld: dropOldTables,
-      metrics: createRebuildMetrics(metrics),
-    }),
+    rebuildSome: createIndexRenewal(
+      { ...{ dialect: 'postgres', write: db, searchIndex, logger }, dropOld: dropOldTables },
+      metrics,
+    ),
   });
   return {
     searchIndex,

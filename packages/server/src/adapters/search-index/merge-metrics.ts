@@ -64,3 +64,32 @@ export function createRebuildMetrics(registry: Registry | undefined): RebuildMet
   });
   return { due: (collections) => due.set(collections), rebuilt: () => rebuilds.inc() };
 }
+
+/** Counts records whose chunks are indexed again. Without a registry they are not counted. */
+export interface RefreshMetrics {
+  /** @param records number of records whose chunks are to be indexed again */
+  changed(records: number): void;
+  refreshed(): void;
+}
+
+export function createRefreshMetrics(registry: Registry | undefined): RefreshMetrics {
+  if (registry === undefined) return { changed() {}, refreshed() {} };
+  const registers = [registry];
+  const changed = new Gauge({
+    name: 'quartermaster_index_records_changed',
+    help: 'Records with changed metadata whose chunks are to be indexed again, as of the last change of one of them.',
+    registers,
+  });
+  const refreshed = new Counter({
+    name: 'quartermaster_index_records_refreshed_total',
+    help: 'Records whose chunks were indexed again after a change of their metadata.',
+    registers,
+  });
+  return {
+    changed: (records) => changed.set(records),
+    refreshed() {
+      changed.dec();
+      refreshed.inc();
+    },
+  };
+}

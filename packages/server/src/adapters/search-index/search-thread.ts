@@ -23,6 +23,10 @@ export function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promis
 export async function insertRebuilt(db: Kysely<Tables>, rebuilt: RebuiltChunks): Promise<void> {
   await call(db, 'insertRebuilt', rebuilt);
 }
+/** Analyses chunks again, and replaces them in the index. */
+export async function reindexChunks(db: Kysely<Tables>, reread: RebuiltChunks): Promise<void> {
+  await call(db, 'reindexChunks', reread);
+}
 export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promise<SegmentAnswer> {
   return (await call<{ answer: SegmentAnswer }>(db, 'ask', question)).answer;
 }

@@ -14,6 +14,7 @@ import { openSqliteThread } from '../sqlite/sqlite-thread.ts';
 import { divideCache } from './index-caches.ts';
 import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
 import { testFilteredQuestions } from './testing/filtered-questions.suite.ts';
+import { testRecordRefresher } from './testing/record-refresher.suite.ts';
 import { testSegments } from './testing/segments.suite.ts';
 
 const sqlite: Parameters<typeof testSegments>[1] = {
@@ -27,6 +28,7 @@ const sqlite: Parameters<typeof testSegments>[1] = {
 };
 testSegments('the segments of SQLite', sqlite);
 testFilteredQuestions('questions with a filter in SQLite', sqlite);
+testRecordRefresher('records with changed metadata in SQLite', sqlite.open);
 
 test('a question reads a page again when the cache of its thread is too small for it', async (t) => {
   const temporary = await openTemporaryDatabase();

@@ -9,7 +9,15 @@ import { withSharedFlag } from './abort-flag.ts';
 import { unpackAnswer } from './answer-rows.ts';
 import { dropSegments } from './drop-segments.ts';
 import { rebuildSome } from './rebuild-index.ts';
-import { addChunks, ask, countIndexed, findIndexErrors, insertRebuilt, removeChunks } from './search-thread.ts';
+import {
+  addChunks,
+  ask,
+  countIndexed,
+  findIndexErrors,
+  insertRebuilt,
+  reindexChunks,
+  removeChunks,
+} from './search-thread.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /** Number of rows of FTS5 that one transaction deletes. */
@@ -74,6 +82,11 @@ export function createSqliteSearchIndex({
       const found = await old.ask(db, question);
       // A rebuild that has ended meanwhile may have hidden the old index from this question.
       return (await hasOldIndex(db, collectionId)) ? found : this.ask(db, question);
+    },
+    async reindex(db, collectionId, chunks) {
+      await reindexChunks(db, { collectionId, chunks });
+      onChanged(collectionId);
+      return true;
     },
     check: findIndexErrors,
     async rebuild(db, collectionId) {

@@ -30,6 +30,10 @@ export function createThreadProcedures(statements: ThreadStatements, cacheBytes?
     countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
     insertRebuilt: ({ collectionId, chunks }: RebuiltChunks) =>
       insertChunks(statements, { collectionId, chunks: chunks.map(analyseChunk), state: 'rebuilt' }),
+    reindexChunks({ collectionId, chunks }: RebuiltChunks) {
+      removeChunks(statements, { collectionId, seqs: chunks.map(({ seq }) => seq) });
+      addChunks(statements, { collectionId, chunks: chunks.map(analyseChunk) });
+    },
     // An index of FTS5 is not checked.
     checkIndex: (collectionId: string) => ({
       findings: readIndexState(statements, collectionId).hasOldIndex ? [] : checkIndex(source, collectionId),

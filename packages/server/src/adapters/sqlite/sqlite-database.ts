@@ -11,8 +11,8 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
-import { createIndexRebuilder } from '../search-index/index-rebuilder.ts';
-import { createMergeMetrics, createRebuildMetrics } from '../search-index/merge-metrics.ts';
+import { createIndexRenewal } from '../search-index/index-renewal.ts';
+import { createMergeMetrics } from '../search-index/merge-metrics.ts';
 import { createSqliteMergeThread } from '../search-index/sqlite-merge-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -65,10 +65,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       openThread: async () => createSqliteMergeThread(await openSqliteThread(file, { readOnly: true })),
       insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
       metrics: createMergeMetrics(metrics),
-      rebuildSome: createIndexRebuilder({
-        ...{ dialect: 'sqlite', write, searchIndex, logger },
-        metrics: createRebuildMetrics(metrics),
-      }),
+      rebuildSome: createIndexRenewal({ dialect: 'sqlite', write, searchIndex, logger }, metrics),
       logger,
       // A question is one transaction, so that it needs no replaced segment.
       times: { clock, isShared: false, keptMs: 0 },

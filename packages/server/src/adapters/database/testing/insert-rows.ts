@@ -41,6 +41,7 @@ export async function insertRecord(
     source_bytes: 0,
     worked_ms: 0,
     metadata_changed: 0,
+    metadata_reached: null,
   };
   const times = { run_after: 0, deadline_at: 0, claim_order: 0 };
   const place = { id: newId('record'), collection_id: collectionId };

@@ -203,7 +203,9 @@ const free = { lease_owner: null, lease_until: null };
 function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
   return {
     updated_at: updatedAt,
-    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata), metadata_changed: 1 }),
+    ...(metadata === undefined
+      ? {}
+      : { metadata: JSON.stringify(metadata), metadata_changed: 1, metadata_reached: null }),
     ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake) }),
   };
 }
@@ -250,6 +252,7 @@ function toRow(record: NewRecord): RecordTable {
     keyed_to: null,
     metadata: JSON.stringify(record.metadata),
     metadata_changed: 0,
+    metadata_reached: null,
     generation: 0,
     num_chunks: 0,
     created_at: record.createdAt,

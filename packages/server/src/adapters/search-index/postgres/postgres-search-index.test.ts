@@ -10,6 +10,7 @@ import type { TemporaryDatabase } from '../../database/testing/open-temporary-da
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { assertSameRanking, rankByHand } from '../../full-text/testing/full-text-corpus.suite.ts';
 import { testFilteredQuestions } from '../testing/filtered-questions.suite.ts';
+import { testRecordRefresher } from '../testing/record-refresher.suite.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from '../testing/segment-harness.ts';
 import { testSegments } from '../testing/segments.suite.ts';
 import type { ListedQuestion } from './postgres-index-protocol.ts';
@@ -25,6 +26,7 @@ const partsOf = ({ database }: Pick<TemporaryDatabase, 'database'>): MergeParts 
 });
 testSegments('the segments of PostgreSQL', { open: temporaryDatabases.PostgreSQL, partsOf });
 testFilteredQuestions('questions with a filter in PostgreSQL', { open: temporaryDatabases.PostgreSQL, partsOf });
+testRecordRefresher('records with changed metadata in PostgreSQL', temporaryDatabases.PostgreSQL);
 
 const minute = 60_000;
 const open = (testing: TestDatabase) =>

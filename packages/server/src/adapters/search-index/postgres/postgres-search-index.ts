@@ -88,6 +88,15 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
       if (index.reached !== null) await insertSegment(db, { ...segment, state: 'rebuilt' });
       onChanged(collectionId);
     },
+    async reindex(db, collectionId, chunks) {
+      const built = await building.call('buildRebuilt', chunks);
+      await holdOffRebuild(db, collectionId);
+      if (await isRebuilt(db, collectionId)) return false;
+      const removals = chunks.map(({ seq }) => seq);
+      await this.remove(db, collectionId, removals);
+      await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
+      return true;
+    },
     async statistics(db, collectionId) {
       const counted = (await questions.count(db, collectionId)) ?? (await findStatistics(db, collectionId));
       // A rebuild has ended in between.
@@ -140,6 +149,12 @@ function toSegment(collectionId: string, { length }: { readonly length: number }
 function noTable(error: unknown): [] {
   if (error instanceof pg.DatabaseError && error.code === '42P01') return [];
   throw error;
+}
+
+/** Returns whether the index is being rebuilt, or has to be. */
+async function isRebuilt(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
+  const rebuild = db.selectFrom('index_rebuild').select('chunks').where('collection_id', '=', collectionId);
+  return (await rebuild.executeTakeFirst()) !== undefined || hasOldIndex(db, collectionId);
 }
 
 async function hasOldIndex(db: Kysely<Tables>, collectionId: string): Promise<boolean> {

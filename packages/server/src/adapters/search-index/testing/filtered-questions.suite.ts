@@ -12,6 +12,7 @@ import { createChunkRepository } from '../../repositories/records/chunk-reposito
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
 import { type FilteredRow, isReadAlike, meetsByHand } from './filter-by-hand.ts';
+import { createRefresher } from './record-refresher.suite.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from './segment-harness.ts';
 
 const newId = createNewId();
@@ -63,6 +64,7 @@ export function testFilteredQuestions(
     after(() => temporary.close());
 
     test('a filter selects the same chunks, order and scores as the condition on the whole ranking', async () => {
+      const refresh = createRefresher(temporary.database);
       let comparisons = 0;
       let found = 0;
       for (let seed = 1; seed <= 3; seed++) {
@@ -70,6 +72,7 @@ export function testFilteredQuestions(
         for (let round = 0; round < 60; round++) {
           if (round % 13 === 12) await merge(collection.id);
           else await collection.changeSomehow(round);
+          if (round % 4 === 3) await refresh();
           for (let n = 0; n < 6; n++) found += await collection.compare();
           comparisons += 6;
         }
