@@ -4,17 +4,22 @@ import { withCheckout } from '../compare.ts';
 import { queryBenches } from '../query-benches.ts';
 import type { Row } from '../table.ts';
 import { addingCostRow } from './adding-cost.ts';
+import { filterRows } from './filter-rows.ts';
 import { manyCollectionsRow } from './many-collections.ts';
 import { postgresRows } from './postgres-rows.ts';
 import { parseSearchOptions, type SearchOptions } from './search-options.ts';
 import { type ComparedCheckout, sizeRows } from './size-rows.ts';
 import { hasSphinx } from './sphinx.ts';
 
+/** Chunks of the measurement of filters when no size is chosen. */
+const defaultFilterSize = 100_000;
+
 /** The measurements besides those of the sizes. */
-const others: Readonly<Record<string, (folder: string) => Promise<Row[]>>> = {
+const others: Readonly<Record<string, (folder: string, sizes: readonly number[]) => Promise<Row[]>>> = {
   adding: async () => [addingCostRow()],
   collections: async (folder) => [await manyCollectionsRow(join(folder, 'collections'))],
   hybrid: (folder) => queryBenches(join(folder, 'hybrid'), 'query-vectors'),
+  filters: (folder, sizes) => filterRows(folder, sizes.length === 0 ? [defaultFilterSize] : sizes),
   postgres: (folder) => postgresRows(join(folder, 'postgres')),
 };
 
@@ -41,8 +46,8 @@ async function measure(folder: string, options: SearchOptions, compared?: Compar
   };
   for (const size of options.sizes) for await (const row of sizeRows(folder, size, compared)) add(row);
   for (const name of findOthers(options)) {
-    const measureOther = others[name] as (folder: string) => Promise<Row[]>; // it has this name
-    for (const row of await measureOther(folder)) add(row);
+    const measureOther = others[name]; // it has this name
+    for (const row of (await measureOther?.(folder, options.sizes)) ?? []) add(row);
   }
   return rows;
 }

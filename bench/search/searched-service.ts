@@ -61,13 +61,23 @@ export async function openSearchedService(options: SearchedOptions): Promise<Sea
   }
 }
 
+export interface ImportedSheet {
+  readonly collection: string;
+  readonly csv: string;
+  readonly rows: number;
+  readonly metadata?: Record<string, string>;
+}
+
 export async function importSheet(
   service: Service,
-  { collection, csv, rows }: { collection: string; csv: string; rows: number },
+  { collection, csv, rows, metadata }: ImportedSheet,
 ): Promise<string> {
   const client = connectClient(service, service.key);
   const { file_id } = await client.files.upload(new Blob([csv]), { purpose: 'qa_record_file', name: 'pairs.csv' });
-  const { record_id } = await client.records.create(collection, { type: 'qa_sheet', file_id });
+  const { record_id } = await client.records.create(collection, {
+    ...{ type: 'qa_sheet', file_id },
+    ...(metadata === undefined ? {} : { metadata }),
+  });
   const record = await settledRecord(client, collection, record_id);
   assert.equal(record.num_chunks, rows, JSON.stringify(record));
   return record_id;
@@ -77,12 +87,12 @@ export async function importSheet(
 export async function askService(
   service: Service,
   collections: readonly string[],
-  load: { connections: number; seconds: number },
+  { filter, ...load }: { connections: number; seconds: number; filter?: object | undefined },
 ): Promise<QuestionFigures> {
   const questions = searchQuestions();
   const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' };
   const request = Array.from({ length: Math.max(collections.length, questions.length) }, (_, place) => {
-    const body = JSON.stringify({ query_text: questions[place % questions.length], top_k: 5 });
+    const body = JSON.stringify({ query_text: questions[place % questions.length], top_k: 5, filters: filter });
     const path = `/v1/collections/${collections[place % collections.length]}/chunks/query`;
     return requestBytes('POST', path, { headers, body });
   });
