@@ -45,7 +45,7 @@ export const RankingAnswer = {
   ranking: Type.Enum([...rankings], { description: 'The ranking that answered.' }),
   ranking_reason: Type.Union([Type.Enum([...wordsReasons]), Type.Null()], {
     description:
-      'Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `memory_limit`: the vectors exceed QUARTERMASTER_VECTOR_MEMORY_MB.',
+      'Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built.',
   }),
 };
 

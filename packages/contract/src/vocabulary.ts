@@ -36,7 +36,7 @@ export const wordsReasons = [
   'other_model',
   'other_dimensions',
   'provider_unavailable',
-  'memory_limit',
+  'index_not_built',
 ] as const;
 export type WordsReason = (typeof wordsReasons)[number];
 

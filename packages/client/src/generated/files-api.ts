@@ -1156,8 +1156,8 @@ export interface FilesApi {
         total_count: null;
         /** The ranking that answered. */
         ranking: 'words' | 'vectors' | 'fused';
-        /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `memory_limit`: the vectors exceed QUARTERMASTER_VECTOR_MEMORY_MB. */
-        ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'memory_limit' | null;
+        /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built. */
+        ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'index_not_built' | null;
       };
     };
   };

@@ -163,7 +163,7 @@ export const stores = {
   'search.ranking.vectors': 'Ranked by vectors.',
   'search.ranking.words': 'Ranked by words.',
   'search.reason.collection_not_embedded': 'Not every chunk has its vector yet.',
-  'search.reason.memory_limit': 'The vectors exceed the memory limit of the service.',
+  'search.reason.index_not_built': 'The index of the vectors is being built.',
   'search.reason.no_embedder': 'No embedding model is configured.',
   'search.reason.not_measured': 'The similarities of this collection are being measured. Search again in a moment.',
   'search.reason.other_dimensions':

@@ -163,7 +163,7 @@ export const stores = {
   'search.ranking.vectors': '按向量排名。',
   'search.ranking.words': '按词语排名。',
   'search.reason.collection_not_embedded': '部分片段尚无向量。',
-  'search.reason.memory_limit': '向量超出服务的内存限制。',
+  'search.reason.index_not_built': '向量索引正在建立。',
   'search.reason.no_embedder': '未配置嵌入模型。',
   'search.reason.not_measured': '正在测量此集合的相似度。请稍后再搜索。',
   'search.reason.other_dimensions': '向量的维数与嵌入模型不同。请重新嵌入此集合。',

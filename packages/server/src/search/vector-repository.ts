@@ -1,5 +1,6 @@
 import type { Claim, Job, Lease } from '../jobs/job.ts';
 import type { VectorSpace } from './embedding/vector-index.ts';
+import type { VectorPageRepository } from './vector-pages/vector-page-repository.ts';
 
 /** The state of the vectors of a collection. */
 export interface StoredVectorSpace extends VectorSpace {
@@ -42,12 +43,6 @@ export interface MissingPage {
   readonly after: MissingVector | null;
   readonly limit: number;
   readonly now: number;
-}
-
-export interface CodeRow {
-  readonly seq: number;
-  readonly change: number;
-  readonly code: Uint8Array;
 }
 
 /**
@@ -97,9 +92,9 @@ export interface VectorRepository {
   countMissing(of: Required<MissingOf>): Promise<number>;
   /** Counts those that have none because the model refuses their text. */
   countRefused(of: Required<MissingOf>): Promise<number>;
+  /** Where the codes of vectors are stored. */
+  readonly pages: VectorPageRepository;
   save(collectionId: string, model: string, vectors: readonly NewVector[]): Promise<Saving>;
-  /** Returns the codes of later changes, in order. */
-  codes(space: VectorSpace, after: { change: number; seq: number }, limit: number): Promise<CodeRow[]>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
   /** Marks the collections of this model for the backfill that have failed texts whose next attempt is due. */
   requeueFailed(due: { model: string; now: number }): Promise<void>;

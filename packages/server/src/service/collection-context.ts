@@ -12,13 +12,14 @@ import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
-import type { LoadCodes, VectorIndex } from '../search/embedding/vector-index.ts';
+import type { VectorIndex } from '../search/embedding/vector-index.ts';
 import type { QuestionLimits } from '../search/query/limit-questions.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
+import type { PageSource } from '../search/vector-pages/open-vector-index.ts';
 
 export interface EmbeddingParts {
   readonly embedder: Embedder;
-  readonly openIndex: (load: LoadCodes) => VectorIndex;
+  readonly openIndex: (source: PageSource) => VectorIndex;
 }
 
 export interface CollectionContext {

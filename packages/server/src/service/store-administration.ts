@@ -1,4 +1,5 @@
 import { checkDatabase, repairIndex } from '../adapters/database/check-database.ts';
+import { removeVectorPages } from '../adapters/database/check-vectors.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
@@ -67,7 +68,10 @@ export function administerStore(place: {
   return {
     checkStore: (options) =>
       withBlobs((deps) => {
-        const repair = (collectionId: string) => repairIndex(database, collectionId);
+        const repair = async (collectionId: string) => {
+          await removeVectorPages(database, collectionId);
+          return repairIndex(database, collectionId);
+        };
         return checkStore({ ...deps, checkDatabase: () => checkDatabase(database), repairIndex: repair }, options);
       }),
     verification: damages,

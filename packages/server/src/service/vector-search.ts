@@ -1,7 +1,7 @@
 import { openBackfill } from '../ingestion/backfill.ts';
 import { defaultRetryMs } from '../ingestion/embed-record.ts';
-import type { CodePage, VectorSpace } from '../search/embedding/vector-index.ts';
-import type { VectorRepository } from '../search/vector-repository.ts';
+import { startPageBuilder } from '../search/vector-pages/page-builder.ts';
+import { createPageSource } from '../search/vector-pages/page-source.ts';
 import type { CollectionContext } from './collection-context.ts';
 
 /** Opens the vector index, the embedding stage of records and the backfill. */
@@ -13,7 +13,9 @@ export function openVectorSearch(
   if (embedding === undefined) return null;
   const { embedder } = embedding;
   const { vectors, scales } = repositories;
-  const index = embedding.openIndex((space, after) => loadCodes(vectors, space, after));
+  const index = embedding.openIndex(createPageSource(vectors.pages));
+  const hasFreeSpace = async () => (await space?.hasFreeSpace()) !== false;
+  const pageBuilder = startPageBuilder({ pages: vectors.pages, hasFreeSpace, logger });
   const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
   const maxVectorWaitMs = timing.maxVectorWaitMs ?? defaultRetryMs;
   return {
@@ -39,26 +41,8 @@ export function openVectorSearch(
       },
     },
     close: async () => {
-      await backfill.close();
+      await Promise.all([backfill.close(), pageBuilder.close()]);
       await index.close();
     },
   };
-}
-
-/** The rows of one read, which take 5 ms of the event loop. */
-const codesAtOnce = 2000;
-
-async function* loadCodes(vectors: VectorRepository, space: VectorSpace, change: number): AsyncGenerator<CodePage> {
-  const width = Math.ceil(space.dimensions / 8);
-  for (let after = { change, seq: Number.MAX_SAFE_INTEGER }; ; ) {
-    const rows = await vectors.codes(space, after, codesAtOnce);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = { change: last.change, seq: last.seq };
-    // A text that the model refused has no vector.
-    const coded = rows.filter(({ code }) => code.length === width);
-    const codes = new Uint8Array(coded.length * width);
-    for (const [place, { code }] of coded.entries()) codes.set(code, place * width);
-    yield { seqs: Float64Array.from(coded, ({ seq }) => seq), codes };
-  }
 }

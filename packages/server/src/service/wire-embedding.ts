@@ -7,10 +7,10 @@ import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedderMetrics, type EmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
 import { createHttpEmbedder } from '../search/embedding/http-embedder.ts';
 import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
-import { openVectorIndex } from '../search/embedding/open-vector-index.ts';
 import type { EmbeddingProvider } from '../search/embedding/providers/embedding-provider.ts';
 import { type EmbeddingProviderName, embeddingProviders } from '../search/embedding/providers/providers.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
+import { openVectorIndex } from '../search/vector-pages/open-vector-index.ts';
 import type { Config } from '../settings/config.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
@@ -37,7 +37,7 @@ export async function openEmbedding(
   resources.defer(() => embedder.close());
   return {
     embedder,
-    openIndex: (load) => openVectorIndex({ load, memory: config.vectorMemoryMb * 1024 * 1024 }),
+    openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
   };
 }
 

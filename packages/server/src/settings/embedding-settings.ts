@@ -96,7 +96,7 @@ export const embeddingSettings = {
   },
   VECTOR_MEMORY_MB: {
     description:
-      'Keep at most this many MiB of vectors in memory, one bit per dimension and chunk. The least recently queried collections are removed first',
+      'Keep at most this many MiB of encoded vectors in memory, five bits per dimension. Questions read what does not fit from the database, which takes longer',
     default: '256',
     check: wholeNumber(1, 65_536),
   },

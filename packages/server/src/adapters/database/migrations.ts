@@ -38,6 +38,7 @@ import { createChunkIdIndexMigration } from './migrations/from-0042/0057-chunk-i
 import { createSimilarityScalesMigration } from './migrations/from-0042/0060-similarity-scales.ts';
 import { createCollectionRetrievalMigration } from './migrations/from-0042/0061-collection-retrieval.ts';
 import { refreshedRecordsMigration } from './migrations/from-0042/0062-refreshed-records.ts';
+import { createVectorPagesMigration } from './migrations/from-0042/0063-vector-pages.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -81,6 +82,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0060-similarity-scales': createSimilarityScalesMigration(dialect),
     '0061-collection-retrieval': createCollectionRetrievalMigration(),
     '0062-refreshed-records': refreshedRecordsMigration,
+    '0063-vector-pages': createVectorPagesMigration(dialect),
   };
 }
 

@@ -37,6 +37,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   collection_vector: true,
   chunk_vector: true,
   similarity_scale: true,
+  vector_page: true,
   process: true,
   commit_check: true,
 };

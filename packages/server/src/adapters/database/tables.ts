@@ -15,6 +15,7 @@ import type {
   RecordTable,
   RecordTurnTable,
   SimilarityScaleTable,
+  VectorPageTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 
@@ -58,6 +59,7 @@ export interface Tables {
   collection_vector: CollectionVectorTable;
   chunk_vector: ChunkVectorTable;
   similarity_scale: SimilarityScaleTable;
+  vector_page: VectorPageTable;
   process: ProcessTable;
   commit_check: CommitCheckTable;
 }

@@ -21,7 +21,7 @@ import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { closeAll } from '../../kernel/process/close-all.ts';
 import type { Embedder } from '../../search/embedding/embedder.ts';
-import { openVectorIndex } from '../../search/embedding/open-vector-index.ts';
+import { openVectorIndex } from '../../search/vector-pages/open-vector-index.ts';
 import type { CollectionContext } from '../../service/collection-context.ts';
 import { openCollectionServices } from '../../service/collection-services.ts';
 import { collectionRoutes } from '../routes.ts';
@@ -151,7 +151,7 @@ export function openTestCollections(
     extractionProcesses: 2,
     embedding: options.embedder && {
       embedder: options.embedder,
-      openIndex: (load) => openVectorIndex({ load, memory: 64 * 1024 * 1024 }),
+      openIndex: (source) => openVectorIndex({ source, memory: 64 * 1024 * 1024 }),
     },
     alone: options.alone ?? false,
     timing: { pollMs: 50, backoffMs: 10, ...options.timing },

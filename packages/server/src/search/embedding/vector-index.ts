@@ -1,9 +1,3 @@
-/** Codes to add, in the order of their change. */
-export interface CodePage {
-  readonly seqs: Float64Array;
-  readonly codes: Uint8Array;
-}
-
 /** The current vectors of one collection. */
 export interface VectorSpace {
   readonly collectionId: string;
@@ -11,18 +5,29 @@ export interface VectorSpace {
   /** Vectors up to this change belong to another model. */
   readonly firstChange: number;
   readonly lastChange: number;
+  /** The vectors up to this change are in pages. */
+  readonly pagedChange: number;
+  /** Grows with each change of the pages. */
+  readonly pageVersion: number;
 }
 
-/** Reads the codes of the changes after `after` up to `upTo`, in pages. */
-export type LoadCodes = (space: VectorSpace, after: number) => AsyncIterable<CodePage>;
+/** The nearest vectors of a question, and others that may be among them. */
+export interface NearVectors {
+  /** Distinct, in the order of their bounds, the greatest first. */
+  readonly seqs: Float64Array;
+  /** The cosine of each vector is at most its bound. */
+  readonly bounds: Float64Array;
+  /** All other vectors have lower cosines. −∞ when there are no others. */
+  readonly rest: number;
+}
 
 /** Finds candidates among the vectors of a collection. */
 export interface VectorIndex {
   /**
-   * Returns the seqs of the nearest vectors, best first. The order is approximate, because only codes are compared.
-   * Some chunks may be deleted or not visible.
-   * @returns undefined when the collection exceeds the memory limit
+   * Returns the `count` nearest vectors, and all others that may be among them, because only codes are compared. The bounds
+   * are those of `vector-pages/page-search.ts`. Some vectors may be deleted, replaced or not visible.
+   * @returns undefined while too many vectors are not yet in pages
    */
-  nearest(space: VectorSpace, query: Float32Array, count: number): Promise<readonly number[] | undefined>;
+  nearest(space: VectorSpace, query: Float32Array, count: number): Promise<NearVectors | undefined>;
   close(): Promise<void>;
 }

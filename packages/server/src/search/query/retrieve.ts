@@ -1,13 +1,14 @@
 import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
-import type { ChunkFilter, ChunkIndex, ChunkSearch } from '../chunk-index.ts';
+import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
 import type { SimilarityScaleRepository } from '../similarity-scale-repository.ts';
 import type { VectorRepository } from '../vector-repository.ts';
-import { fuse, type Hit, type Near, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
+import { fuse, type Hit, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
+import { findNearestChunks } from './nearest-chunks.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
 
@@ -93,10 +94,6 @@ interface VectorSearchOptions {
   readonly minSimilarity: number;
 }
 
-/** The number of candidates, found by code, that are compared exactly for each result. */
-const candidatesPerResult = 6;
-const leastCandidates = 300;
-
 function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, deps: VectorSearchDeps) {
   const { embedder, vectors, index, logger } = deps;
   const questions = createQuestionVectors(embedder, deps.clock);
@@ -112,20 +109,20 @@ function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, de
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return 'other_dimensions';
     const { limit, alsoCompared } = options;
-    for (let count = Math.max(leastCandidates, candidatesPerResult * limit); ; count *= 8) {
-      const candidates = await index.nearest(space, query, count);
-      if (candidates === undefined) {
-        logger.warn({ collection_id: question.collectionId }, 'vector memory limit reached');
-        return 'memory_limit';
-      }
-      const visible = await findVisible(chunks, candidates, question.filter);
-      if (visible.length < limit && candidates.length >= count) continue;
-      const seqs = new Set([...visible.slice(0, count), ...alsoCompared]);
-      const compared = nearestOf(await vectors.vectors(space, [...seqs]), query);
-      const near = compared.filter(({ similarity: value }) => value >= options.minSimilarity);
-      const similarities = new Map(near.map(({ seq, similarity: value }) => [seq, value]));
-      return { nearest: near.slice(0, limit), similarities, scale };
+    const near = await findNearestChunks({ chunks, vectors, index }, { space, query, limit, filter: question.filter });
+    if (near === undefined) {
+      logger.warn({ collection_id: question.collectionId }, 'query answered without vectors, pages are being built');
+      return 'index_not_built';
     }
+    const all = new Map(near.map((each) => [each.seq, each.similarity]));
+    const others = alsoCompared.filter((seq) => !all.has(seq));
+    for (const [seq, vector] of await vectors.vectors(space, others)) all.set(seq, similarity(query, vector));
+    const least = options.minSimilarity;
+    return {
+      nearest: near.filter(({ similarity: value }) => value >= least),
+      similarities: new Map([...all].filter(([, value]) => value >= least)),
+      scale,
+    };
   }
 
   /** Returns the reason when there is no vector ranking. */
@@ -138,25 +135,4 @@ function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, de
       return 'provider_unavailable';
     }
   };
-}
-
-const maxVisible = 1000;
-
-async function findVisible(
-  chunks: Pick<ChunkIndex<unknown>, 'findVisible'>,
-  seqs: readonly number[],
-  filter: ChunkFilter | undefined,
-): Promise<number[]> {
-  const positions: number[] = [];
-  for (let from = 0; from < seqs.length && positions.length < maxVisible; from += maxVisible) {
-    const part = seqs.slice(from, from + maxVisible);
-    const visible = await chunks.findVisible(part, filter);
-    positions.push(...part.filter((seq) => visible.has(seq)));
-  }
-  return positions.slice(0, maxVisible);
-}
-
-function nearestOf(stored: ReadonlyMap<number, Float32Array>, query: Float32Array): Near[] {
-  const near = [...stored].map(([seq, vector]) => ({ seq, similarity: similarity(query, vector) }));
-  return near.sort((a, b) => b.similarity - a.similarity || a.seq - b.seq);
 }

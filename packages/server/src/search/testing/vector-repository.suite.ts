@@ -60,14 +60,14 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const space = await spaceOf(vectors, collectionId);
     assert.equal(space.dimensions, 3);
     assert.deepEqual(await vectors.vectors(space, seqs), new Map([[b, Float32Array.from([0.25, -1.5, 3])]]));
-    const codes = await vectors.codes(space, { change: 0, seq: 0 }, 10);
+    const rows = await vectors.pages.rowsAfter(space, { change: 0, seq: 0 }, 10);
     assert.deepEqual(
-      codes.map(({ seq, code }) => [seq, ...code]),
-      [[b, 0b101]],
+      rows.map(({ seq, vector }) => [seq, ...(vector ?? [])]),
+      [[b, 0.25, -1.5, 3]],
     );
   });
 
-  test('codes are returned in the order of the changes, page by page, and a changed vector again', async () => {
+  test('rows are returned in the order of the changes, part by part, and a changed vector again', async () => {
     const { vectors, collectionId, model, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
     await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [-1])]);
@@ -75,14 +75,14 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const space = await spaceOf(vectors, collectionId);
     const read: Array<readonly number[]> = [];
     for (let after = { change: 0, seq: 0 }; ; ) {
-      const [row] = await vectors.codes(space, after, 1);
+      const [row] = await vectors.pages.rowsAfter(space, after, 1);
       if (row === undefined) break;
-      read.push([row.seq, ...row.code]);
+      read.push([row.seq, ...(row.vector ?? [])]);
       after = row;
     }
     assert.deepEqual(read, [
-      [b, 0],
-      [a, 0],
+      [b, -1],
+      [a, -1],
       [c, 1],
     ]);
   });
@@ -179,12 +179,61 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([restarted.model, restarted.dimensions, restarted.needsBackfill], ['other', 0, true]);
     assert.deepEqual(await vectors.vectors(restarted, seqs), new Map());
     await vectors.save(collectionId, 'other', [toVector(a, [1, 2, 3])]);
-    const [code, more] = await vectors.codes(
+    const [code, more] = await vectors.pages.rowsAfter(
       await spaceOf(vectors, collectionId),
       { change: restarted.firstChange, seq: Number.MAX_SAFE_INTEGER },
       9,
     );
     assert.deepEqual([code?.seq, more], [a, undefined]);
+  });
+
+  test('pages are stored with the change that they reach, replaced together, and kept by their space', async () => {
+    const { vectors, collectionId, model, seqs } = await openSpace(['a', 'b']);
+    const [a = 0, b = 0] = seqs;
+    const { pages } = vectors;
+    await vectors.save(collectionId, model, [toVector(a, [1, 0])]);
+    const space = await spaceOf(vectors, collectionId);
+    assert.deepEqual([await pages.hasUnpaged(space, 1), await pages.hasUnpaged(space, 2)], [true, false]);
+    const page = { scan: Buffer.from('scan'), refine: Buffer.from('refine'), count: 1 };
+    const by = { added: [page], removed: [], pagedChange: space.lastChange };
+    assert.equal(await pages.replace(space, by), true);
+    assert.equal(await pages.replace(space, by), false, 'the version has changed');
+    const paged = await spaceOf(vectors, collectionId);
+    assert.deepEqual([paged.pagedChange, paged.pageVersion], [space.lastChange, space.pageVersion + 1]);
+    assert.equal(await pages.hasUnpaged(paged, 1), false);
+    const [listed] = await pages.list(paged);
+    assert.equal(listed?.count, 1);
+    const stored = await pages.read(listed.id);
+    assert.deepEqual([Buffer.from(stored?.scan ?? []), Buffer.from(stored?.refine ?? [])], [page.scan, page.refine]);
+    assert.deepEqual(Buffer.from((await pages.readScan(listed.id)) ?? []), page.scan);
+    await vectors.save(collectionId, model, [toVector(b, [0, 1])]);
+    const grown = await spaceOf(vectors, collectionId);
+    const found = await pages.pagedRows(grown, Float64Array.of(a, b));
+    assert.deepEqual([found.map(({ seq }) => seq), await pages.countPaged(grown)], [[a], 1]);
+    assert.ok((await pages.listSpaces()).some((each) => each.collectionId === collectionId));
+    const removed = { added: [], removed: [listed.id], pagedChange: grown.lastChange };
+    assert.equal(await pages.replace(grown, removed), true);
+    assert.deepEqual([await pages.list(grown), await pages.read(listed.id)], [[], undefined]);
+  });
+
+  test('the pages of an earlier model are not listed, cannot be changed, and are removed', async () => {
+    const { vectors, collectionId, model, seqs } = await openSpace(['a']);
+    const { pages } = vectors;
+    await vectors.save(collectionId, model, [toVector(seqs[0] ?? 0, [1])]);
+    const space = await spaceOf(vectors, collectionId);
+    const by = {
+      added: [{ scan: Buffer.from('s'), refine: Buffer.from('r'), count: 1 }],
+      ...{ removed: [], pagedChange: space.lastChange },
+    };
+    assert.equal(await pages.replace(space, by), true);
+    const paged = await spaceOf(vectors, collectionId);
+    await vectors.restart(collectionId, 'other');
+    const restarted = await spaceOf(vectors, collectionId);
+    assert.deepEqual([await pages.list(restarted), (await pages.list(paged)).length], [[], 1]);
+    assert.equal(await pages.replace(paged, by), false);
+    assert.equal(restarted.pagedChange, restarted.firstChange);
+    while ((await pages.removeOutdated(1)) > 0);
+    assert.deepEqual(await pages.list(paged), []);
   });
 
   test('the chunks of an unfinished generation are only listed for their record', async () => {
@@ -262,7 +311,10 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal((await vectors.find(collectionId))?.model, model);
     assert.deepEqual(
       { ...(await vectors.find(bare.id)), collectionId: '' },
-      { collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, needsBackfill: true },
+      {
+        ...{ collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, needsBackfill: true },
+        ...{ pagedChange: 0, pageVersion: 0 },
+      },
     );
   });
 }

@@ -1,11 +1,15 @@
 import type { Database } from '../../database/database.ts';
 import { removeKeys } from './pair-keys.ts';
+import { removePages } from './vector-page-repository.ts';
 
 export interface CollectionSweep {
   readonly collectionId: string;
   /** The maximum number of rows that one transaction changes. */
   readonly limit: number;
 }
+
+/** The pages of vectors that one transaction deletes. One has up to some megabytes. */
+const pagesAtOnce = 8;
 
 /**
  * Removes a collection that is being deleted, in transactions of bounded size. It first ends all work on records, so
@@ -22,6 +26,7 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
     isRemoved = await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, limit));
   }
   await removeChunks(database, sweep, signal);
+  while ((await removePages(write, collectionId, pagesAtOnce)) === pagesAtOnce) signal.throwIfAborted();
   for (const table of ['record_row', 'record'] as const) {
     let removed = BigInt(limit);
     while (removed === BigInt(limit)) {

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { fromBytes, toBytes, toCode } from '../../../search/embedding/vectors.ts';
+import { fromBytes, toBytes } from '../../../search/embedding/vectors.ts';
 import type {
   BackfillClaim,
   BackfillJob,
@@ -15,6 +15,7 @@ import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
+import { createVectorPageRepository } from './vector-page-repository.ts';
 
 /** Stores vectors in either database. The search index over them is not part of the database. */
 export function createVectorRepository(database: Database): VectorRepository {
@@ -42,6 +43,8 @@ export function createVectorRepository(database: Database): VectorRepository {
           model,
           dimensions: 0,
           first_change: column.ref('last_change'),
+          paged_change: column.ref('last_change'),
+          page_version: column('page_version', '+', 1),
           wanted: column('wanted', '+', 1),
           attempt: 0,
           ...noLease,
@@ -53,21 +56,9 @@ export function createVectorRepository(database: Database): VectorRepository {
     missing: (of, page) => findMissing(read, of, page),
     countMissing: (of) => countMissing(read, of),
     countRefused: (of) => countRefused({ dialect, read }, of),
+    pages: createVectorPageRepository(database),
     save: (collectionId, model, vectors) =>
       write.transaction().execute((transaction) => saveVectors(transaction, { dialect, collectionId, model }, vectors)),
-    async codes(space, after, limit) {
-      const rows = await read
-        .selectFrom('chunk_vector')
-        .select(['seq', 'change', 'code'])
-        .where('collection_id', '=', space.collectionId)
-        .where((where) => where(where.refTuple('change', 'seq'), '>', where.tuple(after.change, after.seq)))
-        .where('change', '<=', space.lastChange)
-        .orderBy('change')
-        .orderBy('seq')
-        .limit(limit)
-        .execute();
-      return rows.map(({ seq, change, code }) => ({ seq, change, code: code ?? new Uint8Array() }));
-    },
     async vectors(space, seqs) {
       if (seqs.length === 0) return new Map();
       const rows = await read
@@ -166,6 +157,8 @@ export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpa
     dimensions: row.dimensions,
     firstChange: row.first_change,
     lastChange: row.last_change,
+    pagedChange: row.paged_change,
+    pageVersion: row.page_version,
     needsBackfill: row.wanted > row.done,
   };
 }
@@ -230,10 +223,12 @@ async function saveVectors(
   return { kind: 'saved' };
 }
 
+/** Earlier versions stored one bit for each dimension. Only texts without a vector have null. */
+const noCode = Buffer.alloc(0);
+
 function storedForm(embedded: NewVector['embedded']) {
   if (embedded instanceof Float32Array) {
-    const code = Buffer.from(toCode(embedded));
-    return { code, vector: toBytes(embedded), reason: null, retry_at: null, failures: 0 };
+    return { code: noCode, vector: toBytes(embedded), reason: null, retry_at: null, failures: 0 };
   }
   const { reason, retryAt, failures } = embedded;
   return { code: null, vector: null, reason, retry_at: retryAt, failures };
