@@ -1,6 +1,6 @@
 // `npm run bench` measures every figure and its floor on this machine in the same run. It prints a table and writes
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http". `-- soak`, `--
-// fairness`, `-- search` and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when
+// fairness`, `-- search`, `-- vectors` and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when
 // a request failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and this tree alternately (compare.ts).
 // `npm run bench -- budgets` checks what users notice (budgets.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,6 +24,7 @@ import { soakBench } from './soak-bench.ts';
 import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
 import { uploadBenches } from './upload-benches.ts';
+import { vectorBenches } from './vectors/vector-benches.ts';
 
 const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
@@ -42,13 +43,14 @@ try {
   if ('imported'.includes(wanted)) rows.push(...(await importedBenches(join(folder, 'imported'))));
   if ('hostile'.includes(wanted)) rows.push(...(await hostileBenches(join(folder, 'hostile'))));
   if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
-  rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
+  if (wanted !== 'vectors') rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
   if ('console'.includes(wanted)) rows.push(...(await consoleBenches(join(folder, 'console'))));
   if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
   if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
   // These benches take minutes.
   if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
   if (wanted === 'search') rows.push(...(await searchBenches(join(folder, 'search'), args.slice(1))));
+  if (wanted === 'vectors') rows.push(...(await vectorBenches(join(folder, 'vectors'), args.slice(1))));
   if (wanted === 'fairness') rows.push(...(await fairnessBenches(join(folder, 'fairness'))));
   if (wanted === 'restarts') {
     const row = await restartBench(join(folder, 'restarts'), args[1] === undefined ? undefined : Number(args[1]));

@@ -1,0 +1,97 @@
+import { findNearestChunks } from '../../packages/server/src/search/query/nearest-chunks.ts';
+import { openEncoder } from '../../packages/server/src/search/vector-pages/encoder.ts';
+import { openVectorIndex, type PageSource } from '../../packages/server/src/search/vector-pages/open-vector-index.ts';
+import { type PageBytes, vectorsPerPage } from '../../packages/server/src/search/vector-pages/page-format.ts';
+import {
+  createVectors,
+  findNearest,
+  type VectorKind,
+} from '../../packages/server/src/search/vector-pages/testing/random-vectors.fixture.ts';
+import type { Row } from '../table.ts';
+
+export interface VectorSet {
+  readonly kind: VectorKind;
+  readonly count: number;
+  readonly dimensions: number;
+}
+
+const questions = 20;
+const bars = { ten: 0.98, fifty: 0.95 };
+/** The shares of vectors that a question may find: all, those of filters, and what is left after a deletion of half. */
+const shares = [
+  ['all', () => true],
+  ['50 %', (seq: number) => seq % 2 === 0],
+  ['5 %', (seq: number) => seq % 20 === 0],
+  ['.5 %', (seq: number) => seq % 200 === 0],
+  ['half deleted', (seq: number) => seq % 4 < 2],
+] as const;
+
+/** Measures recall with each share, and the processor time of questions in the process, without HTTP and database. */
+export async function measureRecall(set: VectorSet): Promise<Row> {
+  const { vectors, queries } = createVectors(set.kind, set);
+  const opened = await openIndex(vectors);
+  const asked = queries(questions);
+  const cells: string[] = [];
+  let isMet = true;
+  for (const [name, isVisible] of shares) {
+    const visible = vectors.map((vector, seq) => (isVisible(seq) ? vector : null));
+    let [ten, fifty, wantedTen, wantedFifty] = [0, 0, 0, 0];
+    for (const query of asked) {
+      const found = new Set(await opened.ask(query, isVisible));
+      const exact = findNearest(visible, query, 50);
+      ten += exact.slice(0, 10).filter((seq) => found.has(seq)).length;
+      fifty += exact.filter((seq) => found.has(seq)).length;
+      wantedTen += Math.min(10, exact.length);
+      wantedFifty += exact.length;
+    }
+    cells.push(`${name} ${(ten / wantedTen).toFixed(3)} ${(fifty / wantedFifty).toFixed(3)}`);
+    isMet &&= ten / wantedTen >= bars.ten && fifty / wantedFifty >= bars.fifty;
+  }
+  const began = process.cpuUsage();
+  for (let round = 0; round < 5; round++) for (const query of asked) await opened.ask(query, () => true);
+  const { user, system } = process.cpuUsage(began);
+  await opened.close();
+  return {
+    bench: `vectors ${set.kind} ${set.count} x ${set.dimensions}`,
+    ours: `recall@10 @50: ${cells.join(', ')}; ${((user + system) / 1000 / (5 * questions)).toFixed(2)} ms`,
+    floor: '',
+    bar: `${bars.ten} ${bars.fifty}`,
+    met: isMet,
+  };
+}
+
+/** Opens an index over vectors in memory, whose seqs are their places. */
+async function openIndex(vectors: readonly Float32Array[]) {
+  const dimensions = vectors[0]?.length ?? 0;
+  const pages: PageBytes[] = [];
+  await using encoder = openEncoder();
+  for (let from = 0; from < vectors.length; from += vectorsPerPage) {
+    const part = vectors.slice(from, from + vectorsPerPage);
+    const joined = new Float32Array(part.length * dimensions);
+    for (const [place, vector] of part.entries()) joined.set(vector, place * dimensions);
+    const seqs = Float64Array.from(part, (_, place) => from + place);
+    pages.push(await encoder.encode({ seqs, vectors: joined, dimensions, earlier: pages.at(-1)?.scan ?? null }));
+  }
+  const countOf = (id: number) => Math.min(vectorsPerPage, vectors.length - id * vectorsPerPage);
+  const source: PageSource = {
+    listPages: async () => pages.map((_, id) => ({ id, count: countOf(id) })),
+    readPage: async (id) => pages[id],
+    readScan: async (id) => pages[id]?.scan,
+    async *readTail() {},
+  };
+  const index = openVectorIndex({ source, memory: 2 ** 31 });
+  const space = { collectionId: 'c', dimensions, firstChange: 0, lastChange: 1, pagedChange: 1, pageVersion: 1 };
+  return {
+    async ask(query: Float32Array, isVisible: (seq: number) => boolean): Promise<number[]> {
+      const chunks = { findVisible: async (seqs: readonly number[]) => new Set(seqs.filter(isVisible)) };
+      const stored = {
+        vectors: async (_: object, seqs: readonly number[]) =>
+          new Map(seqs.map((seq) => [seq, vectors[seq] as Float32Array])),
+      };
+      const deps = { chunks, vectors: stored, index };
+      const near = await findNearestChunks(deps, { space, query, limit: 50, filter: undefined });
+      return (near ?? []).map(({ seq }) => seq);
+    },
+    close: () => index.close(),
+  };
+}
