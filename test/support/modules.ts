@@ -168,6 +168,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'analysis/tokenizer',
       'chunk-index',
       'embedding/embedder',
+      'embedding/share-embedder',
       'query/fuse',
       'query/measure-text',
       'query/query-budget',

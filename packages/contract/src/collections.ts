@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RetrievalDefaults } from './chunk-query.ts';
+import { RecordEmbedding } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { textLimits } from './store-bounds.ts';
@@ -99,6 +100,9 @@ export const RecordItem = Type.Object({
     description: 'Progress while `status` is `creating`, otherwise null.',
   }),
   error: Type.Union([RecordFailure, Type.Null()], { description: 'Reason if `status` is `error`, otherwise null.' }),
+  embedding: Type.Union([RecordEmbedding, Type.Null()], {
+    description: 'State of the vectors; null without an embedding model or without chunks.',
+  }),
   report: Type.Union([MapOf<unknown>(Type.Unknown()), Type.Null()], {
     description: 'Facts about the source: what was read and what was left out.',
   }),

@@ -6,6 +6,7 @@ export * from './codes.ts';
 export * from './collections.ts';
 export * from './credential-profiles.ts';
 export * from './dialects.ts';
+export * from './embedding.ts';
 export * from './envelope.ts';
 export * from './files.ts';
 export * from './limits.ts';

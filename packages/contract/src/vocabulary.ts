@@ -7,7 +7,7 @@ export type RecordType = (typeof recordTypes)[number];
 export const recordStatuses = ['creating', 'ready', 'partial', 'error', 'deleting'] as const;
 export type RecordStatus = (typeof recordStatuses)[number];
 export const recordStages = [
-  ...(['queued', 'fetching', 'parsing', 'chunking', 'embedding', 'indexing'] as const),
+  ...(['queued', 'fetching', 'parsing', 'chunking', 'indexing'] as const),
   // The disk is nearly full; the record continues when there is space.
   'waiting_for_disk',
 ] as const;

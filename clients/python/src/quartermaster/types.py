@@ -209,6 +209,8 @@ class RecordItem(TypedDict):
     """Progress while `status` is `creating`, otherwise null."""
     error: RecordFailure | None
     """Reason if `status` is `error`, otherwise null."""
+    embedding: RecordEmbedding | None
+    """State of the vectors; null without an embedding model or without chunks."""
     report: dict[str, Any] | None
     """Facts about the source: what was read and what was left out."""
     updated_timestamp: Timestamp
@@ -216,7 +218,7 @@ class RecordItem(TypedDict):
 
 
 class RecordProgress(TypedDict):
-    stage: Literal["queued", "fetching", "parsing", "chunking", "embedding", "indexing", "waiting_for_disk"]
+    stage: Literal["queued", "fetching", "parsing", "chunking", "indexing", "waiting_for_disk"]
     percent: int
     attempt: int
 
@@ -225,6 +227,19 @@ class RecordFailure(TypedDict):
     code: str
     """Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`."""
     message: str
+
+
+class RecordEmbedding(TypedDict):
+    model: str
+    """The configured embedding model."""
+    num_embedded: int
+    """Number of chunks that have a vector of this model."""
+    num_pending: int
+    """Number of chunks that wait for their vector. Their words are found immediately."""
+    num_refused: int
+    """Number of chunks whose text the model refused. Only full-text search finds them."""
+    reason: str | None
+    """Why a chunk has no vector; null if no attempt failed."""
 
 
 class _RecordPreviewChunksRequired(TypedDict):

@@ -198,6 +198,8 @@ export type RecordItem = {
   progress: RecordProgress | null;
   /** Reason if `status` is `error`, otherwise null. */
   error: RecordFailure | null;
+  /** State of the vectors; null without an embedding model or without chunks. */
+  embedding: RecordEmbedding | null;
   /** Facts about the source: what was read and what was left out. */
   report: { [name: string]: unknown } | null;
   updated_timestamp: Timestamp;
@@ -205,7 +207,7 @@ export type RecordItem = {
 };
 
 export type RecordProgress = {
-  stage: 'queued' | 'fetching' | 'parsing' | 'chunking' | 'embedding' | 'indexing' | 'waiting_for_disk';
+  stage: 'queued' | 'fetching' | 'parsing' | 'chunking' | 'indexing' | 'waiting_for_disk';
   percent: number;
   attempt: number;
 };
@@ -214,6 +216,19 @@ export type RecordFailure = {
   /** Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`. */
   code: string;
   message: string;
+};
+
+export type RecordEmbedding = {
+  /** The configured embedding model. */
+  model: string;
+  /** Number of chunks that have a vector of this model. */
+  num_embedded: number;
+  /** Number of chunks that wait for their vector. Their words are found immediately. */
+  num_pending: number;
+  /** Number of chunks whose text the model refused. Only full-text search finds them. */
+  num_refused: number;
+  /** Why a chunk has no vector; null if no attempt failed. */
+  reason: string | null;
 };
 
 export type RecordPreview = {

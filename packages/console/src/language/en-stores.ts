@@ -99,7 +99,6 @@ export const stores = {
   'records.rowsRejected': 'Rejected',
   'records.sheetRow': '{sheet}, row {row}',
   'records.stage.chunking': 'Chunking',
-  'records.stage.embedding': 'Embedding',
   'records.stage.fetching': 'Fetching',
   'records.stage.indexing': 'Indexing',
   'records.stage.parsing': 'Parsing',

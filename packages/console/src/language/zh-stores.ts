@@ -99,7 +99,6 @@ export const stores = {
   'records.rowsRejected': '被拒绝',
   'records.sheetRow': '{sheet}，第 {row} 行',
   'records.stage.chunking': '切分',
-  'records.stage.embedding': '向量化',
   'records.stage.fetching': '抓取',
   'records.stage.indexing': '建立索引',
   'records.stage.parsing': '解析',

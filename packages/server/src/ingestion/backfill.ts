@@ -5,12 +5,12 @@ import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
-import type { Embedder } from '../search/embedding/embedder.ts';
+import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
 import type { BackfillJob, VectorRepository } from '../search/vector-repository.ts';
-import { embedMissing } from './embed-chunks.ts';
+import { embedSlice } from './embed-chunks.ts';
 
 export interface BackfillDeps {
-  readonly embedder: Embedder;
+  readonly embedder: SharedEmbedder;
   readonly vectors: VectorRepository;
   readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
@@ -36,10 +36,13 @@ const longestBackoffMs = 5 * 60_000;
 /** The longest delay, requested by the embedder, that is kept. */
 const longestRequestedMs = 60 * 60_000;
 
+/** The collections whose chunks are embedded at the same time, so that a small one does not wait for a large one. */
+const concurrentCollections = 2;
+
 /**
- * Embeds visible chunks that have no vector: chunks created or changed directly, records published before their
- * vectors, and collections older than the embedder. It processes one collection at a time and repeats it until it
- * succeeds.
+ * Embeds visible chunks that have no vector: those of new records, chunks created or changed directly, and collections
+ * older than the embedder. Projects, and the collections of a project, take turns: a turn is one slice of a collection. A
+ * collection is repeated until it succeeds.
  * After a start, every collection is marked and queries use full-text search only. Collections that have all their
  * vectors are confirmed before the first text is embedded, so that they do not wait for an unavailable embedder.
  */
@@ -47,6 +50,16 @@ export function openBackfill(deps: BackfillDeps): Backfill {
   const { vectors, embedder, space, leaseMs, pollMs, clock, newId, logger } = deps;
   const { model } = embedder;
   let phase: 'starting' | 'confirming' | 'embedding' = 'starting';
+  let lastProject = '';
+  let requeueAt = Number.NEGATIVE_INFINITY;
+
+  /** Marks collections whose failed texts are due. Slices are claimed many times a second, so not at every claim. */
+  async function requeueFailed(): Promise<void> {
+    const now = clock.now();
+    if (now < requeueAt && requeueAt - now <= pollMs) return;
+    requeueAt = now + pollMs;
+    await vectors.requeueFailed({ model, now });
+  }
 
   async function claim(lease: Lease): Promise<ClaimedBackfill | undefined> {
     if (phase === 'starting') {
@@ -54,19 +67,20 @@ export function openBackfill(deps: BackfillDeps): Backfill {
       phase = 'confirming';
     }
     if (phase === 'confirming') {
-      const job = await vectors.claimBackfill({ model, ...lease, isFirst: true });
+      const job = await vectors.claimBackfill({ model, ...lease, kind: 'confirm' });
       if (job !== undefined) return { ...job, kind: 'confirm' };
       phase = 'embedding';
     }
-    if ((await space?.hasFreeSpace()) === false) return undefined;
-    await vectors.requeueFailed({ model, now: clock.now() });
-    const job = await vectors.claimBackfill({ model, ...lease });
+    if (embedder.isPaused() || (await space?.hasFreeSpace()) === false) return undefined;
+    await requeueFailed();
+    const job = await vectors.claimBackfill({ model, ...lease, kind: 'embed', afterProject: lastProject });
+    lastProject = job?.projectId ?? lastProject;
     return job && { ...job, kind: 'embed' };
   }
 
   const worker = openWorker<ClaimedBackfill>({
     name: 'backfills',
-    concurrency: 1,
+    concurrency: concurrentCollections,
     claim,
     handle: (job, { signal }) => backfill(deps, job, signal),
     ...{ leaseMs, pollMs, clock, newId, logger },
@@ -76,22 +90,32 @@ export function openBackfill(deps: BackfillDeps): Backfill {
 
 function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal): JobHandler {
   const { vectors, clock, logger } = deps;
-  const of = { collectionId: job.id };
-  const requeue = (pauseMs: number) => vectors.endBackfill(job, { done: false, runAfter: clock.now() + pauseMs });
+  const defer = (pauseMs: number) => vectors.endBackfill(job, { kind: 'deferred', runAfter: clock.now() + pauseMs });
   const backoffMs = retryDelayMs({ firstMs: deps.backoffMs, longestMs: longestBackoffMs }, job.attempt);
 
   async function confirm(): Promise<void> {
-    const [missing] = await vectors.missing(of, { after: null, limit: 1, now: clock.now() });
-    await (missing === undefined ? vectors.endBackfill(job, { done: true }) : requeue(0));
+    const [missing] = await vectors.missing(job.id, { after: '', limit: 1, now: clock.now() });
+    await vectors.endBackfill(job, missing === undefined ? { kind: 'done' } : nextSlice(''));
   }
 
+  const nextSlice = (reached: string) => ({ kind: 'continued', reached, runAfter: clock.now() }) as const;
+
   async function embed(): Promise<void> {
-    const end = await embedMissing(deps, { of, signal, onRound: () => true });
-    if (end.kind === 'done') return vectors.endBackfill(job, { done: true });
-    if (end.kind !== 'unavailable') return;
-    const pauseMs = Math.max(backoffMs, Math.min(end.retryAfterMs ?? 0, longestRequestedMs));
-    logger.warn({ collection_id: job.id, reason: end.message, pause_ms: pauseMs }, 'backfill requeued: no vectors');
-    await requeue(pauseMs);
+    const end = await embedSlice(deps, { collectionId: job.id, reached: job.reached }, signal);
+    switch (end.kind) {
+      case 'done':
+        return vectors.endBackfill(job, { kind: 'done' });
+      case 'more':
+        return vectors.endBackfill(job, nextSlice(end.reached));
+      case 'other_model':
+        // The collection has a new model and is not claimed for this one again.
+        return vectors.endBackfill(job, { kind: 'deferred', runAfter: 0 });
+      case 'unavailable': {
+        const pauseMs = Math.max(backoffMs, Math.min(end.retryAfterMs ?? 0, longestRequestedMs));
+        logger.warn({ collection_id: job.id, reason: end.message, pause_ms: pauseMs }, 'backfill requeued: no vectors');
+        return defer(pauseMs);
+      }
+    }
   }
 
   return {
@@ -99,9 +123,9 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     renew: (leaseUntil) => vectors.renewBackfill(job, leaseUntil),
     async settle(reason) {
       // A time of zero is always due, even if the clock was changed.
-      if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { done: false, runAfter: 0 });
+      if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { kind: 'deferred', runAfter: 0 });
       logger.error({ err: reason, collection_id: job.id, pause_ms: backoffMs }, 'backfill requeued: attempt failed');
-      await requeue(backoffMs);
+      await defer(backoffMs);
     },
   };
 }

@@ -3,19 +3,13 @@ import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
-import type {
-  MissingOf,
-  MissingVector,
-  NewVector,
-  StoredFailure,
-  VectorRepository,
-} from '../search/vector-repository.ts';
+import type { MissingVector, NewVector, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
 
-export type EmbeddingEnd =
-  /** `failed` is the number of texts that wait for another attempt. */
-  | { readonly kind: 'done'; readonly failed: number }
-  /** The embedding exceeded its time limit. */
-  | { readonly kind: 'late' }
+export type SliceEnd =
+  /** No chunk after the slice lacks its vector. */
+  | { readonly kind: 'done' }
+  /** All chunks up to the id `reached` have been sent. */
+  | { readonly kind: 'more'; readonly reached: string }
   /** The embedder is unavailable. The message is for people. `retryAfterMs` is the delay it requests, or null. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly retryAfterMs: number | null }
   /** The collection's vectors belong to another model. */
@@ -33,78 +27,79 @@ export interface EmbedDeps {
 /** The delays after which a text is sent again that the embedder failed to process, in milliseconds. */
 const textRetries = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
-export interface EmbeddingWork {
-  readonly of: MissingOf;
-  readonly signal: AbortSignal;
-  /** Called after each round with the number of chunks it embedded. Returning false ends the work. */
-  readonly onRound: (chunks: number) => Promise<boolean> | boolean;
+/** The chunks to embed: those of a collection whose ids come after `reached`. */
+export interface Slice {
+  readonly collectionId: string;
+  readonly reached: string;
 }
 
 /**
- * Embeds the chunks that have no vector, in batches, until none is left. Each batch is stored when it is finished, so
- * an interrupted call loses nothing and the next call continues from there.
+ * Embeds the next chunks of a collection that have no vector: as many as fill the concurrent calls of the embedder once.
+ * The answers that arrive are stored even if another call fails.
  */
-export async function embedMissing(deps: EmbedDeps, { of, signal, onRound }: EmbeddingWork): Promise<EmbeddingEnd> {
+export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSignal): Promise<SliceEnd> {
   const { embedder, vectors, space, clock } = deps;
   const limit = embedder.batchSize * embedder.lanes;
-  let failed = 0;
-  for (let after: MissingVector | null = null; ; ) {
-    signal.throwIfAborted();
-    const chunks: MissingVector[] = await vectors.missing(of, { after, limit, now: clock.now() });
-    const last = chunks.at(-1);
-    if (last === undefined) return { kind: 'done', failed };
-    const embedded = await tryToEmbed(deps, chunks, signal);
-    if ('message' in embedded) return { kind: 'unavailable', ...embedded };
+  const chunks = await vectors.missing(slice.collectionId, { after: slice.reached, limit, now: clock.now() });
+  const last = chunks.at(-1);
+  if (last === undefined) return { kind: 'done' };
+  const { embedded, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
+  if (embedded.size > 0) {
     await space?.untilFreeSpace(signal);
-    const saving = await vectors.save(of.collectionId, embedder.model, embedded.vectors);
+    const saving = await vectors.save(slice.collectionId, embedder.model, toNewVectors(deps, chunks, embedded));
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') {
       const { given, stored } = saving;
       const message = `the embedder gives ${given} dimensions, the vectors of the collection have ${stored}; re-embed it`;
       return { kind: 'unavailable', message, retryAfterMs: null };
     }
-    failed += embedded.vectors.filter(({ embedded: result }) => isRetried(result)).length;
-    after = last;
-    if (!(await onRound(chunks.length))) return { kind: 'late' };
   }
+  if (failure !== undefined) {
+    return { kind: 'unavailable', message: failure.message, retryAfterMs: failure.retryAfterMs };
+  }
+  return chunks.length < limit ? { kind: 'done' } : { kind: 'more', reached: last.id };
 }
 
-async function tryToEmbed(
-  { embedder, clock, logger }: EmbedDeps,
-  chunks: readonly MissingVector[],
+type Embedded = ReadonlyMap<string, Float32Array | TextFailure>;
+
+/** Sends each distinct text once. @throws every error other than EmbedderUnavailable */
+async function embedTexts(
+  embedder: Embedder,
+  distinct: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<{ vectors: NewVector[] } | { message: string; retryAfterMs: number | null }> {
-  const batches: MissingVector[][] = [];
-  for (let from = 0; from < chunks.length; from += embedder.batchSize) {
-    batches.push(chunks.slice(from, from + embedder.batchSize));
+): Promise<{ embedded: Embedded; failure: EmbedderUnavailable | undefined }> {
+  const texts = [...distinct];
+  const batches: string[][] = [];
+  for (let from = 0; from < texts.length; from += embedder.batchSize) {
+    batches.push(texts.slice(from, from + embedder.batchSize));
   }
-  try {
-    const embedded = await Promise.all(
-      batches.map(async (batch) => {
-        const vectors = await embedder.embed(
-          batch.map(({ text }) => text),
-          signal,
-        );
-        return batch.map((chunk, place) => ({ chunk, embedded: vectors[place] as Float32Array | TextFailure }));
-      }),
-    );
-    return {
-      vectors: embedded.flat().map(({ chunk, embedded: result }) => {
-        const { seq, updatedAt } = chunk;
-        if (result instanceof Float32Array) return { seq, updatedAt, embedded: result };
-        const failure = scheduleRetry(chunk, result, clock.now());
-        logger.warn({ chunk_id: chunk.id, reason: failure.reason, retry_at: failure.retryAt }, 'chunk not embedded');
-        return { seq, updatedAt, embedded: failure };
-      }),
-    };
-  } catch (error) {
-    if (error instanceof EmbedderUnavailable) return { message: error.message, retryAfterMs: error.retryAfterMs };
-    throw error;
+  const ends = await Promise.allSettled(batches.map((batch) => embedder.embed(batch, signal)));
+  const embedded = new Map<string, Float32Array | TextFailure>();
+  let failure: EmbedderUnavailable | undefined;
+  for (const [place, end] of ends.entries()) {
+    if (end.status === 'rejected') {
+      if (!(end.reason instanceof EmbedderUnavailable)) throw end.reason;
+      failure ??= end.reason;
+      continue;
+    }
+    for (const [index, text] of (batches[place] ?? []).entries()) {
+      const result = end.value[index];
+      if (result !== undefined) embedded.set(text, result);
+    }
   }
+  return { embedded, failure };
 }
 
-function isRetried(embedded: NewVector['embedded']): boolean {
-  return !(embedded instanceof Float32Array) && embedded.retryAt !== null;
+function toNewVectors({ clock, logger }: EmbedDeps, chunks: readonly MissingVector[], embedded: Embedded): NewVector[] {
+  return chunks.flatMap((chunk) => {
+    const { seq, updatedAt } = chunk;
+    const result = embedded.get(chunk.text);
+    if (result === undefined) return [];
+    if (result instanceof Float32Array) return { seq, updatedAt, embedded: result };
+    const failure = scheduleRetry(chunk, result, clock.now());
+    logger.warn({ chunk_id: chunk.id, reason: failure.reason, retry_at: failure.retryAt }, 'chunk not embedded');
+    return { seq, updatedAt, embedded: failure };
+  });
 }
 
 function scheduleRetry(chunk: MissingVector, { reason, isRefused }: TextFailure, now: number): StoredFailure {

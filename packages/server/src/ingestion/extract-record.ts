@@ -12,7 +12,6 @@ import type { FileAccess } from '../files/file-access.ts';
 import { LeaseLost } from '../jobs/job.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
-import type { RecordEmbeddingDeps } from './embed-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
@@ -28,8 +27,8 @@ export interface ProcessDeps {
   readonly leaseMs: number;
   /** Default: no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
-  /** Default: no vectors are created. */
-  readonly embedding?: RecordEmbeddingDeps;
+  /** Assigns the model in use to a collection without one, so that its chunks are embedded. Default: no model is in use. */
+  readonly adoptModel?: ((collectionId: string) => Promise<unknown>) | undefined;
 }
 
 export interface Work {

@@ -2,7 +2,6 @@ import { recordFailureCodes } from '../collections/records/record-failures.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
 import { LeaseLost } from '../jobs/job.ts';
-import { embedRecord, type RecordEmbedding } from './embed-record.ts';
 import { extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { IngestedRecord, RecordJob } from './record-job-repository.ts';
@@ -28,10 +27,7 @@ export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Wor
   // A checkpoint means that an earlier attempt has read the whole source.
   const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
   if (ingested === undefined) return;
-  work.signal.throwIfAborted();
-  const { embedding } = deps;
-  const embedded = embedding && (await embedRecord(embedding, { job, numChunks: ingested.numChunks }, work));
-  await publishRecord(deps, { job, ingested: withEmbedding(ingested, embedded) }, work);
+  await publishRecord(deps, { job, ingested }, work);
 }
 
 /** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
@@ -64,6 +60,7 @@ async function publishRecord(
 ): Promise<void> {
   work.signal.throwIfAborted();
   work.onProgress('indexing', 100);
+  await deps.adoptModel?.(job.collectionId);
   const publication = await deps.jobs.publish(job, { ...ingested, now: deps.clock.now() });
   if (publication.kind === 'lost') throw new LeaseLost();
   if (publication.kind === 'overtaken')
@@ -76,13 +73,6 @@ function withSkipped(report: ExtractionReport | null, skipped: number): Extracti
   if (report?.rows === undefined || skipped === 0) return report;
   const { total, accepted, rejected, duplicate } = report.rows;
   return { ...report, rows: { total, accepted: accepted - skipped, rejected, duplicate: duplicate + skipped } };
-}
-
-function withEmbedding(ingested: IngestedRecord, embedded: RecordEmbedding | undefined): IngestedRecord {
-  if (embedded === undefined) return { ...ingested, lacksVectors: true };
-  const { report } = embedded;
-  const warnings = [ingested.report.warnings ?? [], embedded.warnings].flat();
-  return { ...ingested, lacksVectors: report.pending > 0, report: { ...ingested.report, warnings, embedding: report } };
 }
 
 const capacityExceeded: Failure = {

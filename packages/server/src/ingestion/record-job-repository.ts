@@ -61,8 +61,6 @@ export interface IngestedRecord {
    * The start of the work. Records published later were not checked for duplicates. Used when `onDuplicate` is `skip`.
    */
   readonly since?: number;
-  /** Some chunks have no vector. If the collection has vectors, it needs a backfill. */
-  readonly lacksVectors?: boolean;
 }
 
 /**
@@ -104,7 +102,7 @@ export interface RecordJobRepository {
   remainingCapacity(job: RecordJob): Promise<number>;
   /**
    * Makes the new chunks visible and completes the record. If the record replaces duplicates, this also removes the
-   * pairs of other records with the same keys.
+   * pairs of other records with the same keys. If the collection has a model, the chunks then wait for their vectors.
    */
   publish(job: RecordJob, ingested: IngestedRecord): Promise<Publication>;
   /** Ends the record in `error` and keeps its previous chunks. @returns false when the lease is lost. */

@@ -13,8 +13,6 @@ export interface StoredVectorSpace extends VectorSpace {
 export interface MissingVector {
   readonly seq: number;
   readonly id: string;
-  /** The position within its record. */
-  readonly ordinal: number;
   /** The text to embed: the question of a pair, otherwise the content. */
   readonly text: string;
   readonly updatedAt: number;
@@ -38,9 +36,12 @@ export interface StoredFailure {
   readonly failures: number;
 }
 
-/** A page of the chunks without a vector. `now` decides which failed texts are due again. */
+/**
+ * A page of the chunks without a vector: those whose ids come after `after`. `now` decides which failed texts are due
+ * again.
+ */
 export interface MissingPage {
-  readonly after: MissingVector | null;
+  readonly after: string;
   readonly limit: number;
   readonly now: number;
 }
@@ -53,23 +54,36 @@ export type Saving =
   | { readonly kind: 'saved' | 'other_model' }
   | { readonly kind: 'other_dimensions'; readonly given: number; readonly stored: number };
 
-/** Selects the unfinished generation of a record, or all visible chunks of the collection. */
-export interface MissingOf {
-  readonly collectionId: string;
-  readonly record?: { readonly id: string; readonly generation: number };
+/** How many chunks of a record have a vector, and how many have none because the model refuses their text. */
+export interface RecordVectors {
+  readonly embedded: number;
+  readonly refused: number;
+  /** Why a chunk has no vector after an attempt; null when no attempt failed. */
+  readonly reason: string | null;
 }
 
 /** A claimed collection. The job has the id of the collection. */
 export interface BackfillJob extends Job {
-  /** The last change of the collection at the claim. A successful backfill covers all changes up to it. */
-  readonly wanted: number;
+  readonly projectId: string;
+  /** The walk over the chunks continues after this id. */
+  readonly reached: string;
 }
 
-export interface BackfillClaim extends Lease {
-  readonly model: string;
-  /** Restricts the claim to collections whose backfill was not deferred. */
-  readonly isFirst?: boolean;
-}
+/**
+ * `confirm` begins a new walk and is restricted to collections that were not deferred since the start. `embed` continues
+ * a walk. Projects take turns: it claims a collection of the first project after `afterProject` that needs the backfill.
+ */
+export type BackfillClaim = Lease & { readonly model: string } & (
+    | { readonly kind: 'confirm' }
+    | { readonly kind: 'embed'; readonly afterProject: string }
+  );
+
+export type BackfillEnd =
+  /** Every chunk that existed when the walk began has been visited. */
+  | { readonly kind: 'done' }
+  /** The walk has come to `reached` and continues after the other collections of the project. */
+  | { readonly kind: 'continued'; readonly reached: string; readonly runAfter: number }
+  | { readonly kind: 'deferred'; readonly runAfter: number };
 
 /**
  * Stores the vectors of chunks. A collection has vectors of one model, which are deleted with their chunks. Late or
@@ -86,22 +100,23 @@ export interface VectorRepository {
   adoptAll(model: string): Promise<void>;
   /** Changes the model of the collection. All its chunks then wait to be embedded. */
   restart(collectionId: string, model: string): Promise<void>;
-  /** Returns chunks without a vector, in a fixed order, after the last one of the previous page. */
-  missing(of: MissingOf, page: MissingPage): Promise<MissingVector[]>;
-  /** Counts the chunks of the record's generation that wait for a vector, those with a failed attempt included. */
-  countMissing(of: Required<MissingOf>): Promise<number>;
-  /** Counts those that have none because the model refuses their text. */
-  countRefused(of: Required<MissingOf>): Promise<number>;
+  /** Returns visible chunks without a vector in the order of their ids. */
+  missing(collectionId: string, page: MissingPage): Promise<MissingVector[]>;
+  /** Counts the vectors of the visible chunks of records. Records without vectors and failures are omitted. */
+  countOfRecords(
+    of: { readonly collectionId: string; readonly model: string },
+    recordIds: readonly string[],
+  ): Promise<ReadonlyMap<string, RecordVectors>>;
   /** Where the codes of vectors are stored. */
   readonly pages: VectorPageRepository;
   save(collectionId: string, model: string, vectors: readonly NewVector[]): Promise<Saving>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
   /** Marks the collections of this model for the backfill that have failed texts whose next attempt is due. */
   requeueFailed(due: { model: string; now: number }): Promise<void>;
-  /** Claims a collection of this model that needs the backfill and is due. */
+  /** Claims a collection of the model that needs the backfill and is due. */
   claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
   /** Extends the lease. @returns false when it is lost. */
   renewBackfill(held: Claim, leaseUntil: number): Promise<boolean>;
-  /** Ends the lease. The backfill is either done, or requeued until `runAfter`. */
-  endBackfill(held: BackfillJob, end: { done: true } | { done: false; runAfter: number }): Promise<void>;
+  /** Ends the lease. */
+  endBackfill(held: BackfillJob, end: BackfillEnd): Promise<void>;
 }

@@ -50,7 +50,5 @@ export interface CollectionContext {
   readonly alone?: boolean;
   readonly timing?: Partial<
     Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
-  > & {
-    readonly maxVectorWaitMs?: number;
-  };
+  >;
 }

@@ -26,9 +26,8 @@ export interface CollectionServices {
 
 /** Opens collections, records and chunks, and starts their background work. */
 export function openCollectionServices(deps: CollectionContext): CollectionServices {
-  const { repositories, files, clock, newId, logger, countTokens } = deps;
+  const { repositories, files, clock, newId, logger, countTokens, space, limits, countExceeded } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
-  const { space, limits, countExceeded } = deps;
   const tools = { files, clock, newId, space, limits, countExceeded };
   const events = createRecordEvents({
     ...{ ...eventDefaults, records: repositories.records, space: deps.space },
@@ -38,7 +37,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   const searching = openVectorSearch(deps, timing);
   const worker = openRecordWorker({
     ...timing,
-    ...(searching && { embedding: searching.embedding }),
+    adoptModel: searching?.adoptModel,
     metrics: deps.metrics,
     ...tools,
     jobs: repositories.jobs,
@@ -63,6 +62,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     collections,
     ...tools,
     records: repositories.records,
+    embedding: searching?.ofRecords ?? null,
     maxWaitMs: timing.maxWaitMs,
     onChanged(recordId) {
       worker.recheck(recordId);

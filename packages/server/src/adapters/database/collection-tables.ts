@@ -188,6 +188,7 @@ export interface IndexRebuildTable {
 /** The vectors of a collection: their model, and a change counter for processes that hold the vectors in memory. */
 export interface CollectionVectorTable {
   collection_id: string;
+  project_id: string;
   model: string;
   /** 0 until the first vector is stored. */
   dimensions: number;
@@ -201,6 +202,12 @@ export interface CollectionVectorTable {
   /** Chunks may lack vectors while `done` is less than `wanted`. */
   wanted: number;
   done: number;
+  /** The id up to which the current walk over the chunks has come; null when there is no walk. */
+  reached: Generated<string | null>;
+  /** The value of `wanted` when the walk began. */
+  walk: Generated<number>;
+  /** Chunks after this id may have lost their vectors since the walk began; null when there are none. */
+  restart: Generated<string | null>;
   /** The process that embeds the missing chunks, and its attempts. */
   attempt: number;
   lease_owner: string | null;

@@ -39,6 +39,7 @@ import { createSimilarityScalesMigration } from './migrations/from-0042/0060-sim
 import { createCollectionRetrievalMigration } from './migrations/from-0042/0061-collection-retrieval.ts';
 import { refreshedRecordsMigration } from './migrations/from-0042/0062-refreshed-records.ts';
 import { createVectorPagesMigration } from './migrations/from-0042/0063-vector-pages.ts';
+import { createEmbeddingWalksMigration } from './migrations/from-0042/0066-embedding-walks.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -83,6 +84,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0061-collection-retrieval': createCollectionRetrievalMigration(),
     '0062-refreshed-records': refreshedRecordsMigration,
     '0063-vector-pages': createVectorPagesMigration(dialect),
+    '0066-embedding-walks': createEmbeddingWalksMigration(dialect),
   };
 }
 

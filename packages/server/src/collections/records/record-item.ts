@@ -1,8 +1,38 @@
-import { type RecordItem, type RecordProgress, type RecordStage, recordStages } from '@quartermaster/contract';
+import {
+  type RecordEmbedding,
+  type RecordItem,
+  type RecordProgress,
+  type RecordStage,
+  recordStages,
+} from '@quartermaster/contract';
+import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
+import { type EmbeddingOfRecords, readEmbeddings, withEmbedding } from './record-embedding.ts';
 import type { StoredRecord } from './record-repository.ts';
 
-/** A record in the format of the API. */
-export function toRecordItem(record: StoredRecord, waitsForDisk = false): RecordItem {
+export interface RecordItemsDeps {
+  /** Null without an embedder. */
+  readonly embedding: EmbeddingOfRecords | null;
+  /** Default: the disk is never full. */
+  readonly space?: DiskSpace | undefined;
+}
+
+/** Brings records into the format of the API, with the state of their vectors at this time. */
+export function createRecordItems({ embedding, space }: RecordItemsDeps) {
+  /** All records belong to one collection. */
+  async function toItems(stored: readonly StoredRecord[]): Promise<RecordItem[]> {
+    const embeddings = await readEmbeddings(embedding, stored);
+    return stored.map((record) => toRecordItem(record, embeddings.get(record.id), space?.isLow()));
+  }
+  return {
+    toItems,
+    async toItem(record: StoredRecord): Promise<RecordItem> {
+      const [item] = await toItems([record]);
+      return item as RecordItem; // one record gives one item
+    },
+  };
+}
+
+function toRecordItem(record: StoredRecord, embedding?: RecordEmbedding, waitsForDisk = false): RecordItem {
   return {
     object: 'Record',
     record_id: record.id,
@@ -15,7 +45,8 @@ export function toRecordItem(record: StoredRecord, waitsForDisk = false): Record
     metadata: record.metadata,
     progress: toProgress(record, waitsForDisk),
     error: record.error,
-    report: record.report,
+    embedding: embedding ?? null,
+    report: withEmbedding(record.report, embedding),
     updated_timestamp: record.updatedAt,
     created_timestamp: record.createdAt,
   };

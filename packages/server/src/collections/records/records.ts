@@ -7,8 +7,9 @@ import type { Page } from '../../kernel/page.ts';
 import { readMetadata } from '../chunks/read-fields.ts';
 import { type Collections, checkCursors } from '../collections.ts';
 import { collectionNotFound, recordBusy, recordNotFound } from '../problems.ts';
+import type { EmbeddingOfRecords } from './record-embedding.ts';
 import { recordFailureCodes } from './record-failures.ts';
-import { toRecordItem } from './record-item.ts';
+import { createRecordItems } from './record-item.ts';
 import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
 import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
@@ -16,6 +17,8 @@ import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
 export interface RecordsDeps extends RecordLimitsDeps {
   readonly collections: Pick<Collections, 'find' | 'findCounted'>;
   readonly records: RecordRepository;
+  /** Null without an embedder. */
+  readonly embedding: EmbeddingOfRecords | null;
   readonly files: FileAccess;
   /** Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
@@ -51,7 +54,7 @@ const mostAttempts = 20;
 export function createRecords(deps: RecordsDeps): Records {
   const { collections, records, files, clock, newId } = deps;
   const { checkNumber, checkWaiting } = createRecordLimits(deps);
-  const toItem = (record: StoredRecord) => toRecordItem(record, deps.space?.isLow());
+  const { toItem, toItems } = createRecordItems(deps);
 
   async function find(key: RecordKey): Promise<StoredRecord> {
     const found = isId(key.recordId) ? await records.find(key) : undefined;
@@ -111,7 +114,7 @@ export function createRecords(deps: RecordsDeps): Records {
       await collections.find(projectId, collectionId);
       const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));
       if (page === undefined) throw recordNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map(toItem), hasMore: page.hasMore };
+      return { items: await toItems(page.items), hasMore: page.hasMore };
     },
     async update(key, body) {
       await collections.find(key.projectId, key.collectionId);

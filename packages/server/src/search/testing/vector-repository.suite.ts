@@ -21,6 +21,8 @@ const toVector = (seq: number, values: readonly number[]): NewVector => ({
 
 const refused = { reason: 'The model refuses the text.', retryAt: null, failures: 1 };
 
+const claimEmbed = { kind: 'embed', afterProject: '' } as const;
+
 /** Tests the behaviour of every vector repository. */
 export function testVectorRepository(open: () => OpenedRepositories): void {
   async function openSpace(contents: readonly string[] = ['a', 'b', 'c']) {
@@ -30,8 +32,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       await repositories.chunks.add(collection.projectId, collection.id, newChunk(content));
     const model = `model ${collection.id}`;
     assert.equal((await repositories.vectors.adopt(collection.id, model))?.model, model);
-    const missing = () =>
-      repositories.vectors.missing({ collectionId: collection.id }, { after: null, limit: 100, now: start });
+    const missing = () => repositories.vectors.missing(collection.id, { after: '', limit: 100, now: start });
     const seqs = (await missing()).map(({ seq }) => seq);
     return { ...repositories, collection, collectionId: collection.id, model, missing, seqs };
   }
@@ -44,7 +45,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('vectors are read unchanged, and chunks without a vector are listed, page by page', async () => {
     const { vectors, collectionId, model, missing, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
-    const [first = null] = await missing();
+    const [first] = await missing();
     assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), { kind: 'saved' });
     assert.deepEqual(
       (await missing()).map(({ seq, text }) => [seq, text]),
@@ -54,7 +55,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       ],
     );
     assert.deepEqual(
-      (await vectors.missing({ collectionId }, { after: first, limit: 1, now: start })).map(({ seq }) => seq),
+      (await vectors.missing(collectionId, { after: first?.id ?? '', limit: 1, now: start })).map(({ seq }) => seq),
       [c],
     );
     const space = await spaceOf(vectors, collectionId);
@@ -106,13 +107,13 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const { vectors, collections, collection, collectionId, model, seqs } = await openSpace(['a']);
     const [seq = 0] = seqs;
     const failure = { reason: 'status 500', retryAt: start + 1000, failures: 3 };
-    const job = await vectors.claimBackfill({ model, token: 'a', now: start, leaseUntil: start + 10 });
+    const job = await vectors.claimBackfill({ ...claimEmbed, model, token: 'a', now: start, leaseUntil: start + 10 });
     assert.ok(job);
     await vectors.save(collectionId, model, [{ seq, updatedAt: start, embedded: failure }]);
-    await vectors.endBackfill(job, { done: true });
+    await vectors.endBackfill(job, { kind: 'done' });
     const due = async (now: number) => {
       await vectors.requeueFailed({ model, now });
-      const rows = await vectors.missing({ collectionId }, { after: null, limit: 9, now });
+      const rows = await vectors.missing(collectionId, { after: '', limit: 9, now });
       return [(await spaceOf(vectors, collectionId)).needsBackfill, rows.map(({ failures }) => failures)];
     };
     assert.deepEqual(await due(start + 999), [false, []]);
@@ -236,41 +237,53 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await pages.list(paged), []);
   });
 
-  test('the chunks of an unfinished generation are only listed for their record', async () => {
+  test('chunks are listed when they are visible, and a published record wants their vectors', async () => {
     const repositories = open();
     const { vectors, jobs } = repositories;
     const collection = await addCollection(repositories);
     const collectionId = collection.id;
     await vectors.adopt(collectionId, 'm');
-    await recordOf(repositories, collection, ['visible']);
+    const earlier = await recordOf(repositories, collection, ['visible']);
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     assert.equal(job.id, record.id);
-    await jobs.addChunks(job, [newChunk('half')]);
-    const texts = async (of: Parameters<typeof vectors.missing>[0]) =>
-      (await vectors.missing(of, { after: null, limit: 9, now: start })).map(({ text }) => text);
-    assert.deepEqual(await texts({ collectionId }), ['visible']);
-    const ofRecord = { collectionId, record: { id: job.id, generation: 1 } };
-    assert.deepEqual(await texts(ofRecord), ['half']);
-    assert.equal(await vectors.countMissing(ofRecord), 1);
-    const [half] = await vectors.missing(ofRecord, { after: null, limit: 9, now: start });
+    await jobs.addChunks(job, [newChunk('half'), newChunk('other half', { ordinal: 1 })]);
+    const missing = () => vectors.missing(collectionId, { after: '', limit: 9, now: start });
+    const [visible, ...others] = await missing();
+    assert.deepEqual([visible?.text, others], ['visible', []]);
+    await jobs.publish(job, { status: 'ready', numChunks: 2, report: {}, now: start });
+    assert.deepEqual(
+      (await missing()).map(({ text }) => text),
+      ['visible', 'half', 'other half'],
+    );
+    const half = (await missing())[1];
     await vectors.save(collectionId, 'm', [
+      toVector(visible?.seq ?? 0, [1]),
       { seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, embedded: refused },
     ]);
-    assert.deepEqual([await vectors.countMissing(ofRecord), await vectors.countRefused(ofRecord)], [0, 1]);
+    const count = (model: string) => vectors.countOfRecords({ collectionId, model }, [earlier.id, record.id]);
+    assert.deepEqual(
+      await count('m'),
+      new Map([
+        [earlier.id, { embedded: 1, refused: 0, reason: null }],
+        [record.id, { embedded: 0, refused: 1, reason: refused.reason }],
+      ]),
+    );
+    assert.deepEqual(await count('other'), new Map());
   });
 
   test('one worker at a time backfills a collection, and chunks added in the meantime are included', async () => {
     const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
-    const claimAt = (now: number) => vectors.claimBackfill({ model, token: newId('run'), now, leaseUntil: now + 10 });
+    const claimAt = (now: number) =>
+      vectors.claimBackfill({ ...claimEmbed, model, token: newId('run'), now, leaseUntil: now + 10 });
     const held = await claimAt(start);
     assert.ok(held);
     assert.equal(await claimAt(start), undefined);
     await chunks.add(collection.projectId, collectionId, newChunk('late'));
-    await vectors.endBackfill(held, { done: true });
+    await vectors.endBackfill(held, { kind: 'done' });
     const again = await claimAt(start);
     assert.ok(again, 'the chunk that came late is wanted');
-    await vectors.endBackfill(again, { done: false, runAfter: start + 100 });
+    await vectors.endBackfill(again, { kind: 'deferred', runAfter: start + 100 });
     assert.equal(await claimAt(start + 99), undefined);
     const third = await claimAt(start + 100);
     assert.equal(third?.attempt, 2);
@@ -279,10 +292,60 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const stolen = await claimAt(start + 300);
     assert.ok(stolen, 'the lease ran out');
     assert.equal(await vectors.renewBackfill(third, start + 900), false);
-    await vectors.endBackfill(third, { done: true });
+    await vectors.endBackfill(third, { kind: 'done' });
     assert.equal((await vectors.find(collectionId))?.needsBackfill, true);
-    await vectors.endBackfill(stolen, { done: true });
+    await vectors.endBackfill(stolen, { kind: 'done' });
     assert.equal((await vectors.find(collectionId))?.needsBackfill, false);
+  });
+
+  test('a walk continues where it stopped, and the next one begins at the first chunk that lost its vector', async () => {
+    const { vectors, chunks, collection, collectionId, model, missing } = await openSpace(['a', 'b', 'c']);
+    const [a, b] = await missing();
+    const claimNext = () =>
+      vectors.claimBackfill({ ...claimEmbed, model, token: newId('run'), now: start, leaseUntil: start + 10 });
+    const first = await claimNext();
+    assert.equal(first?.reached, '');
+    await vectors.endBackfill(first, { kind: 'continued', reached: b?.id ?? '', runAfter: start });
+    const second = await claimNext();
+    assert.deepEqual([second?.reached, second?.attempt], [b?.id, 1]);
+    assert.ok(second);
+    const late = newChunk('late');
+    await chunks.add(collection.projectId, collectionId, late);
+    const key = { projectId: collection.projectId, collectionId, chunkId: b?.id ?? '' };
+    await chunks.change(key, { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
+    await vectors.endBackfill(second, { kind: 'done' });
+    const third = await claimNext();
+    const { reached = '' } = third ?? {};
+    assert.ok(reached > (a?.id ?? '') && reached < (b?.id ?? ''), reached);
+    assert.ok(third);
+    await vectors.endBackfill(third, { kind: 'done' });
+    assert.equal(await claimNext(), undefined);
+  });
+
+  test('projects take turns, and so do the collections of a project', async () => {
+    const repositories = open();
+    const { vectors, chunks } = repositories;
+    const model = newId('run');
+    const [one, two] = [await repositories.newProject(), await repositories.newProject()].sort() as [string, string];
+    const add = async (projectId: string) => {
+      const { id } = await addCollection(repositories, { projectId });
+      await chunks.add(projectId, id, newChunk('a'));
+      await vectors.adopt(id, model);
+      return id;
+    };
+    const [a, b, c] = [await add(one), await add(one), await add(two)];
+    const order: string[] = [];
+    let afterProject = '';
+    for (let now = start; order.length < 6; now++) {
+      const lease = { token: newId('run'), now, leaseUntil: now + 10 };
+      const job = await vectors.claimBackfill({ kind: 'embed', afterProject, model, ...lease });
+      assert.ok(job);
+      afterProject = job.projectId;
+      order.push(job.id);
+      await vectors.endBackfill(job, { kind: 'continued', reached: '', runAfter: now });
+    }
+    const first = order[0] === a ? [a, b] : [b, a];
+    assert.deepEqual(order, [first[0], c, first[1], c, first[0], c]);
   });
 
   test('a collection with a first model needs a backfill only when it has chunks', async () => {

@@ -113,7 +113,7 @@ function addDirect(
     if (!(await fitsCapacity(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     await insertChunks(transaction, database, { place, chunks: [chunk] });
-    await wantVectors(transaction, collectionId);
+    await wantVectors(transaction, collectionId, chunk.id);
     return 'added';
   });
 }
@@ -147,7 +147,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
     await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {
       await dropVector(transaction, seen.seq);
-      await wantVectors(transaction, key.collectionId);
+      await wantVectors(transaction, key.collectionId, key.chunkId);
     }
     return true;
   });

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import {
-  addCollection,
-  addRecord,
-  claim,
-  newChunk,
-  recordOf,
-  start,
-} from '../../../collections/testing/fixtures.suite.ts';
-import type { MissingOf } from '../../../search/vector-repository.ts';
+import { addCollection, newChunk, recordOf, start } from '../../../collections/testing/fixtures.suite.ts';
 import { openTemporaryDatabase, type TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { type CollectionRepositories, createCollectionRepositories } from './collection-repositories.ts';
 import { type ObservedDatabase, observeStatements } from './testing/query-plans.fixture.ts';
@@ -40,7 +32,7 @@ describe('the query plans of SQLite', () => {
     await recordOf(repositories, collection, ['a', 'b', 'c']);
     for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
     await vectors.adopt(collection.id, 'model');
-    const missing = await vectors.missing({ collectionId: collection.id }, { after: null, limit: 100, now: 0 });
+    const missing = await vectors.missing(collection.id, { after: '', limit: 100, now: 0 });
     const seqs = missing.map(({ seq }) => seq);
     const embedded = Float32Array.from([1, 2]);
     await vectors.save(
@@ -78,33 +70,17 @@ describe('the query plans of SQLite', () => {
   });
 
   it('each page of chunks without vectors starts where the previous page ended', async () => {
-    const { vectors, jobs } = repositories;
+    const { vectors } = repositories;
     const { collection } = await addChunks();
     await vectors.restart(collection.id, 'other');
-    const pages = async (of: MissingOf) => {
-      await observed.plans();
-      const [first = null] = await vectors.missing(of, { after: null, limit: 1, now: 0 });
-      assert.equal(
-        (await vectors.missing(of, { after: first, limit: 100, now: 0 })).length,
-        of.record === undefined ? 4 : 2,
-      );
-      const lines = (await observed.plans()).flatMap(({ plan }) => plan);
-      assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
-      return lines.filter((line) => line.startsWith('SEARCH chunk USING')).at(-1);
-    };
+    await observed.plans();
+    const [first] = await vectors.missing(collection.id, { after: '', limit: 1, now: 0 });
+    assert.equal((await vectors.missing(collection.id, { after: first?.id ?? '', limit: 100, now: 0 })).length, 4);
+    const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+    assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
     assert.equal(
-      await pages({ collectionId: collection.id }),
+      lines.filter((line) => line.startsWith('SEARCH chunk USING')).at(-1),
       'SEARCH chunk USING INDEX chunk_of_collection (collection_id=? AND id>?)',
-    );
-    await addRecord(repositories, collection);
-    const job = await claim(repositories);
-    await jobs.addChunks(
-      job,
-      ['f', 'g', 'h'].map((content, ordinal) => newChunk(content, { ordinal })),
-    );
-    assert.equal(
-      await pages({ collectionId: collection.id, record: { id: job.id, generation: 1 } }),
-      'SEARCH chunk USING INDEX chunk_of_record (record_id=? AND generation=? AND ordinal>?)',
     );
   });
 
@@ -115,11 +91,11 @@ describe('the query plans of SQLite', () => {
     ]);
   });
 
-  it("the count of a record's refused chunks does not read its other chunks", async () => {
+  it('the count of the vectors of records reads the chunks of these records', async () => {
     const { collection } = await addChunks();
-    const of = { collectionId: collection.id, record: { id: 'none', generation: 1 } };
-    const lines = await accessTo('chunk', () => repositories.vectors.countRefused(of));
-    assert.deepEqual(lines, ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
+    const of = { collectionId: collection.id, model: 'model' };
+    const lines = await accessTo('chunk', () => repositories.vectors.countOfRecords(of, ['none']));
+    assert.deepEqual(lines, ['SEARCH chunk USING COVERING INDEX chunk_of_record (record_id=? AND generation=?)']);
   });
 
   it('the count of direct chunks of listed collections does not read those of other collections', async () => {

@@ -169,7 +169,7 @@ async function publish(
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
   await replaceRivals(transaction, job, { counts, now: ingested.now });
-  if (ingested.lacksVectors === true) await wantVectors(transaction, row.collection_id);
+  await wantVectorsOf(transaction, job, row);
   const replaced = row.generation > 0;
   await updateHeld(transaction, job, {
     ...idle(ingested.now),
@@ -182,6 +182,23 @@ async function publish(
     updated_at: ingested.now,
   });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
+}
+
+/** The new generation has no vectors yet. Its chunks were written in the order of their ids. */
+async function wantVectorsOf(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  row: { collection_id: string; generation: number },
+): Promise<void> {
+  const first = await transaction
+    .selectFrom('chunk')
+    .select('id')
+    .where('record_id', '=', job.id)
+    .where('generation', '=', row.generation + 1)
+    .orderBy('ordinal')
+    .limit(1)
+    .executeTakeFirst();
+  if (first !== undefined) await wantVectors(transaction, row.collection_id, first.id);
 }
 
 async function sweep(

@@ -1,20 +1,14 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { fromBytes, toBytes } from '../../../search/embedding/vectors.ts';
-import type {
-  BackfillClaim,
-  BackfillJob,
-  NewVector,
-  Saving,
-  StoredVectorSpace,
-  VectorRepository,
-} from '../../../search/vector-repository.ts';
+import type { NewVector, Saving, StoredVectorSpace, VectorRepository } from '../../../search/vector-repository.ts';
 import type { CollectionVectorTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
-import { claimedBy, isClaimable, isFree, isHeldBy, noLease, renewLease, skipLocked } from '../../database/lease.ts';
+import { noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
+import { claimBackfill, endBackfill } from './claim-backfill.ts';
 import { lockCollection } from './lock-collection.ts';
-import { countMissing, countRefused, findMissing } from './missing-vectors.ts';
+import { countOfRecords, findMissing } from './missing-vectors.ts';
 import { createVectorPageRepository } from './vector-page-repository.ts';
 
 /** Stores vectors in either database. The search index over them is not part of the database. */
@@ -34,7 +28,11 @@ export function createVectorRepository(database: Database): VectorRepository {
     adoptAll: (model) =>
       write.transaction().execute(async (transaction) => {
         await insertSpaces(transaction, { model, wanted: 1 });
-        await transaction.updateTable('collection_vector').set(wantMore).where('model', '=', model).execute();
+        await transaction
+          .updateTable('collection_vector')
+          .set({ ...wantAll, run_after: 0 })
+          .where('model', '=', model)
+          .execute();
       }),
     async restart(collectionId, model) {
       await write
@@ -45,7 +43,8 @@ export function createVectorRepository(database: Database): VectorRepository {
           first_change: column.ref('last_change'),
           paged_change: column.ref('last_change'),
           page_version: column('page_version', '+', 1),
-          wanted: column('wanted', '+', 1),
+          ...wantAll,
+          reached: null,
           attempt: 0,
           ...noLease,
           run_after: 0,
@@ -53,9 +52,8 @@ export function createVectorRepository(database: Database): VectorRepository {
         .where('collection_id', '=', collectionId)
         .execute();
     },
-    missing: (of, page) => findMissing(read, of, page),
-    countMissing: (of) => countMissing(read, of),
-    countRefused: (of) => countRefused({ dialect, read }, of),
+    missing: (collectionId, page) => findMissing(read, collectionId, page),
+    countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),
     pages: createVectorPageRepository(database),
     save: (collectionId, model, vectors) =>
       write.transaction().execute((transaction) => saveVectors(transaction, { dialect, collectionId, model }, vectors)),
@@ -74,7 +72,7 @@ export function createVectorRepository(database: Database): VectorRepository {
       const failed = write.selectFrom('chunk_vector').select('collection_id').where('retry_at', '<=', now);
       await write
         .updateTable('collection_vector')
-        .set(wantMore)
+        .set({ ...wantAll, run_after: 0 })
         .where('model', '=', model)
         .where('collection_id', 'in', failed)
         .whereRef('wanted', '=', 'done')
@@ -83,26 +81,34 @@ export function createVectorRepository(database: Database): VectorRepository {
     claimBackfill: (claim) => claimBackfill(database, claim),
     renewBackfill: (held, leaseUntil) =>
       renewLease(database, { table: 'collection_vector', key: 'collection_id' }, held, { lease_until: leaseUntil }),
-    async endBackfill(held, end) {
-      const outcome = end.done ? { done: held.wanted, attempt: 0 } : { run_after: end.runAfter };
-      await write
-        .updateTable('collection_vector')
-        .set({ ...noLease, ...outcome })
-        .where('collection_id', '=', held.id)
-        .where(isHeldBy(held))
-        .execute();
-    },
+    endBackfill: (held, end) => endBackfill(write, held, end),
   };
 }
 
-const wantMore = { wanted: sql<number>`wanted + 1`, run_after: 0 };
+/** Any chunk may lack its vector. */
+const wantAll = { wanted: sql<number>`wanted + 1`, restart: '' };
 
 /**
- * Notes that a collection has chunks without vectors, in the transaction that causes it. Does nothing for a collection
- * without a model.
+ * Notes that chunks of a collection have no vectors, in the transaction that causes it. Does nothing for a collection
+ * without a model. `firstId` is the lowest id of these chunks.
  */
-export async function wantVectors(transaction: Transaction<Tables>, collectionId: string): Promise<void> {
-  await transaction.updateTable('collection_vector').set(wantMore).where('collection_id', '=', collectionId).execute();
+export async function wantVectors(
+  transaction: Transaction<Tables>,
+  collectionId: string,
+  firstId: string,
+): Promise<void> {
+  // Ids have the same length, so this sorts before the id itself.
+  const before = firstId.slice(0, -1);
+  await transaction
+    .updateTable('collection_vector')
+    .set({
+      wanted: sql<number>`wanted + 1`,
+      restart: sql<string>`case when restart is null or restart > ${before} then ${before} else restart end`,
+      // A collection that waits keeps its place.
+      run_after: sql<number>`case when wanted = done then 0 else run_after end`,
+    })
+    .where('collection_id', '=', collectionId)
+    .execute();
 }
 
 /** Deletes the vector of a chunk whose text has changed. */
@@ -117,8 +123,8 @@ async function insertSpaces(
 ): Promise<void> {
   const only = collectionId === undefined ? sql`` : sql`and id = ${collectionId}`;
   await sql`insert into collection_vector
-      (collection_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
-    select id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0 from collection where status = 'ready' ${only}
+      (collection_id, project_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
+    select id, project_id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0 from collection where status = 'ready' ${only}
     on conflict (collection_id) do nothing`.execute(transaction);
 }
 
@@ -232,23 +238,4 @@ function storedForm(embedded: NewVector['embedded']) {
   }
   const { reason, retryAt, failures } = embedded;
   return { code: null, vector: null, reason, retry_at: retryAt, failures };
-}
-
-async function claimBackfill(
-  { dialect, write }: Pick<Database, 'dialect' | 'write'>,
-  claim: BackfillClaim,
-): Promise<BackfillJob | undefined> {
-  const isDue = claim.isFirst === true ? sql`run_after = 0 and ${isFree('lease_until', claim)}` : isClaimable(claim);
-  const row = await write
-    .updateTable('collection_vector')
-    .set(claimedBy(claim))
-    .where(
-      'collection_id',
-      '=',
-      sql<string>`(select collection_id from collection_vector where wanted > done and model = ${claim.model} and ${isDue}
-        order by run_after limit 1 ${skipLocked(dialect)})`,
-    )
-    .returning(['collection_id', 'wanted', 'attempt'])
-    .executeTakeFirst();
-  return row && { id: row.collection_id, token: claim.token, wanted: row.wanted, attempt: row.attempt };
 }

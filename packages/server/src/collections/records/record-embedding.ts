@@ -1,0 +1,47 @@
+import type { RecordEmbedding } from '@quartermaster/contract';
+import type { RecordVectors } from '../../search/vector-repository.ts';
+import type { StoredRecord } from './record-repository.ts';
+
+/** The model in use, and the vectors that it has created. */
+export interface EmbeddingOfRecords {
+  readonly model: string;
+  /** Records without vectors and without failed attempts may be omitted. */
+  count(collectionId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, RecordVectors>>;
+}
+
+/** Returns the state of the vectors of each record at this time. Records without visible chunks have none. */
+export async function readEmbeddings(
+  embedding: EmbeddingOfRecords | null,
+  records: readonly StoredRecord[],
+): Promise<ReadonlyMap<string, RecordEmbedding>> {
+  const withChunks = records.filter(({ numChunks }) => numChunks > 0);
+  const [first] = withChunks;
+  if (embedding === null || first === undefined) return new Map();
+  const counts = await embedding.count(
+    first.collectionId,
+    withChunks.map(({ id }) => id),
+  );
+  return new Map(
+    withChunks.map(({ id, numChunks }) => {
+      const { embedded, refused, reason } = counts.get(id) ?? { embedded: 0, refused: 0, reason: null };
+      const num_pending = Math.max(0, numChunks - embedded - refused);
+      return [id, { model: embedding.model, num_embedded: embedded, num_pending, num_refused: refused, reason }];
+    }),
+  );
+}
+
+/** Earlier versions stored warnings about vectors, which may be outdated. */
+const storedWarning = /^\d+ chunks are found by their words only/;
+
+/** Replaces what the report says about vectors by the current state, if there is an embedder. */
+export function withEmbedding(
+  report: StoredRecord['report'],
+  embedding: RecordEmbedding | undefined,
+): StoredRecord['report'] {
+  if (report === null || embedding === undefined) return report;
+  const { model, num_embedded: chunks, num_pending: pending, num_refused: refused } = embedding;
+  const current = { ...report, embedding: { model, chunks, pending, refused } };
+  const { warnings } = report;
+  if (!Array.isArray(warnings)) return current;
+  return { ...current, warnings: warnings.filter((each) => !storedWarning.test(String(each))) };
+}

@@ -1,0 +1,113 @@
+import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
+import { createSemaphore, type Semaphore } from '../../kernel/concurrency/semaphore.ts';
+import { type Embedder, EmbedderUnavailable } from './embedder.ts';
+
+/** An embedder with one circuit breaker and one limit on concurrent calls, for all chunks and questions of the process. */
+export interface SharedEmbedder extends Embedder {
+  /** Whether the embedder has failed and is not called for chunks at present. */
+  isPaused(): boolean;
+}
+
+export interface ShareOptions {
+  /** The pause after failures. It doubles with each failed call after a pause. */
+  readonly pauses: RetryPolicy;
+  /** Called when a call succeeds after a failure. */
+  readonly onRecovered?: () => void;
+  /** Milliseconds of a clock that is never set back. */
+  readonly now?: () => number;
+}
+
+/** The maximum number of questions that are sent at the same time. Chunks do not occupy their calls. */
+export const maxConcurrentQuestions = 16;
+/** The failed questions in a row after which the embedder is paused. A failed batch has been retried and counts as all. */
+const failedQuestionsBeforePause = 3;
+/** The minimum time between two questions that test a paused embedder, in milliseconds. */
+const questionTestMs = 10_000;
+
+/**
+ * Pauses an embedder that fails. After the pause one call tests it, and the others wait for its end. A question may test
+ * it earlier, because a person waits for the answer, but not before the end of a delay that the service requested.
+ */
+export function shareEmbedder(embedder: Embedder, options: ShareOptions): SharedEmbedder {
+  const { pauses, onRecovered, now = () => performance.now() } = options;
+  const batches = createSemaphore({ permits: embedder.lanes });
+  const questions = createSemaphore({ permits: maxConcurrentQuestions });
+  let failures = 0;
+  let failedQuestions = 0;
+  let paused = { until: 0, untilForQuestions: 0, reason: '' };
+  let test: Promise<void> | undefined;
+
+  function pause({ message, retryAfterMs }: EmbedderUnavailable): void {
+    const at = now();
+    // Calls that were sent together fail together, and count once.
+    if (at >= paused.until) failures += 1;
+    const until = at + Math.max(retryDelayMs(pauses, failures), retryAfterMs ?? 0);
+    const untilForQuestions = at + Math.max(Math.min(until - at, questionTestMs), retryAfterMs ?? 0);
+    paused = { until: Math.max(until, paused.until), untilForQuestions, reason: message };
+  }
+
+  function recover(): void {
+    const hadFailed = failures > 0;
+    failures = 0;
+    failedQuestions = 0;
+    paused = { until: 0, untilForQuestions: 0, reason: '' };
+    if (hadFailed) onRecovered?.();
+  }
+
+  function check(isQuestion: boolean): void {
+    const remaining = (isQuestion ? paused.untilForQuestions : paused.until) - now();
+    if (remaining > 0) throw new EmbedderUnavailable(paused.reason, Math.ceil(remaining));
+  }
+
+  async function callOnce<Value>(isQuestion: boolean, call: () => Promise<Value>): Promise<Value> {
+    check(isQuestion);
+    while (test !== undefined && !isQuestion) {
+      await test;
+      check(isQuestion);
+    }
+    if (failures === 0) return observe(isQuestion, call);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    test = promise;
+    try {
+      return await observe(isQuestion, call);
+    } finally {
+      if (test === promise) test = undefined;
+      resolve();
+    }
+  }
+
+  async function observe<Value>(isQuestion: boolean, call: () => Promise<Value>): Promise<Value> {
+    try {
+      const value = await call();
+      recover();
+      return value;
+    } catch (error) {
+      if (error instanceof EmbedderUnavailable) {
+        failedQuestions += isQuestion ? 1 : 0;
+        if (!isQuestion || failures > 0 || failedQuestions >= failedQuestionsBeforePause) pause(error);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    ...embedder,
+    isPaused: () => now() < paused.until,
+    embed: (texts, signal) => withPermit(batches, signal, () => callOnce(false, () => embedder.embed(texts, signal))),
+    embedQuestion: (text, signal) =>
+      withPermit(questions, signal, () => callOnce(true, () => embedder.embedQuestion(text, signal))),
+  };
+}
+
+async function withPermit<Value>(
+  semaphore: Semaphore,
+  signal: AbortSignal,
+  task: () => Promise<Value>,
+): Promise<Value> {
+  if (!(await semaphore.acquire(signal))) throw signal.reason;
+  try {
+    return await task();
+  } finally {
+    semaphore.release();
+  }
+}
