@@ -65,12 +65,24 @@ export interface Collections {
 /** Manages the collections of a project. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
   const { collections, limits, clock, newId, embedding } = deps;
-  const toItem = (collection: CountedCollection) => toCollectionItem(collection, embedding);
+  /**
+   * Returns the function that describes collections. It must be called before they are read: a collection that is read
+   * before the embedder is ready looks complete, although it is marked for the backfill at that moment.
+   */
+  function describeCollections(): (collection: CountedCollection) => Collection {
+    const isReady = embedding?.isReady() ?? true;
+    return (collection) => toCollectionItem(collection, embedding && { model: embedding.model, isReady });
+  }
 
   async function findCounted(projectId: string, collectionId: string): Promise<CountedCollection> {
     const found = isId(collectionId) ? await collections.find(projectId, collectionId) : undefined;
     if (found === undefined) throw collectionNotFound(collectionId);
     return found;
+  }
+
+  async function get(projectId: string, collectionId: string): Promise<Collection> {
+    const toItem = describeCollections();
+    return toItem(await findCounted(projectId, collectionId));
   }
 
   return {
@@ -99,15 +111,17 @@ export function createCollections(deps: CollectionsDeps): Collections {
         deps.countExceeded?.('collections_of_project');
         throw tooManyCollections(limits.collections);
       }
-      return toItem({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
+      return describeCollections()({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
     },
-    get: async (projectId, collectionId) => toItem(await findCounted(projectId, collectionId)),
+    get,
     async list(projectId, query) {
+      const toItem = describeCollections();
       const page = await collections.list(projectId, checkCursors(query, collectionNotFound));
       if (page === undefined) throw collectionNotFound(query.after ?? query.before ?? '');
       return { items: page.items.map(toItem), hasMore: page.hasMore };
     },
     async update(projectId, collectionId, body) {
+      const toItem = describeCollections();
       const before = await findCounted(projectId, collectionId);
       const { name, description, metadata, retrieval } = body;
       if ([name, description, metadata, retrieval].every((each) => each === undefined)) return toItem(before);
@@ -125,7 +139,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
       await findCounted(projectId, collectionId);
       if (embedding === null) throw noEmbeddingModel();
       await embedding.restart(collectionId);
-      return toItem(await findCounted(projectId, collectionId));
+      return get(projectId, collectionId);
     },
     async remove(projectId, collectionId) {
       const marked = isId(collectionId) && (await collections.markDeleting(projectId, collectionId));
@@ -148,14 +162,20 @@ function readRetrieval(retrieval: RetrievalDefaults): RetrievalDefaults {
   return retrieval;
 }
 
-function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingOfCollections | null): VectorState {
+/** The model in use, and whether the collections without its vectors were known when the collections were read. */
+interface EmbeddingNow {
+  readonly model: string;
+  readonly isReady: boolean;
+}
+
+function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingNow | null): VectorState {
   if (embedding === null) return 'off';
   if (vectors === null) return 'current';
   if (vectors.model !== embedding.model) return 'other_model';
-  return vectors.needsBackfill || !embedding.isReady() ? 'catching_up' : 'current';
+  return vectors.needsBackfill || !embedding.isReady ? 'catching_up' : 'current';
 }
 
-function toCollectionItem(collection: CountedCollection, embedding: EmbeddingOfCollections | null): Collection {
+function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow | null): Collection {
   return {
     object: 'Collection',
     collection_id: collection.id,
