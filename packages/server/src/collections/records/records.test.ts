@@ -41,6 +41,7 @@ test('a text record is created, listed, changed and deleted', async (t) => {
     metadata: { a: 'b' },
     progress: { stage: 'queued', percent: 0, attempt: 0 },
     error: null,
+    embedding: null,
     report: null,
     updated_timestamp: created_timestamp,
   });
