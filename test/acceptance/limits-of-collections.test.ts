@@ -106,6 +106,21 @@ test('the limit filter_values accepts exactly as many values and refuses one mor
   await checkBodies('filter_values', [{ path: '/chunks/query', body: (count) => query(values(count)) }]);
 });
 
+test('the limit filter_total_values accepts exactly as many values in all conditions and refuses one more', async () => {
+  const group = (count: number) => ({
+    type: 'or',
+    filters: Array.from({ length: Math.ceil(count / 100) }, (_, list) => ({
+      type: 'in',
+      key: 'a',
+      value: Array.from({ length: Math.min(100, count - 100 * list) }, (__, n) => 100 * list + n),
+    })),
+  });
+  await checkBodies('filter_total_values', [
+    { path: '/chunks/query', body: (count) => query(group(count)) },
+    { path: '/chunks/query', body: (count) => query({ type: 'and', filters: [group(count)] }) },
+  ]);
+});
+
 test('the limit filter_text_characters accepts a value of exactly its length and refuses one character more', async () => {
   await checkBodies('filter_text_characters', [
     { path: '/chunks/query', body: (length) => query(equal('v'.repeat(length))) },

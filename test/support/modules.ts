@@ -166,6 +166,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     entries: [
       'analysis/field-terms',
       'analysis/tokenizer',
+      'check-filter',
       'chunk-index',
       'embedding/embedder',
       'embedding/share-embedder',

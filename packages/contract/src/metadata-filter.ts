@@ -2,8 +2,17 @@ import { type Static, Type } from 'typebox';
 
 /** Conditions on chunks. Source: docs/contract.md "Collections, records, chunks". */
 
-/** The limits of a filter: conditions in one group, values of `in` and `nin`, characters of a text and of an id. */
-export const filterLimits = { conditions: 16, values: 100, textCharacters: 512, idCharacters: 64 } as const;
+/**
+ * The limits of a filter: conditions in one group, values of one `in` or `nin`, values of all conditions together,
+ * characters of a text and of an id. A condition without a value counts as one value.
+ */
+export const filterLimits = {
+  conditions: 16,
+  values: 100,
+  totalValues: 512,
+  textCharacters: 512,
+  idCharacters: 64,
+} as const;
 
 const closed = { additionalProperties: false } as const;
 const Key = Type.String({ minLength: 1, maxLength: 64, description: 'Name of a metadata entry.' });
@@ -92,7 +101,7 @@ export const FilterGroup = Type.Object(
  */
 export const MetadataFilter = Type.Union([...Condition, FilterGroup], {
   description:
-    'Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id.',
+    'Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id. All conditions together have at most 512 values.',
 });
 export type MetadataFilter = Static<typeof MetadataFilter>;
 export type MetadataCondition = Static<(typeof OfMetadata)[number]>;

@@ -351,7 +351,7 @@ export type ChunkQuery = {
   rerank_model_id?: string;
 };
 
-/** Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id. */
+/** Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id. All conditions together have at most 512 values. */
 export type MetadataFilter = EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition | FilterGroup;
 
 export type EqualityCondition = {

@@ -146,6 +146,12 @@ export const collectionLimits = {
     value: () => filterLimits.values,
     above: invalid,
   },
+  filter_total_values: {
+    bounds: 'values of all conditions of a filter together; a condition without a value counts as one',
+    unit: 'items',
+    value: () => filterLimits.totalValues,
+    above: invalid,
+  },
   filter_text_characters: {
     bounds: 'a value in a filter',
     unit: 'characters',

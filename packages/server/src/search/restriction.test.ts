@@ -64,12 +64,12 @@ test('files do not restrict when a filter names more than 512, or they have more
   assert.equal(toRestriction(files, null), null);
 });
 
-test('a filter with more than 512 values is not translated', () => {
-  const value = Array.from({ length: 100 }, (_, n) => `v${n}`);
-  const filters = (count: number): ChunkFilter[] =>
-    Array.from({ length: count }, () => ({ type: 'in', key: 'k', value }));
-  assert.notEqual(toRestriction({ type: 'or', filters: filters(5) }, []), null);
-  assert.equal(toRestriction({ type: 'or', filters: filters(6) }, []), null);
+test('a filter that names files with more than 2,560 terms is not translated', () => {
+  const file: ChunkFilter = { type: 'eq', field: 'file_id', value: 'f' };
+  const records = Array.from({ length: mostRecordsOfFiles }, (_, n) => ({ fileId: 'f', recordId: `r${n}` }));
+  const repeated = (count: number): ChunkFilter => ({ type: 'or', filters: Array.from({ length: count }, () => file) });
+  assert.notEqual(toRestriction(repeated(5), records), null);
+  assert.equal(toRestriction(repeated(6), records), null);
 });
 
 test('the chunks of up to 64 records are added, and with more there is no restriction', () => {

@@ -1,4 +1,4 @@
-import type { IdComparison, MetadataCondition } from '@quartermaster/contract';
+import { filterLimits, type IdComparison, type MetadataCondition } from '@quartermaster/contract';
 import type { ChunkFilter, DateCondition } from './chunk-index.ts';
 import {
   above,
@@ -45,8 +45,11 @@ export type Restriction =
   | { readonly type: 'and' | 'or'; readonly parts: readonly Restriction[] }
   | { readonly type: 'not'; readonly part: Restriction };
 
-/** A filter that names more terms is not translated, because finding each of them takes longer than it saves. */
-const mostTerms = 512;
+/**
+ * A filter with more terms is not translated, because finding each of them takes time. A condition has at most five terms
+ * for each value, so that only files with many records exceed this.
+ */
+const mostTerms = 5 * filterLimits.totalValues;
 
 /** Records that are found by their terms, each of which takes time. */
 export const mostAllowedRecords = 64;
@@ -65,7 +68,7 @@ export interface RecordOfFile {
 }
 
 /** The maximum number of files of a filter whose records are looked up, and of these records. */
-export const mostRecordsOfFiles = mostTerms;
+export const mostRecordsOfFiles = filterLimits.totalValues;
 
 /** Returns the files whose records `toRestriction` needs; null when there are more than `mostRecordsOfFiles`. */
 export function listFiles(filter: ChunkFilter): readonly string[] | null {

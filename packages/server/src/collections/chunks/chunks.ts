@@ -14,6 +14,7 @@ import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
+import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing } from '../../search/chunk-index.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
@@ -129,6 +130,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (!(await chunks.remove(key))) throw chunkNotFound(key.chunkId);
     },
     async query(projectId, collectionId, body, signal) {
+      if (body.filters !== undefined) checkFilter(body.filters, 'body/filters');
       if (!isId(collectionId)) throw collectionNotFound(collectionId);
       const measured = await measureText(body.query_text, () => 0);
       const words = [...measured.words.keys()];

@@ -1,20 +1,26 @@
 import type { DifyCondition, DifyOperator, DifyRetrieval } from '@quartermaster/contract';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
+import { checkFilter, checkText } from '../../search/check-filter.ts';
 import type { ChunkFilter } from '../../search/chunk-index.ts';
 
 /**
  * Translates the conditions of Dify to a metadata filter. Returns undefined without conditions.
- * @throws REQUEST_VALIDATION_ERROR for a value that does not fit its operator
+ * @throws REQUEST_VALIDATION_ERROR for a value that does not fit its operator, for too many values, and for ill-formed text
  */
 export function toFilter(condition: DifyRetrieval['metadata_condition']): ChunkFilter | undefined {
   const conditions = condition?.conditions ?? [];
   if (conditions.length === 0) return undefined;
   const filters = conditions.map(({ name, ...comparison }, index) => {
-    const read = readComparison(comparison, `body/metadata_condition/conditions/${index}/value`);
+    const path = `body/metadata_condition/conditions/${index}`;
+    for (const key of [name].flat()) checkText(key, `${path}/name`);
+    for (const value of [comparison.value].flat()) checkText(value, `${path}/value`);
+    const read = readComparison(comparison, `${path}/value`);
     if (!Array.isArray(name)) return { key: name, ...read };
     return { type: 'or' as const, filters: name.map((key) => ({ key, ...read })) };
   });
-  return { type: condition?.logical_operator ?? 'and', filters };
+  const filter: ChunkFilter = { type: condition?.logical_operator ?? 'and', filters };
+  checkFilter(filter, 'body/metadata_condition');
+  return filter;
 }
 
 type Comparison<Condition = Exclude<ChunkFilter, { filters: unknown } | { field: unknown }>> = Condition extends unknown

@@ -60,3 +60,15 @@ for (const collections of [1, 3, 20]) {
     assert.equal(Math.max(...asked), perCollection);
   });
 }
+
+test('a filter with too many values is refused before a collection is searched', async () => {
+  const { store, asked } = endlessStore(3);
+  const lists = Array.from({ length: 6 }, () => ({
+    ...{ type: 'in' as const, key: 'k', value: Array.from({ length: 100 }, (_, n) => n) },
+  }));
+  const question = { query: 'x', filters: { type: 'or' as const, filters: lists } };
+  await assert.rejects(searchDocuments(store, { projectId: 'p' }, question), {
+    message: 'arguments/filters must be a filter with at most 512 values in all; received 600 values.',
+  });
+  assert.deepEqual(asked, []);
+});

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Ranking, ScoredChunk, WordsReason } from '@quartermaster/contract';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
+import { checkFilter } from '../../search/check-filter.ts';
 import { cursorUnknown } from '../problems.ts';
 import { answerTokens, boundTextTokens, boundTokens, cutText, envelopeTokens } from './answer-size.ts';
 import { consolePage, writeAddress } from './chunk-address.ts';
@@ -54,6 +55,7 @@ export async function searchDocuments(
   caller: KnowledgeCaller,
   question: SearchArguments,
 ): Promise<SearchAnswer> {
+  if (question.filters !== undefined) checkFilter(question.filters, 'arguments/filters');
   const { top_k: topK = 8, max_tokens: maxTokens = answerTokens.default } = question;
   const { ids, hasMore } = await findCollections(store, caller, question);
   const start = readCursor(caller, question);
