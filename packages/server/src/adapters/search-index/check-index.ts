@@ -1,7 +1,7 @@
 import { checkSegment } from '../../search/segments/check-segment.ts';
 import { createLiveChunks, findPlace, isRemoved, type LiveChunks } from '../../search/segments/live-chunks.ts';
 import { DamagedSegment } from '../../search/segments/segment-format.ts';
-import { decodeHeader, type SegmentHeader } from '../../search/segments/segment-reader.ts';
+import type { SegmentHeader } from '../../search/segments/segment-reader.ts';
 import type { SegmentSource } from './segment-source.ts';
 
 interface CheckedSegment {
@@ -26,8 +26,10 @@ export function checkIndex(source: SegmentSource, collectionId: string): string[
 function readSegments(source: SegmentSource, collectionId: string): CheckedSegment[] {
   const checked: CheckedSegment[] = [];
   for (const { id, chunks, removals } of source.listSegments(collectionId)) {
-    const header = decodeHeader(found(source.readHeader(id), `the header of segment ${id}`));
-    checkSegment(header, (number) => found(source.readPage(id, number), `page ${number} of segment ${id}`));
+    const bytes = found(source.readHeader(id), `the header of segment ${id}`);
+    const { header } = checkSegment(bytes, (number) =>
+      found(source.readPage(id, number), `page ${number} of segment ${id}`),
+    );
     if (header.seqs.length !== chunks || header.removals.length > removals) {
       throw new DamagedSegment(`the numbers of segment ${id} do not agree with its header`);
     }

@@ -1,47 +1,106 @@
-import { DamagedSegment, mostLength } from './segment-format.ts';
-import type { ReadPage, SegmentHeader } from './segment-reader.ts';
-import { readTerms } from './segment-terms.ts';
+import { DamagedSegment, earlierVersions, mostLength, mostRepeats } from './segment-format.ts';
+import { decodeHeader, type ReadPage, type SegmentHeader } from './segment-reader.ts';
+import { readTerms, type TermPostings } from './segment-terms.ts';
+import { createSegmentWriter } from './segment-writer.ts';
 import { isFilterTerm } from './term-kinds.ts';
 import { compareTerms } from './term-order.ts';
 
-/** Sums of a segment that its row and its pages must agree on. */
-export interface SegmentSums {
-  readonly chunks: number;
+export interface CheckedSegment {
+  readonly header: SegmentHeader;
   readonly postings: number;
 }
 
 /**
- * Reads a whole segment: chunks and terms must be in order, postings must be in order and name chunks of the segment,
- * and no chunk may have more words in its postings than its length, unless that is cut.
+ * Reads a whole segment. Its bytes must agree with its checksums, chunks and terms must be in order, and the repeats of
+ * the words of a chunk must add up to its length. The segment is then written again and compared byte by byte, so that
+ * bounds, counts and places are also those of its postings. Segments of earlier versions have no checksums.
  * @throws DamagedSegment for the first error
  */
-export function checkSegment(header: SegmentHeader, readPage: ReadPage): SegmentSums {
-  const { seqs, lengths } = header;
-  const words = new Float64Array(seqs.length);
-  for (let at = 1; at < seqs.length; at++) {
-    if ((seqs[at - 1] as number) >= (seqs[at] as number)) throw new DamagedSegment('the chunks are not in order');
-  }
+export function checkSegment(bytes: Uint8Array, readPage: ReadPage): CheckedSegment {
+  const header = decodeHeader(bytes);
+  checkOrder(header.seqs, 'chunks');
+  checkOrder(header.removals, 'removals');
+  const words = createWordCounts(header);
+  const writer = createSegmentWriter(header, [...header.removals]);
+  const comparePages = createPageComparison(readPage);
   let postings = 0;
   let previous: Uint8Array | undefined;
-  for (const { term, count, postings: list } of readTerms(header, readPage)) {
-    if (previous !== undefined && compareTerms(previous, term) >= 0)
+  for (const read of readTerms(header, readPage)) {
+    if (previous !== undefined && compareTerms(previous, read.term) >= 0)
       throw new DamagedSegment('the terms are not in order');
-    previous = term;
-    const isWord = !isFilterTerm(term);
-    let last = -1;
-    for (let at = 0; at < count; at++) {
-      const chunk = list.chunks[at] as number;
-      if (chunk <= last || chunk >= seqs.length)
-        throw new DamagedSegment(`the chunks of a term are not in order, or not in the segment`);
-      if (list.repeats[at] === 0) throw new DamagedSegment('a posting has no repeats');
-      if (isWord) words[chunk] = (words[chunk] as number) + (list.repeats[at] as number);
-      last = chunk;
+    previous = read.term;
+    checkPostings(read, header.seqs.length);
+    words.add(read);
+    writer.add(read.term, read.postings, read.count);
+    comparePages(writer.takePages());
+    postings += read.count;
+  }
+  words.check();
+  const written = writer.end();
+  comparePages(writer.takePages());
+  compareHeaders(bytes, written);
+  return { header, postings };
+}
+
+function checkOrder(seqs: Float64Array, name: string): void {
+  for (let at = 1; at < seqs.length; at++) {
+    if ((seqs[at - 1] as number) >= (seqs[at] as number)) throw new DamagedSegment(`the ${name} are not in order`);
+  }
+}
+
+function checkPostings({ postings, count }: TermPostings, chunks: number): void {
+  if (count === 0) throw new DamagedSegment('a term has no postings');
+  let last = -1;
+  for (let at = 0; at < count; at++) {
+    const chunk = postings.chunks[at] as number;
+    if (chunk <= last || chunk >= chunks)
+      throw new DamagedSegment('the chunks of a term are not in order, or not in the segment');
+    if (postings.repeats[at] === 0) throw new DamagedSegment('a posting has no repeats');
+    last = chunk;
+  }
+}
+
+/** Adds up the repeats of the words of each chunk. */
+function createWordCounts({ seqs, lengths }: SegmentHeader) {
+  const words = new Float64Array(seqs.length);
+  /** Whether a chunk may have more words than its postings say. */
+  const areCut = new Uint8Array(seqs.length);
+  return {
+    add({ term, postings, count }: TermPostings): void {
+      if (isFilterTerm(term)) return;
+      for (let at = 0; at < count; at++) {
+        const chunk = postings.chunks[at] as number;
+        const repeats = postings.repeats[at] as number;
+        words[chunk] = (words[chunk] as number) + repeats;
+        if (repeats === mostRepeats) areCut[chunk] = 1;
+      }
+    },
+    check(): void {
+      for (const [chunk, sum] of words.entries()) {
+        const length = lengths[chunk] as number;
+        if (sum > length && length < mostLength) throw new DamagedSegment('a chunk has more words than its length');
+        if (sum < length && areCut[chunk] === 0) throw new DamagedSegment('a chunk has fewer words than its length');
+      }
+    },
+  };
+}
+
+/** Compares written pages with the stored ones, in the order of their numbers. */
+function createPageComparison(readPage: ReadPage): (pages: readonly Uint8Array[]) => void {
+  let number = 0;
+  return (pages) => {
+    for (const page of pages) {
+      if (Buffer.compare(page, readPage(number)) !== 0)
+        throw new DamagedSegment(`page ${number} is not what its postings and terms give`);
+      number++;
     }
-    postings += count;
-  }
-  for (const [chunk, sum] of words.entries()) {
-    const length = lengths[chunk] as number;
-    if (sum > length && length < mostLength) throw new DamagedSegment('a chunk has more words than its length');
-  }
-  return { chunks: seqs.length, postings };
+  };
+}
+
+/** Compares headers. That of an earlier version has another version and ends before the checksums. */
+function compareHeaders(stored: Uint8Array, written: Uint8Array): void {
+  const isEarlier = Object.values<number>(earlierVersions).includes(stored[0] as number);
+  const expected = isEarlier ? Buffer.concat([stored.subarray(0, 1), written.subarray(1, stored.length)]) : written;
+  if (Buffer.compare(stored, expected) !== 0)
+    throw new DamagedSegment('the header is not what its chunks, terms and pages give');
 }

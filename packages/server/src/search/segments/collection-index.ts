@@ -188,9 +188,10 @@ function countRemoved(list: PostingList, removed: Uint8Array): number {
 /** Bytes that an entry of a cache takes besides its content. */
 const entryBytes = 200;
 
-function bytesOfHeader({ seqs, lengths, firstTerms, removals }: SegmentHeader): number {
+function bytesOfHeader({ seqs, lengths, firstTerms, removals, checksums }: SegmentHeader): number {
   const terms = firstTerms.reduce((sum, term) => sum + 2 * term.length + 30, 0);
-  return entryBytes + seqs.byteLength + lengths.byteLength + removals.byteLength + terms + seqs.length / 8;
+  const arrays = seqs.byteLength + lengths.byteLength + removals.byteLength + (checksums?.byteLength ?? 0);
+  return entryBytes + arrays + terms + seqs.length / 8;
 }
 
 function bytesOfList(list: PostingList | undefined): number {

@@ -1,5 +1,5 @@
-import { boundBlock } from './block-bounds.ts';
-import { blockSize, blocksPerPage, blocksPerSkipPage, type PostingArrays } from './segment-format.ts';
+import { boundBlock, mostPairs } from './block-bounds.ts';
+import { blockSize, blocksPerPage, blocksPerSkipPage, DamagedSegment, type PostingArrays } from './segment-format.ts';
 import { type ByteCursor, type ByteWriter, readVarint } from './varints.ts';
 
 /** A range of postings, and the chunk before the first of them (-1 at the start of a list). */
@@ -112,7 +112,9 @@ export function decodeSkipPages(pages: readonly Uint8Array[], blocks: number): S
     last[block] = chunk;
     offsets[block] = offset;
     offset += readVarint(cursor);
-    for (let left = 2 * readVarint(cursor); left > 0; left--) pairs.push(readVarint(cursor));
+    const count = readVarint(cursor);
+    if (count > mostPairs) throw new DamagedSegment(`a block has ${count} bounds; at most ${mostPairs} are allowed`);
+    for (let left = 2 * count; left > 0; left--) pairs.push(readVarint(cursor));
     pairStarts[block + 1] = pairs.length;
   }
   return { last, offsets, pairStarts, pairs };

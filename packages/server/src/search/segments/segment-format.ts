@@ -18,14 +18,18 @@
  * The first character of a term says its kind, such as a word or a filter term (see `term-kinds.ts`).
  *
  * The header holds the version of the format, the number of chunks, their seqs as distances, their lengths in words,
- * for each dictionary page its number and its first term, and the seqs of the removed chunks as distances.
+ * for each dictionary page its number and its first term, and the seqs of the removed chunks as distances. It ends with
+ * the number of pages, the CRC-32 of each page, and the CRC-32 of all bytes before.
  */
 
+/** The versions of segments without and with filter terms. */
+export const formatVersions = { plain: 4, filtered: 5 } as const;
+
 /**
- * The versions of segments without and with filter terms. The filter terms of version 2 were others, so that it counts as one
- * without. A segment of another version is rebuilt.
+ * The versions without checksums, which are still read. The filter terms of version 2 were others, so that it counts as one
+ * without.
  */
-export const formatVersions = { plain: 1, earlierTerms: 2, filtered: 3 } as const;
+export const earlierVersions = { plain: 1, earlierTerms: 2, filtered: 3 } as const;
 
 export const blockSize = 128;
 export const blocksPerPage = 32;

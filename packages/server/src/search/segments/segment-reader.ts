@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { boundBlock } from './block-bounds.ts';
 import { decodePostings, decodeSkipPages } from './posting-lists.ts';
 import {
@@ -5,6 +6,7 @@ import {
   blocksPerPage,
   countSkipPages,
   DamagedSegment,
+  earlierVersions,
   formatVersions,
   mostInlinePostings,
   type PostingArrays,
@@ -23,6 +25,8 @@ export interface SegmentHeader extends SegmentChunks {
   readonly firstTerms: readonly string[];
   /** The seqs of the chunks that leave the segments before this one, in ascending order. */
   readonly removals: Float64Array;
+  /** The CRC-32 of each page; undefined for a segment of an earlier version. */
+  readonly checksums: Uint32Array | undefined;
 }
 
 const decoder = new TextDecoder();
@@ -32,8 +36,9 @@ const encoder = new TextEncoder();
 export function decodeHeader(bytes: Uint8Array): SegmentHeader {
   const cursor: ByteCursor = { bytes, at: 0 };
   const version = readVarint(cursor);
-  const haveFilterTerms = version === formatVersions.filtered;
-  if (!haveFilterTerms && version !== formatVersions.plain && version !== formatVersions.earlierTerms)
+  const haveFilterTerms = version === formatVersions.filtered || version === earlierVersions.filtered;
+  const haveChecksums = version === formatVersions.filtered || version === formatVersions.plain;
+  if (!haveChecksums && !Object.values<number>(earlierVersions).includes(version))
     throw new DamagedSegment(`the format ${version} is unknown`);
   const seqs = readSeqs(cursor);
   const lengths = new Uint16Array(seqs.length);
@@ -47,8 +52,21 @@ export function decodeHeader(bytes: Uint8Array): SegmentHeader {
     cursor.at += size;
   }
   const removals = readSeqs(cursor);
+  const checksums = haveChecksums ? readChecksums(cursor) : undefined;
   if (cursor.at !== bytes.length) throw new DamagedSegment('the header does not end where it should');
-  return { seqs, lengths, haveFilterTerms, dictionaryPages, firstTerms, removals };
+  return { seqs, lengths, haveFilterTerms, dictionaryPages, firstTerms, removals, checksums };
+}
+
+/** Reads the checksums of the pages, and compares that of the header with its bytes. */
+function readChecksums(cursor: ByteCursor): Uint32Array {
+  const count = readVarint(cursor);
+  if (count > cursor.bytes.length) throw new DamagedSegment('the header is too short for its pages');
+  const checksums = new Uint32Array(count);
+  for (let at = 0; at < count; at++) checksums[at] = readVarint(cursor);
+  const end = cursor.at;
+  if (readVarint(cursor) !== crc32(cursor.bytes.subarray(0, end)))
+    throw new DamagedSegment('the checksum of the header does not agree with its bytes');
+  return checksums;
 }
 
 function readSeqs(cursor: ByteCursor): Float64Array {

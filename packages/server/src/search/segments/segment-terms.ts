@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { decodePostings } from './posting-lists.ts';
 import { DamagedSegment, mostInlinePostings, type PostingArrays } from './segment-format.ts';
 import { type DictionaryEntry, openPostingList, type ReadPage, type SegmentHeader } from './segment-reader.ts';
@@ -12,8 +13,12 @@ export interface TermPostings {
   readonly postings: PostingArrays;
 }
 
-/** Reads all terms of a segment in order, with their postings. */
-export function* readTerms(header: SegmentHeader, readPage: ReadPage): Generator<TermPostings, void, undefined> {
+/**
+ * Reads all terms of a segment in order, with their postings.
+ * @throws DamagedSegment when a page does not agree with its checksum, so that no merge writes a new checksum for it
+ */
+export function* readTerms(header: SegmentHeader, readAnyPage: ReadPage): Generator<TermPostings, void, undefined> {
+  const readPage = createVerifiedRead(header, readAnyPage);
   const chunks = header.seqs.length;
   const postings: PostingArrays = { chunks: new Int32Array(chunks), repeats: new Uint8Array(chunks) };
   for (const number of header.dictionaryPages) {
@@ -22,7 +27,8 @@ export function* readTerms(header: SegmentHeader, readPage: ReadPage): Generator
     while (cursor.at < cursor.bytes.length) {
       const shared = readVarint(cursor);
       const size = readVarint(cursor);
-      if (shared > term.length) throw new DamagedSegment(`a term of page ${number} shares more bytes than there are`);
+      if (shared > term.length || size > cursor.bytes.length - cursor.at)
+        throw new DamagedSegment(`a term of page ${number} has more bytes than there are`);
       term = continueTerm(term, shared, { cursor, size });
       const entry = { count: readVarint(cursor), sizeOrPage: readVarint(cursor), cursor };
       if (entry.count > chunks)
@@ -32,6 +38,16 @@ export function* readTerms(header: SegmentHeader, readPage: ReadPage): Generator
     }
     if (cursor.at !== cursor.bytes.length) throw new DamagedSegment(`page ${number} does not end where it should`);
   }
+}
+
+function createVerifiedRead({ checksums }: SegmentHeader, readPage: ReadPage): ReadPage {
+  if (checksums === undefined) return readPage;
+  return (number, ahead) => {
+    const page = readPage(number, ahead);
+    if (crc32(page) !== checksums[number])
+      throw new DamagedSegment(`the checksum of page ${number} does not agree with its bytes`);
+    return page;
+  };
 }
 
 /** Returns the first bytes of the term before and the next bytes of the page. */

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { encodeLongList, encodePostings } from './posting-lists.ts';
 import {
   dictionaryPageSize,
@@ -37,11 +38,11 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
   let previous = new Uint8Array(256);
   let previousLength = 0;
   let pages: Uint8Array[] = [];
-  let pageCount = 0;
+  const checksums: number[] = [];
 
   function emit(page: Uint8Array): number {
     pages.push(page);
-    return pageCount++;
+    return checksums.push(crc32(page)) - 1;
   }
   function completeDictionaryPage(): void {
     if (dictionary.length === 0) return;
@@ -62,7 +63,7 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
       list.clear();
       return;
     }
-    entry.writeVarint(pageCount);
+    entry.writeVarint(checksums.length);
     for (const page of encodeLongList(list, postings, { count, lengths })) emit(page);
   }
 
@@ -90,6 +91,7 @@ export function createSegmentWriter(chunks: SegmentChunks, removals: readonly nu
       writeChunks(header, chunks);
       writeDictionaryPages(header, dictionaryPages);
       writeSeqs(header, removals);
+      writeChecksums(header, checksums);
       return header.take();
     },
   };
@@ -126,4 +128,10 @@ function writeDictionaryPages(writer: ByteWriter, dictionaryPages: readonly Dict
     writer.writeVarint(firstTerm.length);
     writer.writeBytes(firstTerm, 0, firstTerm.length);
   }
+}
+
+function writeChecksums(header: ByteWriter, checksums: readonly number[]): void {
+  header.writeVarint(checksums.length);
+  for (const checksum of checksums) header.writeVarint(checksum);
+  header.writeVarint(crc32(header.bytes.subarray(0, header.length)));
 }

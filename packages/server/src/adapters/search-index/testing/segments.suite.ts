@@ -249,12 +249,12 @@ function testCheck(current: Current): void {
       .select('data')
       .where('id', '=', page)
       .executeTakeFirstOrThrow();
-    await write
-      .updateTable('index_page')
-      .set({ data: data.subarray(0, -1) })
-      .where('id', '=', page)
-      .execute();
-    assert.match((await check()).join(), /is damaged: /);
+    const changed = Buffer.from(data);
+    changed[2] = (changed[2] as number) ^ 1;
+    for (const damaged of [data.subarray(0, -1), changed]) {
+      await write.updateTable('index_page').set({ data: damaged }).where('id', '=', page).execute();
+      assert.match((await check()).join(), /is damaged: the checksum of page 0 does not agree with its bytes\.$/);
+    }
     await write.deleteFrom('index_page').where('id', '=', page).execute();
     assert.match((await check()).join(), /is damaged: page 0 of segment \d+ is missing\.$/);
     await write.insertInto('index_page').values({ id: page, data }).execute();
