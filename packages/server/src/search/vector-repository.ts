@@ -113,6 +113,8 @@ export interface VectorRepository {
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
   /** Marks the collections of this model for the backfill that have failed texts whose next attempt is due. */
   requeueFailed(due: { model: string; now: number }): Promise<void>;
+  /** Counts the collections of the model that need the backfill. */
+  countBacklog(model: string): Promise<number>;
   /** Claims a collection of the model that needs the backfill and is due. */
   claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
   /** Extends the lease. @returns false when it is lost. */

@@ -12,6 +12,7 @@ import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
+import type { EmbeddingState } from '../search/embedding/embedder-metrics.ts';
 import type { VectorIndex } from '../search/embedding/vector-index.ts';
 import type { QuestionLimits } from '../search/query/limit-questions.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
@@ -20,6 +21,8 @@ import type { PageSource } from '../search/vector-pages/open-vector-index.ts';
 export interface EmbeddingParts {
   readonly embedder: Embedder;
   readonly openIndex: (source: PageSource) => VectorIndex;
+  /** Receives the state of the embedding once. Without it, the state has no metrics. */
+  readonly observe?: (state: EmbeddingState) => void;
 }
 
 export interface CollectionContext {

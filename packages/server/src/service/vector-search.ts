@@ -23,6 +23,7 @@ export function openVectorSearch(
   const hasFreeSpace = async () => (await space?.hasFreeSpace()) !== false;
   const pageBuilder = startPageBuilder({ pages: vectors.pages, hasFreeSpace, logger });
   const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
+  embedding.observe?.({ isPaused: embedder.isPaused, countBacklog: () => vectors.countBacklog(embedder.model) });
   return {
     deps: {
       ...{ embedder, vectors, scales, index, isReady: backfill.isReady, clock, logger },

@@ -37,6 +37,7 @@ export async function openEmbedding(
   resources.defer(() => embedder.close());
   return {
     embedder,
+    observe: metrics.observe,
     openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
   };
 }

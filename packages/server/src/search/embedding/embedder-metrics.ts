@@ -1,7 +1,17 @@
-import { Counter, Histogram, type Registry } from '../../kernel/metrics.ts';
+import { Counter, Gauge, Histogram, type Registry } from '../../kernel/metrics.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
+/** The state of the embedding of chunks. */
+export interface EmbeddingState {
+  /** Whether the embedder has failed and is not called for chunks at present. */
+  isPaused(): boolean;
+  /** Counts the collections in which a chunk may lack its vector. */
+  countBacklog(): Promise<number>;
+}
+
 export interface EmbedderMetrics {
+  /** Reads this state whenever the metrics are read. */
+  observe(state: EmbeddingState): void;
   /** Wraps an embedder so that its calls are counted. */
   watch(embedder: Embedder): Embedder;
   /** Counts tokens of chunks or questions, as the service states them. */
@@ -56,6 +66,24 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
   }
 
   return {
+    observe(state) {
+      new Gauge({
+        name: 'quartermaster_embedder_paused',
+        help: '1 while the embedder gets no chunks because it has failed, otherwise 0.',
+        registers: [registry],
+        collect() {
+          this.set(state.isPaused() ? 1 : 0);
+        },
+      });
+      new Gauge({
+        name: 'quartermaster_embedding_backlog_collections',
+        help: 'Collections in which chunks may lack their vectors.',
+        registers: [registry],
+        async collect() {
+          this.set(await state.countBacklog());
+        },
+      });
+    },
     watch: (embedder) => ({
       ...embedder,
       async embed(all, signal) {

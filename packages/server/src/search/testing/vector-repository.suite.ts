@@ -42,6 +42,16 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     return space;
   };
 
+  test('the backlog counts the collections of the model that need the backfill', async () => {
+    const { vectors, collectionId, model } = await openSpace();
+    assert.deepEqual([await vectors.countBacklog(model), await vectors.countBacklog('other')], [1, 0]);
+    const lease = { token: 'a', now: start, leaseUntil: start + 1000 };
+    const job = await vectors.claimBackfill({ ...lease, ...claimEmbed, model });
+    assert.ok(job !== undefined && job.id === collectionId);
+    await vectors.endBackfill(job, { kind: 'done' });
+    assert.equal(await vectors.countBacklog(model), 0);
+  });
+
   test('vectors are read unchanged, and chunks without a vector are listed, page by page', async () => {
     const { vectors, collectionId, model, missing, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;

@@ -78,6 +78,15 @@ export function createVectorRepository(database: Database): VectorRepository {
         .whereRef('wanted', '=', 'done')
         .execute();
     },
+    async countBacklog(model) {
+      const row = await read
+        .selectFrom('collection_vector')
+        .select(sql<number>`count(*)`.as('collections'))
+        .where('model', '=', model)
+        .whereRef('wanted', '>', 'done')
+        .executeTakeFirstOrThrow();
+      return Number(row.collections);
+    },
     claimBackfill: (claim) => claimBackfill(database, claim),
     renewBackfill: (held, leaseUntil) =>
       renewLease(database, { table: 'collection_vector', key: 'collection_id' }, held, { lease_until: leaseUntil }),
