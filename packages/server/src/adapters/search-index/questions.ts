@@ -7,6 +7,7 @@ import {
   type SegmentStore,
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
+import { PageMissing } from '../../search/segments/segment-format.ts';
 import { toMatch, weighAll } from '../full-text/bm25.ts';
 import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
@@ -144,7 +145,7 @@ interface StoredBytes {
 
 /** The rows of live segments and their pages exist in every transaction that lists them. */
 function readBytes([row]: readonly StoredBytes[]): Uint8Array {
-  if (row === undefined) throw new Error('a page of the search index is missing');
+  if (row === undefined) throw new PageMissing();
   return row.bytes;
 }
 

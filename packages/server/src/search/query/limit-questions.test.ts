@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { PageMissing } from '../segments/segment-format.ts';
 import { createQuestionMetrics, limitQuestions } from './limit-questions.ts';
 import type { Question, Retrieve } from './retrieve.ts';
 
@@ -11,7 +12,8 @@ const question: Question = { projectId: 'p', collectionId: 'c', text: 'red', wor
 function createLimited(search: Retrieve<unknown>) {
   const registry = createMetrics();
   const warnings: unknown[] = [];
-  const logger = { warn: (fields: object, event: string) => warnings.push({ ...fields, event }) } as unknown as Logger;
+  const warn = (fields: object, event: string) => warnings.push({ ...fields, event });
+  const logger = { warn, error: warn } as unknown as Logger;
   const signals: AbortSignal[] = [];
   const limited = limitQuestions(
     (asked) => {
@@ -68,4 +70,16 @@ test('an answer in time leaves no timer and no listener', async (t) => {
   assert.equal(signals[0]?.aborted, false);
   assert.deepEqual([await ended('deadline'), await ended('client_gone')], [0, 0]);
   assert.match(await registry.metrics(), /questions_answered_total\{ranking="words",reason="no_embedder"\} 1/);
+});
+
+test('a question that misses a page of the index logs the collection and the command that repairs it', async () => {
+  const failing = (error: Error) => createLimited(() => Promise.reject(error));
+  const missing = new PageMissing();
+  const damaged = failing(missing);
+  await assert.rejects(damaged.limited(question), missing);
+  const remedy = 'Run "quartermaster fsck --repair" to rebuild the search index of the collection.';
+  assert.deepEqual(damaged.warnings, [{ collection_id: 'c', remedy, err: missing, event: 'search index damaged' }]);
+  const other = failing(new Error('other'));
+  await assert.rejects(other.limited(question), /^Error: other$/);
+  assert.deepEqual(other.warnings, []);
 });

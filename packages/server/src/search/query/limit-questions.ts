@@ -2,6 +2,7 @@ import type { Ranking, WordsReason } from '@quartermaster/contract';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { isPageMissing } from '../segments/segment-format.ts';
 import type { Retrieve } from './retrieve.ts';
 
 export interface QuestionLimits {
@@ -68,12 +69,18 @@ export function limitQuestions<Stored>(
       const answer = await Promise.race([retrieve({ ...question, signal: ending.signal }), ended]);
       metrics.answered(answer.ranking, answer.reason);
       return answer;
+    } catch (error) {
+      if (isPageMissing(error))
+        logger.error({ collection_id: collectionId, remedy, err: error }, 'search index damaged');
+      throw error;
     } finally {
       clearTimeout(timer);
       client?.removeEventListener('abort', onGone);
     }
   };
 }
+
+const remedy = 'Run "quartermaster fsck --repair" to rebuild the search index of the collection.';
 
 function tooSlow(seconds: number): Problem {
   return new Problem(

@@ -67,3 +67,17 @@ export function countSkipPages(blocks: number): number {
 export class DamagedSegment extends Error {
   override readonly name = 'DamagedSegment';
 }
+
+const pageMissing = 'a page of the search index is missing';
+
+/** A listed segment or one of its pages no longer exists. */
+export class PageMissing extends DamagedSegment {
+  constructor() {
+    super(pageMissing);
+  }
+}
+
+/** Compares the message, because an error of another thread arrives without its class. */
+export function isPageMissing(error: unknown): boolean {
+  return error instanceof Error && error.message === pageMissing;
+}

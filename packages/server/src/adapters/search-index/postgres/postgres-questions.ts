@@ -3,7 +3,7 @@ import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
 import { type ChunkFilter, type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
 import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/restriction.ts';
 import type { Statistics } from '../../../search/search-index.ts';
-import { DamagedSegment } from '../../../search/segments/segment-format.ts';
+import { PageMissing } from '../../../search/segments/segment-format.ts';
 import type { ChunkRow } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { takeVisible } from '../../full-text/visible-chunks.ts';
@@ -70,7 +70,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
       try {
         return await work({ ...listed, segments }, restriction && allowRecords(restriction, changedRecords));
       } catch (error) {
-        if (!(error instanceof SegmentGone) || attempt === mostAttempts) throw error;
+        if (!(error instanceof PageMissing) || attempt === mostAttempts) throw error;
       }
     }
   }
@@ -89,7 +89,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
       for (let wanted = missing; ; ) {
         const fetched = await fetchMissing(db, wanted);
         // Another server may give an id again that its predecessor has lost.
-        if (fetched === undefined || epoch() !== listed.epoch) throw new SegmentGone();
+        if (fetched === undefined || epoch() !== listed.epoch) throw new PageMissing();
         const found = await ask({ ...listed, fetched });
         if ('result' in found) return found.result;
         wanted = found.missing;
@@ -128,11 +128,4 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
         return answer(db, listed, (question) => thread.call('count', question));
       }),
   };
-}
-
-/** A listed segment or one of its pages no longer exists. */
-class SegmentGone extends DamagedSegment {
-  constructor() {
-    super('a page of the search index is missing');
-  }
 }
