@@ -1,11 +1,18 @@
 import type { Setting } from '../../packages/server/src/settings/setting.ts';
 import { settings } from '../../packages/server/src/settings/settings.ts';
 
+/** Returns the range of a whole number; a dash for other settings. */
+function describeRange(allowed = ''): string {
+  const [, least, most] = /^(\d+)\.\.(\d+)$/.exec(allowed) ?? [];
+  return least === undefined ? '–' : `${least} to ${most}`;
+}
+
 /** Renders docs/reference/settings.md. */
 export function describeSettings(): string {
   const rows = Object.entries<Setting>(settings).map(([key, setting]) => {
     const standard = setting.default === null || setting.default === '' ? '–' : `\`${setting.default}\``;
-    return `| \`QUARTERMASTER_${key}\` | ${standard} | ${setting.description.replaceAll('|', '\\|')} |`;
+    const range = describeRange(setting.check.allowed);
+    return `| \`QUARTERMASTER_${key}\` | ${standard} | ${range} | ${setting.description.replaceAll('|', '\\|')} |`;
   });
   return [
     '# Settings',
@@ -16,8 +23,8 @@ export function describeSettings(): string {
     'start; a name under `QUARTERMASTER_` that is not in this table is an error too. Exceptions are `QUARTERMASTER_URL`,',
     '`QUARTERMASTER_PLUGINS_URL` and `QUARTERMASTER_API_KEY`, which the command line reads. An empty value counts as unset.',
     '',
-    '| Variable | Default | Meaning |',
-    '|---|---|---|',
+    '| Variable | Default | Range | Meaning |',
+    '|---|---|---|---|',
     ...rows,
     '',
   ].join('\n');
