@@ -15,7 +15,7 @@ export async function compactPages(pages: VectorPageRepository, encode: Encode, 
   let removed: number[] = [];
   let rows: VectorRow[] = [];
   let { pageVersion } = space;
-  /** @returns false when somebody else has changed the pages */
+  /** @returns false when another process has changed the pages */
   const flush = async (): Promise<boolean> => {
     if (removed.length === 0) return true;
     const added = await encodePages(encode, { dimensions: space.dimensions, rows, earlier: null });

@@ -135,7 +135,7 @@ function isBoilerplate(region: Region, page: Region): boolean {
   const { kind, characters, linked, hasTitle } = region;
   if (kind === 'navigation' || kind === 'footer') return true;
   if (kind === 'consent') return characters <= longestConsent;
-  // Headers and asides may hold content, but not when they consist of links or stand beside the main part.
+  // Headers and asides may hold content, but not when they consist of links or are outside the main part.
   if (kind !== undefined && !hasTitle && (linked > characters / 2 || page.hasMain)) return true;
   return isLinkList(region, page) || isFurniture(region, page);
 }
@@ -152,7 +152,7 @@ const fewestAnchors = 3;
 const mostOfFurniture = 0.2;
 
 const fewestLinks = 5;
-/** A list directly beside so many sentences is a part of them, such as a list of external links. */
+/** A list next to at least this number of sentences belongs to them, such as a list of external links. */
 const sentencesOfContent = 3;
 const mostOfPage = 0.9;
 

@@ -11,7 +11,7 @@ const openAiBody = ({ model, texts, dimensions }: EmbeddingRequest) => ({
   input: texts,
 });
 
-/** The Gemini models that are told the use of a text in the text itself and accept no task type. */
+/** The Gemini models that read the use of a text from the text itself and accept no task type. */
 const promptedGemini = 'gemini-embedding-2';
 
 /** The embedding APIs that the setting EMBEDDING_PROVIDER names. */
