@@ -105,7 +105,7 @@ function orderedDigits(value: number): string {
   return place.toString(16).padStart(digits, '0');
 }
 
-const withoutZeros = (text: string) => text.replace(/0+$/, ''); // bounded: 13 characters
+const withoutZeros = (text: string) => text.replace(/0+$/, ''); // bounded: at most 13 characters (`digits`)
 
 /** Returns whether a number can have a term of its own. */
 export const isExactNumber = (value: number) => Number.isInteger(value) && Math.abs(value) < largestExact;

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, List, Literal
 
 from .._call import Call
-from ..types import Chunk, Collection, MetadataFilter, ScoredChunk
+from ..types import Chunk, Collection, MetadataFilter, RankingWeights, RetrievalDefaults, ScoredChunk
 from .connection import AsyncConnection
 from .paging import AsyncPages
 
@@ -24,6 +24,7 @@ class AsyncCollections:
         capacity: int | None = None,
         embedding_model_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        retrieval: RetrievalDefaults | None = None,
     ) -> Collection:
         """Create a collection of documents (`text`, the default) or of question-answer pairs (`qa`)."""
         body = {
@@ -33,6 +34,7 @@ class AsyncCollections:
             "capacity": capacity,
             "embedding_model_id": embedding_model_id,
             "metadata": metadata,
+            "retrieval": retrieval,
         }
         collection: Collection = await self._connection.data(Call("createCollection", body=body))
         return collection
@@ -62,9 +64,10 @@ class AsyncCollections:
         name: str | None = None,
         description: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        retrieval: RetrievalDefaults | None = None,
     ) -> Collection:
         """Change the members that are given."""
-        body = {"name": name, "description": description, "metadata": metadata}
+        body = {"name": name, "description": description, "metadata": metadata, "retrieval": retrieval}
         call = Call("updateCollection", {"collection_id": collection_id}, body=body)
         collection: Collection = await self._connection.data(call)
         return collection
@@ -90,6 +93,9 @@ class AsyncCollections:
         filters: MetadataFilter | None = None,
         explain: bool | None = None,
         rerank_model_id: str | None = None,
+        mode: Literal["words", "vectors", "fused"] | None = None,
+        weights: RankingWeights | None = None,
+        min_similarity: float | None = None,
     ) -> List[ScoredChunk]:
         """Return the chunks that match the query best, the best first."""
         body = {
@@ -100,6 +106,9 @@ class AsyncCollections:
             "filters": filters,
             "explain": explain,
             "rerank_model_id": rerank_model_id,
+            "mode": mode,
+            "weights": weights,
+            "min_similarity": min_similarity,
         }
         call = Call("queryChunks", {"collection_id": collection_id}, body=body)
         chunks: List[ScoredChunk] = await self._connection.data(call)
