@@ -142,14 +142,16 @@ test('[package] the archive holds compiled code, licences and a list of componen
     components: { name: string }[];
   };
   const notices = await readFile(join(own, 'THIRD_PARTY_LICENSES'), 'utf8');
-  const lockfile = await readFile(join(installed, 'package-lock.json'), 'utf8');
-  const { packages } = JSON.parse(lockfile) as { packages: Record<string, { version: string; license?: string }> };
   const names = new Set(components.map(({ name }) => name));
-  for (const [path, { version }] of Object.entries(packages)) {
-    const name = path.split('node_modules/').at(-1) ?? '';
-    if (name === '' || name === 'quartermaster') continue;
+  const shrinkwrap = await readPackages(join(own, 'npm-shrinkwrap.json'));
+  assert.ok(shrinkwrap.length > 100, `${shrinkwrap.length} packages`);
+  for (const { name, version } of shrinkwrap) {
     assert.ok(names.has(name), `${name} is not in the list of components`);
     assert.ok(notices.includes(`${name} ${version} (`), `${name} ${version} has no notice`);
+  }
+  // npm follows the shrinkwrap of a package from a registry only. From an archive it takes the newest versions in range.
+  for (const { name } of await readPackages(join(installed, 'package-lock.json'))) {
+    assert.ok(names.has(name) || name === 'quartermaster', `${name} is not in the list of components`);
   }
   assert.ok(names.has('react'), 'the libraries in the built console');
   const { stdout } = await run('du', ['-sm', installed]);
@@ -158,6 +160,14 @@ test('[package] the archive holds compiled code, licences and a list of componen
   const archive = await stat(archives.get('quartermaster') ?? '');
   assert.ok(archive.size <= 2.5 * 2 ** 20, `${archive.size} bytes`);
 });
+
+/** Lists the packages of others in a lockfile. */
+async function readPackages(lockfile: string): Promise<{ name: string; version: string }[]> {
+  const { packages } = JSON.parse(await readFile(lockfile, 'utf8')) as { packages: Record<string, { version: string }> };
+  return Object.entries(packages).flatMap(([path, { version }]) =>
+    path === '' ? [] : [{ name: path.split('node_modules/').at(-1) ?? '', version }],
+  );
+}
 
 test('[package] programs use the libraries in Node.js 20 and check their types with both kinds of module resolution', async (t) => {
   const program = join(folder, 'program');
