@@ -163,7 +163,9 @@ test('[package] the archive holds compiled code, licences and a list of componen
 
 /** Lists the packages of others in a lockfile. */
 async function readPackages(lockfile: string): Promise<{ name: string; version: string }[]> {
-  const { packages } = JSON.parse(await readFile(lockfile, 'utf8')) as { packages: Record<string, { version: string }> };
+  const { packages } = JSON.parse(await readFile(lockfile, 'utf8')) as {
+    packages: Record<string, { version: string }>;
+  };
   return Object.entries(packages).flatMap(([path, { version }]) =>
     path === '' ? [] : [{ name: path.split('node_modules/').at(-1) ?? '', version }],
   );
