@@ -60,6 +60,17 @@ test('[embeddings] a question finds synonyms, the key appears nowhere, and searc
   assert.deepEqual([byWords?.content, byWords?.explanation?.vector], ['The night train to Vienna.', null]);
   assert.equal(await again.stop(), 0);
   assert.ok(!again.log().includes(key));
+
+  // The former model is listed in a file, and the first one is another.
+  embedding.setDown(false);
+  const models = join(folder, 'models.json');
+  await writeFile(models, JSON.stringify([{ provider: 'openai', url: embedding.url, key_file: keyFile }]));
+  const changed = { ...settings, EMBEDDING_MODEL: 'another-model', EMBEDDING_MODELS_FILE: models };
+  const later = await startService(t, { folder, settings: changed });
+  assert.equal((await later.client.search(collection, ask))[0]?.content, 'Green tea from Uji.');
+  assert.equal((await later.client.collections.get(collection)).vectors, 'current');
+  assert.equal(await later.stop(), 0);
+  assert.ok(!later.log().includes(key));
 });
 
 test('[embeddings] a model in a local folder finds synonyms without a network, survives a kill of its process, and ends with the service', async (t) => {

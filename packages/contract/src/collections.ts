@@ -33,7 +33,7 @@ export const Collection = Type.Object({
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
   vectors: Type.Enum([...vectorStates], {
     description:
-      '`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded.',
+      '`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded.',
   }),
   num_refused_chunks: Type.Integer({
     description:

@@ -136,7 +136,7 @@ class Collection(TypedDict):
     embedding_size: int
     """Dimensions of a vector; 0 for the built-in model."""
     vectors: Literal["off", "current", "catching_up", "other_model"]
-    """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of another model and are not used until it is re-embedded."""
+    """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded."""
     num_refused_chunks: int
     """Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded."""
     retrieval: CollectionRetrieval

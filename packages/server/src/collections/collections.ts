@@ -20,9 +20,9 @@ import {
 } from './collection-repository.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 
-/** The configured model, and whether the collections without its vectors are known yet. */
+/** The configured models, and whether the collections without their vectors are known yet. */
 export interface EmbeddingOfCollections {
-  readonly model: string;
+  readonly hasModel: (model: string) => boolean;
   readonly isReady: () => boolean;
   readonly restart: (collectionId: string) => Promise<void>;
 }
@@ -71,7 +71,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
    */
   function describeCollections(): (collection: CountedCollection) => Collection {
     const isReady = embedding?.isReady() ?? true;
-    return (collection) => toCollectionItem(collection, embedding && { model: embedding.model, isReady });
+    return (collection) => toCollectionItem(collection, embedding && { hasModel: embedding.hasModel, isReady });
   }
 
   async function findCounted(projectId: string, collectionId: string): Promise<CountedCollection> {
@@ -162,16 +162,16 @@ function readRetrieval(retrieval: RetrievalDefaults): RetrievalDefaults {
   return retrieval;
 }
 
-/** The model in use, and whether the collections without its vectors were known when the collections were read. */
+/** The models in use, and whether the collections without their vectors were known when the collections were read. */
 interface EmbeddingNow {
-  readonly model: string;
+  readonly hasModel: (model: string) => boolean;
   readonly isReady: boolean;
 }
 
 function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingNow | null): VectorState {
   if (embedding === null) return 'off';
   if (vectors === null) return 'current';
-  if (vectors.model !== embedding.model) return 'other_model';
+  if (!embedding.hasModel(vectors.model)) return 'other_model';
   return vectors.needsBackfill || !embedding.isReady ? 'catching_up' : 'current';
 }
 

@@ -11,6 +11,8 @@ import { embedSlice } from './embed-chunks.ts';
 
 export interface BackfillDeps {
   readonly embedder: SharedEmbedder;
+  /** Whether collections without a model get the model of the embedder. */
+  readonly adoptsCollections: boolean;
   readonly vectors: VectorRepository;
   readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
@@ -43,6 +45,7 @@ const concurrentCollections = 2;
  * Embeds visible chunks that have no vector: those of new records, chunks created or changed directly, and collections
  * older than the embedder. Projects, and the collections of a project, take turns: a turn is one slice of a collection. A
  * collection is repeated until it succeeds.
+ * Each model has a backfill of its own, which embeds the collections whose vectors are of this model.
  * After a start, every collection is marked and queries use full-text search only. Collections that have all their
  * vectors are confirmed before the first text is embedded, so that they do not wait for an unavailable embedder.
  */
@@ -63,7 +66,8 @@ export function openBackfill(deps: BackfillDeps): Backfill {
 
   async function claim(lease: Lease): Promise<ClaimedBackfill | undefined> {
     if (phase === 'starting') {
-      await vectors.adoptAll(model);
+      if (deps.adoptsCollections) await vectors.adoptAll(model);
+      await vectors.requeueAll(model);
       phase = 'confirming';
     }
     if (phase === 'confirming') {

@@ -96,8 +96,10 @@ export interface VectorRepository {
    * gone.
    */
   adopt(collectionId: string, model: string): Promise<StoredVectorSpace | undefined>;
-  /** Assigns the model to every collection without one, and marks all collections of this model for the backfill. */
+  /** Assigns the model to every collection without one. */
   adoptAll(model: string): Promise<void>;
+  /** Marks all collections of the model for the backfill. */
+  requeueAll(model: string): Promise<void>;
   /** Changes the model of the collection. All its chunks then wait to be embedded. */
   restart(collectionId: string, model: string): Promise<void>;
   /** Returns visible chunks without a vector in the order of their ids. */

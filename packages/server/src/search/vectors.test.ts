@@ -295,6 +295,30 @@ test('another model is detected, is not mixed with the first, and replaces it on
   assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
 });
 
+test('a former model that is still configured searches and embeds its collections, and the first model the new ones', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('one', 64) });
+  await first.record(first.collectionId, { content: 'Green tea from Uji.' });
+  await until(async () => (await first.state())[0] === 'current');
+  await first.close();
+
+  const [former, embedder] = [createScriptedEmbedder('one', 64), createScriptedEmbedder('two', 128)];
+  const service = await openTestService(t, { database, files, embedder, furtherEmbedders: [former] });
+  const { call, record, collection } = service.createProject(first.projectId);
+  const stateOf = async (id: string) => (await call('GET', `/v1/collections/${id}`)).body.data;
+  const created = await record(first.collectionId, { content: 'Black tea from Assam.' });
+  assert.equal(created.embedding.model, 'one');
+  await until(async () => former.texts.length === 1 && (await stateOf(first.collectionId)).vectors === 'current');
+  const { body } = await call('POST', `${first.path}/chunks/query`, { query_text: 'green teas' });
+  assert.deepEqual([body.ranking, embedder.texts], ['fused', []]);
+
+  const other = await collection({});
+  await record(other, { content: 'Coffee from Jimma.' });
+  await until(async () => (await stateOf(other)).embedding_size === 128);
+  assert.deepEqual(embedder.texts, ['Coffee from Jimma.']);
+});
+
 test('a question is answered with words alone until every chunk has its vector', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();

@@ -19,7 +19,10 @@ import type { CountTokens } from '../search/query/measure-text.ts';
 import type { PageSource } from '../search/vector-pages/open-vector-index.ts';
 
 export interface EmbeddingParts {
+  /** Embeds new collections. */
   readonly embedder: Embedder;
+  /** Embed the collections whose vectors are of these models. */
+  readonly furtherEmbedders: readonly Embedder[];
   readonly openIndex: (source: PageSource) => VectorIndex;
   /** Receives the state of the embedding once. Without it, the state has no metrics. */
   readonly observe?: (state: EmbeddingState) => void;

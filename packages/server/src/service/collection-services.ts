@@ -49,7 +49,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     onChanged: events.changed,
     onEnded() {
       sweeper.wake();
-      searching?.backfill.wake();
+      searching?.wake();
     },
   });
   const collections = createCollections({

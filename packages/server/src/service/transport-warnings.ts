@@ -1,5 +1,6 @@
 import { isLoopback } from '../http/allowed-hosts.ts';
 import type { Config } from '../settings/config.ts';
+import type { ModelConfig } from '../settings/embedding-config.ts';
 
 /** Lists the connections that the settings leave unencrypted, each with its remedy. Connections within this machine are not listed. */
 export function transportWarnings(config: Config): string[] {
@@ -15,12 +16,22 @@ export function transportWarnings(config: Config): string[] {
       'The connection to PostgreSQL is unencrypted. Add sslmode=verify-full to QUARTERMASTER_DATABASE_URL.',
     );
   }
-  const usesService = !['none', 'hash', 'onnx'].includes(config.embeddingProvider);
-  const embedding = usesService && config.embeddingUrl !== null ? new URL(config.embeddingUrl) : null;
-  if (embedding?.protocol === 'http:' && !isLoopback(embedding.hostname)) {
+  if (isOpen(config)) {
     warnings.push('The connection to the embedding service is unencrypted. Use https in QUARTERMASTER_EMBEDDING_URL.');
   }
+  if (config.furtherModels.some(isOpen)) {
+    warnings.push(
+      'The connection to an embedding service is unencrypted. Use https in each url of QUARTERMASTER_EMBEDDING_MODELS_FILE.',
+    );
+  }
   return warnings;
+}
+
+/** Whether texts for the model cross a network unencrypted. */
+function isOpen({ embeddingProvider, embeddingUrl }: ModelConfig): boolean {
+  const usesService = !['none', 'hash', 'onnx'].includes(embeddingProvider);
+  const url = usesService && embeddingUrl !== null ? new URL(embeddingUrl) : null;
+  return url?.protocol === 'http:' && !isLoopback(url.hostname);
 }
 
 /** Whether the URL requires TLS or leads to this machine: a loopback address or a Unix socket. */

@@ -1,59 +1,93 @@
 import { openBackfill } from '../ingestion/backfill.ts';
-import { shareEmbedder } from '../search/embedding/share-embedder.ts';
+import type { Embedder } from '../search/embedding/embedder.ts';
+import { createEmbedders, type Embedders } from '../search/embedding/embedders.ts';
+import { type SharedEmbedder, shareEmbedder } from '../search/embedding/share-embedder.ts';
 import { startPageBuilder } from '../search/vector-pages/page-builder.ts';
 import { createPageSource } from '../search/vector-pages/page-source.ts';
+import type { VectorRepository } from '../search/vector-repository.ts';
 import type { CollectionContext } from './collection-context.ts';
 
 /** The longest pause of an embedder that fails, in milliseconds. */
 const longestPauseMs = 5 * 60_000;
 
-/** Opens the vector index and the backfill, which share one embedder with the questions. */
-export function openVectorSearch(
-  deps: CollectionContext,
-  timing: { leaseMs: number; pollMs: number; backoffMs: number },
-) {
+interface Timing {
+  readonly leaseMs: number;
+  readonly pollMs: number;
+  readonly backoffMs: number;
+}
+
+/** Opens the vector index, and a backfill for each model, which shares its embedder with the questions. */
+export function openVectorSearch(deps: CollectionContext, timing: Timing) {
   const { embedding, space, clock, newId, logger, repositories } = deps;
   if (embedding === undefined) return null;
   const { vectors, scales } = repositories;
-  const embedder = shareEmbedder(embedding.embedder, {
-    pauses: { firstMs: timing.backoffMs, longestMs: longestPauseMs },
-    onRecovered: () => backfill.wake(),
-  });
+  const share = (embedder: Embedder) =>
+    shareEmbedder(embedder, {
+      pauses: { firstMs: timing.backoffMs, longestMs: longestPauseMs },
+      onRecovered: () => backfills.wake(),
+    });
+  const embedders = createEmbedders(share(embedding.embedder), embedding.furtherEmbedders.map(share));
   const index = embedding.openIndex(createPageSource(vectors.pages));
   const hasFreeSpace = async () => (await space?.hasFreeSpace()) !== false;
   const pageBuilder = startPageBuilder({ pages: vectors.pages, hasFreeSpace, logger });
-  const backfill = openBackfill({ ...timing, embedder, vectors, space, clock, newId, logger });
-  embedding.observe?.({ isPaused: embedder.isPaused, countBacklog: () => vectors.countBacklog(embedder.model) });
+  const backfills = openBackfills(embedders, { ...timing, vectors, space, clock, newId, logger });
+  embedding.observe?.({
+    isPaused: () => embedders.all.some((each) => each.isPaused()),
+    countBacklog: () => countBacklog(vectors, embedders),
+  });
   return {
     deps: {
-      ...{ embedder, vectors, scales, index, isReady: backfill.isReady, clock, logger },
+      ...{ embedders, vectors, scales, index, isReady: backfills.isReady, clock, logger },
       findDefaults: repositories.collections.findRetrieval,
     },
-    backfill,
-    adoptModel: (collectionId: string) => vectors.adopt(collectionId, embedder.model),
+    wake: backfills.wake,
+    adoptModel: (collectionId: string) => vectors.adopt(collectionId, embedders.first.model),
     /** Called when a chunk was created or changed directly. */
     onVectorMissing(collectionId: string) {
-      const adopting = vectors.adopt(collectionId, embedder.model).then(backfill.wake);
+      const adopting = vectors.adopt(collectionId, embedders.first.model).then(backfills.wake);
       // Embedding is only delayed: the next start marks every collection for the backfill.
       adopting.catch((error: unknown) => logger.warn({ err: error }, 'chunk embedding delayed'));
     },
     ofRecords: {
-      model: embedder.model,
-      count: (collectionId: string, recordIds: readonly string[]) =>
-        vectors.countOfRecords({ collectionId, model: embedder.model }, recordIds),
+      async count(collectionId: string, recordIds: readonly string[]) {
+        const stored = await vectors.find(collectionId);
+        const { model } = (stored && embedders.find(stored.model)) ?? embedders.first;
+        return { model, vectors: await vectors.countOfRecords({ collectionId, model }, recordIds) };
+      },
     },
     ofCollections: {
-      model: embedder.model,
-      isReady: backfill.isReady,
+      hasModel: (model: string) => embedders.find(model) !== undefined,
+      isReady: backfills.isReady,
       async restart(collectionId: string) {
-        await vectors.adopt(collectionId, embedder.model);
-        await vectors.restart(collectionId, embedder.model);
-        backfill.wake();
+        await vectors.adopt(collectionId, embedders.first.model);
+        await vectors.restart(collectionId, embedders.first.model);
+        backfills.wake();
       },
     },
     close: async () => {
-      await Promise.all([backfill.close(), pageBuilder.close()]);
+      await Promise.all([backfills.close(), pageBuilder.close()]);
       await index.close();
     },
   };
+}
+
+type BackfillContext = Omit<Parameters<typeof openBackfill>[0], 'embedder' | 'adoptsCollections'>;
+
+/** Opens a backfill for each model. Collections without a model get the first one. */
+function openBackfills(embedders: Embedders<SharedEmbedder>, context: BackfillContext) {
+  const all = embedders.all.map((embedder) =>
+    openBackfill({ ...context, embedder, adoptsCollections: embedder === embedders.first }),
+  );
+  return {
+    wake() {
+      for (const backfill of all) backfill.wake();
+    },
+    isReady: () => all.every((backfill) => backfill.isReady()),
+    close: () => Promise.all(all.map((backfill) => backfill.close())),
+  };
+}
+
+async function countBacklog(vectors: VectorRepository, { all }: Embedders): Promise<number> {
+  const counts = await Promise.all(all.map(({ model }) => vectors.countBacklog(model)));
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -11,7 +11,7 @@ import type { EmbeddingProvider } from '../search/embedding/providers/embedding-
 import { type EmbeddingProviderName, embeddingProviders } from '../search/embedding/providers/providers.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
 import { openVectorIndex } from '../search/vector-pages/open-vector-index.ts';
-import type { Config } from '../settings/config.ts';
+import type { ModelConfig } from '../settings/embedding-config.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
 
@@ -30,16 +30,42 @@ export async function openEmbedding(
     return undefined;
   }
   const metrics = createEmbedderMetrics(context.registry);
-  const provider = config.embeddingProvider;
-  const opening =
-    provider === 'onnx' ? openLocalModel(context, metrics) : openService(context, { provider, countTokens, metrics });
-  const embedder = metrics.watch(await opening);
-  resources.defer(() => embedder.close());
+  async function open(model: ModelConfig): Promise<Embedder> {
+    const provider = model.embeddingProvider as ModelProvider; // as checked above and by `readModelsFile`
+    const opening =
+      provider === 'onnx'
+        ? openLocalModel(context, model, metrics)
+        : openService(context, model, { provider, countTokens, metrics });
+    const embedder = metrics.watch(await opening);
+    resources.defer(() => embedder.close());
+    return embedder;
+  }
+  const [embedder, ...furtherEmbedders] = await openDistinct([config, ...config.furtherModels], open);
   return {
-    embedder,
+    ...{ embedder, furtherEmbedders },
     observe: metrics.observe,
     openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
   };
+}
+
+type ModelProvider = Exclude<ModelConfig['embeddingProvider'], 'none' | 'hash'>;
+
+/** @throws OperatorError when two of the models have the same name, because their vectors cannot be told apart */
+async function openDistinct(
+  [first, ...further]: readonly [ModelConfig, ...ModelConfig[]],
+  open: (model: ModelConfig) => Promise<Embedder>,
+): Promise<[Embedder, ...Embedder[]]> {
+  const opened: [Embedder, ...Embedder[]] = [await open(first)];
+  for (const model of further) {
+    const next = await open(model);
+    if (opened.some((each) => each.model === next.model)) {
+      throw new OperatorError(
+        `QUARTERMASTER_EMBEDDING_MODELS_FILE lists ${next.model}, which is configured already. Remove it from the file.`,
+      );
+    }
+    opened.push(next);
+  }
+  return opened;
 }
 
 interface ServiceOptions {
@@ -50,9 +76,10 @@ interface ServiceOptions {
 
 async function openService(
   { config, logger }: ServiceContext,
+  settings: ModelConfig,
   { provider, countTokens, metrics }: ServiceOptions,
 ): Promise<Embedder> {
-  const { url, model } = findEndpoint(config, provider);
+  const { url, model } = findEndpoint(settings, provider);
   // A separate broker for one origin. The operator has named the origin, so it may have a private address.
   const { origin } = new URL(url);
   const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
@@ -61,19 +88,19 @@ async function openService(
     broker: createBroker({ overrides, allow: [], version, logger }),
     url,
     model,
-    key: await readKey(config),
-    dimensions: config.embeddingDimensions,
-    prefixes: { question: config.embeddingQueryPrefix, chunk: config.embeddingDocumentPrefix },
-    batchSize: config.embeddingBatch,
+    key: await readKey(settings),
+    dimensions: settings.embeddingDimensions,
+    prefixes: { question: settings.embeddingQueryPrefix, chunk: settings.embeddingDocumentPrefix },
+    batchSize: settings.embeddingBatch,
     countTokens,
-    timeoutMs: config.embeddingSeconds * 1000,
+    timeoutMs: settings.embeddingSeconds * 1000,
     backoffMs,
     onTokens: metrics.tokensUsed,
   });
 }
 
 /** @throws OperatorError when the provider has no default for a setting that is unset */
-function findEndpoint({ embeddingUrl, embeddingModel }: Config, provider: EmbeddingProviderName) {
+function findEndpoint({ embeddingUrl, embeddingModel }: ModelConfig, provider: EmbeddingProviderName) {
   const described: EmbeddingProvider = embeddingProviders[provider];
   const url = embeddingUrl ?? described.url;
   const model = embeddingModel ?? described.model;
@@ -82,25 +109,29 @@ function findEndpoint({ embeddingUrl, embeddingModel }: Config, provider: Embedd
   throw new OperatorError(`QUARTERMASTER_EMBEDDING_PROVIDER is ${provider}: set ${missing}, too.`);
 }
 
-async function openLocalModel({ config, logger }: ServiceContext, metrics: EmbedderMetrics): Promise<Embedder> {
-  const folder = config.embeddingFolder;
+async function openLocalModel(
+  { logger }: ServiceContext,
+  settings: ModelConfig,
+  metrics: EmbedderMetrics,
+): Promise<Embedder> {
+  const folder = settings.embeddingFolder;
   if (folder === null) {
     throw new OperatorError('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
   }
   return openOnnxEmbedder({
     folder,
-    dimensions: config.embeddingDimensions,
-    threads: config.embeddingThreads,
-    memoryMb: config.embeddingMemoryMb,
-    timeoutMs: config.embeddingSeconds * 1000,
-    batchSize: config.embeddingBatch,
+    dimensions: settings.embeddingDimensions,
+    threads: settings.embeddingThreads,
+    memoryMb: settings.embeddingMemoryMb,
+    timeoutMs: settings.embeddingSeconds * 1000,
+    batchSize: settings.embeddingBatch,
     logger,
     onStart: metrics.processStarted,
   });
 }
 
 /** @throws OperatorError when both settings are set, or when the file is unreadable or empty */
-async function readKey({ embeddingKey, embeddingKeyFile }: Config): Promise<Secret | null> {
+async function readKey({ embeddingKey, embeddingKeyFile }: ModelConfig): Promise<Secret | null> {
   if (embeddingKeyFile === null) return embeddingKey;
   if (embeddingKey !== null) {
     throw new OperatorError(

@@ -5,7 +5,8 @@ import { quoteText } from '../kernel/quote-text.ts';
 import { Secret } from '../kernel/secret.ts';
 import { findEqualPorts } from './address-settings.ts';
 import { ConfigError } from './config-error.ts';
-import { type embeddingProviderNames, findMissingEmbedding } from './embedding-settings.ts';
+import { type ModelConfig, readModel, readModelsFile } from './embedding-config.ts';
+import { findMissingEmbedding } from './embedding-settings.ts';
 import type { Environment } from './environment.ts';
 import { normalizePublicUrl } from './public-url.ts';
 import { readSecret } from './read-secret.ts';
@@ -17,7 +18,7 @@ export { ConfigError } from './config-error.ts';
 export { type Environment, processEnvironment } from './environment.ts';
 
 /** All settings, read once from the environment. Each module receives the part that it needs. */
-export interface Config {
+export interface Config extends ModelConfig {
   readonly host: string;
   readonly filesPort: number;
   readonly pluginsPort: number;
@@ -41,22 +42,8 @@ export interface Config {
   /** The hosts that the operator allows, by bundle id. */
   readonly bundleHosts: ReadonlyMap<string, readonly string[]>;
   readonly pluginsKey: 'auto' | 'required' | 'off';
-  /** `hash` existed in earlier versions; it now means that vectors are off. */
-  readonly embeddingProvider: 'none' | 'hash' | 'onnx' | (typeof embeddingProviderNames)[number];
-  readonly embeddingDimensions: number | null;
-  /** This and the next three are null for what the provider documents. */
-  readonly embeddingUrl: string | null;
-  readonly embeddingModel: string | null;
-  readonly embeddingQueryPrefix: string | null;
-  readonly embeddingDocumentPrefix: string | null;
-  readonly embeddingKey: Secret | null;
-  /** Absolute path. */
-  readonly embeddingKeyFile: string | null;
-  readonly embeddingFolder: string | null;
-  readonly embeddingThreads: number;
-  readonly embeddingMemoryMb: number;
-  readonly embeddingBatch: number;
-  readonly embeddingSeconds: number;
+  /** The models of collections that do not use the first one. */
+  readonly furtherModels: readonly ModelConfig[];
   readonly vectorMemoryMb: number;
   /** The first key encrypts; all keys decrypt. */
   readonly encryptionKeys: readonly Secret[];
@@ -136,7 +123,12 @@ export function parseConfig(environment: Environment): Config {
     ...readAddresses(reader),
     ...readStorage(reader),
     ...readBundles(reader),
-    ...readEmbedding(reader),
+    ...readModel(reader),
+    furtherModels: readModelsFile(
+      { path: reader.optional('EMBEDDING_MODELS_FILE', resolve), prefix, createReader },
+      errors,
+    ),
+    vectorMemoryMb: reader.number('VECTOR_MEMORY_MB'),
     ...readLimits(reader),
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
@@ -253,25 +245,6 @@ function readBundles({ text, optional, list, lists }: Reader) {
     egressAllow: list('EGRESS_ALLOW'),
     isolation: text('ISOLATION') as Config['isolation'], // checked against its list
     cgroup: text('CGROUP') as Config['cgroup'], // checked against its list
-  };
-}
-
-function readEmbedding({ text, number, optional }: Reader) {
-  return {
-    embeddingProvider: text('EMBEDDING_PROVIDER') as Config['embeddingProvider'], // checked against its list
-    embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
-    embeddingUrl: optional('EMBEDDING_URL', String),
-    embeddingModel: optional('EMBEDDING_MODEL', String),
-    embeddingQueryPrefix: optional('EMBEDDING_QUERY_PREFIX', String),
-    embeddingDocumentPrefix: optional('EMBEDDING_DOCUMENT_PREFIX', String),
-    embeddingKey: optional('EMBEDDING_KEY', (value) => new Secret(value)),
-    embeddingKeyFile: optional('EMBEDDING_KEY_FILE', (value) => resolve(value)),
-    embeddingFolder: optional('EMBEDDING_FOLDER', (value) => resolve(value)),
-    embeddingThreads: number('EMBEDDING_THREADS'),
-    embeddingMemoryMb: number('EMBEDDING_MEMORY_MB'),
-    embeddingBatch: number('EMBEDDING_BATCH'),
-    embeddingSeconds: number('EMBEDDING_SECONDS'),
-    vectorMemoryMb: number('VECTOR_MEMORY_MB'),
   };
 }
 

@@ -56,6 +56,12 @@ export const embeddingSettings = {
     default: null,
     check: anyText,
   },
+  EMBEDDING_MODELS_FILE: {
+    description:
+      'Keep further models in use, which this file lists in JSON. Collections whose vectors are of one of them are searched and embedded with it. See docs/guides/embedding.md',
+    default: null,
+    check: anyText,
+  },
   EMBEDDING_QUERY_PREFIX: {
     description:
       'Put this text before each question that is embedded, such as `query: `. Not for `onnx`, whose folder states it. Unset: what the provider documents for the model',

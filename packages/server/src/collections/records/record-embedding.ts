@@ -2,11 +2,15 @@ import type { RecordEmbedding } from '@quartermaster/contract';
 import type { RecordVectors } from '../../search/vector-repository.ts';
 import type { StoredRecord } from './record-repository.ts';
 
-/** The model in use, and the vectors that it has created. */
 export interface EmbeddingOfRecords {
-  readonly model: string;
-  /** Records without vectors and without failed attempts may be omitted. */
-  count(collectionId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, RecordVectors>>;
+  /**
+   * Returns the model of the collection and the vectors that it has created. Records without vectors and without failed
+   * attempts may be omitted.
+   */
+  count(
+    collectionId: string,
+    recordIds: readonly string[],
+  ): Promise<{ readonly model: string; readonly vectors: ReadonlyMap<string, RecordVectors> }>;
 }
 
 /** Returns the state of the vectors of each record at this time. Records without visible chunks have none. */
@@ -17,15 +21,15 @@ export async function readEmbeddings(
   const withChunks = records.filter(({ numChunks }) => numChunks > 0);
   const [first] = withChunks;
   if (embedding === null || first === undefined) return new Map();
-  const counts = await embedding.count(
+  const { model, vectors } = await embedding.count(
     first.collectionId,
     withChunks.map(({ id }) => id),
   );
   return new Map(
     withChunks.map(({ id, numChunks }) => {
-      const { embedded, refused, reason } = counts.get(id) ?? { embedded: 0, refused: 0, reason: null };
+      const { embedded, refused, reason } = vectors.get(id) ?? { embedded: 0, refused: 0, reason: null };
       const num_pending = Math.max(0, numChunks - embedded - refused);
-      return [id, { model: embedding.model, num_embedded: embedded, num_pending, num_refused: refused, reason }];
+      return [id, { model, num_embedded: embedded, num_pending, num_refused: refused, reason }];
     }),
   );
 }

@@ -58,6 +58,7 @@ export interface TestCollectionsOptions {
   /** Replaces the repository with a defective one. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
+  readonly furtherEmbedders?: readonly Embedder[];
   readonly metrics?: RecordMetrics;
 }
 
@@ -151,6 +152,7 @@ export function openTestCollections(
     extractionProcesses: 2,
     embedding: options.embedder && {
       embedder: options.embedder,
+      furtherEmbedders: options.furtherEmbedders ?? [],
       openIndex: (source) => openVectorIndex({ source, memory: 64 * 1024 * 1024 }),
     },
     alone: options.alone ?? false,

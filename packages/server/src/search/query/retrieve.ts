@@ -2,7 +2,8 @@ import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/con
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
-import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
+import { EmbedderUnavailable } from '../embedding/embedder.ts';
+import type { Embedders } from '../embedding/embedders.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
 import type { SimilarityScaleRepository } from '../similarity-scale-repository.ts';
@@ -20,7 +21,7 @@ export interface Question extends ChunkSearch {
 }
 
 export interface VectorSearchDeps {
-  readonly embedder: Embedder;
+  readonly embedders: Embedders;
   readonly vectors: VectorRepository;
   readonly scales: SimilarityScaleRepository;
   readonly index: VectorIndex;
@@ -95,16 +96,18 @@ interface VectorSearchOptions {
 }
 
 function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, deps: VectorSearchDeps) {
-  const { embedder, vectors, index, logger } = deps;
-  const questions = createQuestionVectors(embedder, deps.clock);
-  const scales = createSimilarityScales({ scales: deps.scales, embedQuestion: questions.find, logger });
+  const { embedders, vectors, index, logger } = deps;
+  const questionsOf = new Map(embedders.all.map((each) => [each.model, createQuestionVectors(each, deps.clock)]));
+  const scales = createSimilarityScales({ scales: deps.scales, logger });
 
   async function search(question: Question, options: VectorSearchOptions): Promise<VectorRanking | WordsReason> {
     const space = await vectors.find(question.collectionId);
     if (space === undefined || space.dimensions === 0) return 'collection_not_embedded';
-    if (space.model !== embedder.model) return 'other_model';
+    const questions = questionsOf.get(space.model);
+    if (questions === undefined) return 'other_model';
     // Until the service has looked for missing vectors, the collection may lack some.
-    const scale = await scales.find({ ...space, needsBackfill: space.needsBackfill || !deps.isReady() });
+    const needsBackfill = space.needsBackfill || !deps.isReady();
+    const scale = await scales.find({ ...space, needsBackfill }, questions.find);
     if (typeof scale === 'string') return scale;
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return 'other_dimensions';

@@ -13,8 +13,14 @@ export interface SimilarityScales {
    * their vectors first
    * @throws EmbedderUnavailable
    */
-  find(space: StoredVectorSpace): Promise<SimilarityScale | 'not_measured' | 'collection_not_embedded'>;
+  find(
+    space: StoredVectorSpace,
+    embedQuestion: EmbedQuestion,
+  ): Promise<SimilarityScale | 'not_measured' | 'collection_not_embedded'>;
 }
+
+/** Embeds a question with the model of the vectors. */
+type EmbedQuestion = (text: string) => Promise<Float32Array>;
 
 /** Milliseconds that a question waits for the first measurement. */
 const maxWaitMs = 3_000;
@@ -32,7 +38,6 @@ const leastShareOfWhole = 0.95;
  */
 export function createSimilarityScales(deps: {
   readonly scales: SimilarityScaleRepository;
-  readonly embedQuestion: (text: string) => Promise<Float32Array>;
   readonly logger: Logger;
 }): SimilarityScales {
   const { scales, logger } = deps;
@@ -59,13 +64,14 @@ export function createSimilarityScales(deps: {
     return stored;
   }
 
-  function measure({ collectionId, model, firstChange, lastChange }: MeasuredVectors): Promise<StoredScale | null> {
+  function measure(of: MeasuredVectors, embedQuestion: EmbedQuestion): Promise<StoredScale | null> {
+    const { collectionId, model, firstChange, lastChange } = of;
     const space = { collectionId, model, firstChange, lastChange };
     const current = running.get(collectionId);
     if (current !== undefined) return current;
     const started = semaphore.run(async () => {
       const sample = await scales.sample(space, sampleSizes.chunks);
-      const scale = await measureScale(sample, (texts) => mapWithConcurrency(texts, lanes, deps.embedQuestion));
+      const scale = await measureScale(sample, (texts) => mapWithConcurrency(texts, lanes, embedQuestion));
       if (scale === null) return null;
       const stored = { ...space, ...scale };
       await scales.save(stored);
@@ -79,25 +85,25 @@ export function createSimilarityScales(deps: {
   }
 
   /** Measures in the background. A failure is repeated by a later question. */
-  function refresh(space: MeasuredVectors): void {
-    measure(space).catch((error: unknown) => {
+  function refresh(space: MeasuredVectors, embedQuestion: EmbedQuestion): void {
+    measure(space, embedQuestion).catch((error: unknown) => {
       const reason = error instanceof EmbedderUnavailable ? error.message : error;
       logger.warn({ collection_id: space.collectionId, reason }, 'similarity scale not measured');
     });
   }
 
   return {
-    async find(space) {
+    async find(space, embedQuestion) {
       const stored = await read(space);
       if (stored !== undefined) {
-        if (isOutdated(stored, space)) refresh(space);
+        if (isOutdated(stored, space)) refresh(space, embedQuestion);
         const isPart = space.needsBackfill || stored.share < leastShareOfWhole;
         return isPart && stored.weight < leastWeightOfPart ? 'collection_not_embedded' : stored;
       }
       if (space.needsBackfill) return 'collection_not_embedded';
       const { promise: waited, resolve } = Promise.withResolvers<undefined>();
       const timer = setTimeout(() => resolve(undefined), maxWaitMs);
-      const measured = await Promise.race([measure(space), waited]).finally(() => clearTimeout(timer));
+      const measured = await Promise.race([measure(space, embedQuestion), waited]).finally(() => clearTimeout(timer));
       if (measured === undefined) return 'not_measured';
       return measured ?? 'collection_not_embedded';
     },

@@ -11,7 +11,7 @@ import {
   recordOf,
   start,
 } from '../../collections/testing/fixtures.suite.ts';
-import type { NewVector, VectorRepository } from '../vector-repository.ts';
+import type { BackfillJob, NewVector, VectorRepository } from '../vector-repository.ts';
 
 const toVector = (seq: number, values: readonly number[]): NewVector => ({
   seq,
@@ -389,5 +389,15 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
         ...{ pagedChange: 0, pageVersion: 0 },
       },
     );
+    const job = await vectors.claimBackfill({
+      ...{ ...claimEmbed, model, token: 'a', now: start, leaseUntil: start + 10 },
+    });
+    await vectors.endBackfill(job as BackfillJob, { kind: 'done' });
+    const isMarked = async () => (await vectors.find(collectionId))?.needsBackfill;
+    assert.equal(await isMarked(), false);
+    await vectors.requeueAll('for all');
+    assert.equal(await isMarked(), false, 'of another model');
+    await vectors.requeueAll(model);
+    assert.equal(await isMarked(), true);
   });
 }

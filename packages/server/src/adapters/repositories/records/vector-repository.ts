@@ -25,15 +25,14 @@ export function createVectorRepository(database: Database): VectorRepository {
         await insertSpaces(transaction, { model, collectionId, wanted });
         return findSpace(transaction, collectionId);
       }),
-    adoptAll: (model) =>
-      write.transaction().execute(async (transaction) => {
-        await insertSpaces(transaction, { model, wanted: 1 });
-        await transaction
-          .updateTable('collection_vector')
-          .set({ ...wantAll, run_after: 0 })
-          .where('model', '=', model)
-          .execute();
-      }),
+    adoptAll: (model) => write.transaction().execute((transaction) => insertSpaces(transaction, { model, wanted: 1 })),
+    async requeueAll(model) {
+      await write
+        .updateTable('collection_vector')
+        .set({ ...wantAll, run_after: 0 })
+        .where('model', '=', model)
+        .execute();
+    },
     async restart(collectionId, model) {
       await write
         .updateTable('collection_vector')

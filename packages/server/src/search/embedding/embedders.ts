@@ -1,0 +1,17 @@
+import type { Embedder } from './embedder.ts';
+
+/** The configured models, each with one embedder that all its collections share. */
+export interface Embedders<Each extends Embedder = Embedder> {
+  /** The embedder of new collections. */
+  readonly first: Each;
+  /** The embedders of all models, the first one included. */
+  readonly all: readonly Each[];
+  /** Returns the embedder whose `model` has this name. */
+  find(model: string): Each | undefined;
+}
+
+export function createEmbedders<Each extends Embedder>(first: Each, further: readonly Each[] = []): Embedders<Each> {
+  const all = [first, ...further];
+  const byModel = new Map(all.map((each) => [each.model, each]));
+  return { first, all, find: (model) => byModel.get(model) };
+}
