@@ -47,7 +47,7 @@ async function measure(folder: string, options: SearchOptions, compared?: Compar
   for (const size of options.sizes) for await (const row of sizeRows(folder, size, compared)) add(row);
   for (const name of findOthers(options)) {
     const measureOther = others[name]; // it has this name
-    for (const row of (await measureOther?.(folder, options.sizes)) ?? []) add(row);
+    for (const row of (await measureOther?.(folder, options.filterSizes)) ?? []) add(row);
   }
   return rows;
 }

@@ -52,6 +52,6 @@ test('a question reads a page again when the cache of its thread is too small fo
 });
 
 test('the caches of a thread together have at most the bytes of the setting', () => {
-  const { headerBytes, pageBytes, listBytes } = divideCache(1003);
-  assert.deepEqual([headerBytes, pageBytes, listBytes], [400, 400, 200]);
+  const { headerBytes, pageBytes, listBytes, candidateBytes } = divideCache(1003);
+  assert.deepEqual([headerBytes, pageBytes, listBytes, candidateBytes], [400, 400, 150, 50]);
 });

@@ -22,6 +22,7 @@ export interface IndexCacheLimits {
   readonly headerBytes: number;
   readonly pageBytes: number;
   readonly listBytes: number;
+  readonly candidateBytes: number;
 }
 
 /** The index of one collection, with the removals of its segments applied. */
@@ -60,6 +61,14 @@ interface CachedList {
   countedIn: LiveChunks;
 }
 
+interface KeyedRestriction {
+  readonly restriction: Restriction;
+  readonly key: string;
+}
+
+/** The candidates of a restriction with a longer key, such as a list of many values, are not cached. */
+const longestKey = 2000;
+
 /** The maximum number of dictionary pages, of some 200 terms each, that the ranges of a filter read in a segment. */
 const mostRangePages = 512;
 
@@ -71,6 +80,7 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
   const segments: ByteCache<'header', CachedSegment> = createByteCache(limits.headerBytes);
   const pages: ByteCache<number, Uint8Array> = createByteCache(limits.pageBytes);
   const lists: ByteCache<string, CachedList> = createByteCache(limits.listBytes);
+  const candidates: ByteCache<string, Int32Array | null> = createByteCache(limits.candidateBytes);
 
   function openSegment(id: number): CachedSegment {
     const known = segments.get(id, 'header');
@@ -120,6 +130,15 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
       },
     };
   }
+  /** Many questions have the same filter, and finding the chunks of a range takes longer than ranking them. */
+  function openCandidates(id: number, segment: CachedSegment, { restriction, key }: KeyedRestriction) {
+    const known = candidates.get(id, key);
+    if (known !== undefined) return known;
+    const found = findCandidates(restriction, candidateSource(id, segment));
+    if (key.length <= longestKey)
+      candidates.set(id, key, found, entryBytes + 2 * key.length + 4 * (found?.length ?? 0));
+    return found;
+  }
   return (collectionId) => {
     const opened = mapAll(store.list(collectionId), (id) => ({ id, segment: openSegment(id) }));
     applyRemovals(opened);
@@ -130,6 +149,7 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
       words,
       find(terms, restriction = null) {
         const counts = new Array<number>(terms.length).fill(0);
+        const keyed = restriction && { restriction, key: JSON.stringify(restriction) };
         const ranked = mapAll(opened, ({ id, segment }) => {
           const found = mapAll(terms, (term, place) => {
             const { list, removed } = openList(id, segment, term);
@@ -137,9 +157,9 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
             return list;
           });
           const { header, live } = segment;
-          const isRestricted = restriction !== null && header.haveFilterTerms;
-          const candidates = isRestricted ? findCandidates(restriction, candidateSource(id, segment)) : null;
-          return { chunks: header, removed: live.removed, lists: found, candidates };
+          const isRestricted = keyed !== null && header.haveFilterTerms;
+          const chosen = isRestricted ? openCandidates(id, segment, keyed) : null;
+          return { chunks: header, removed: live.removed, lists: found, candidates: chosen };
         });
         return { counts, segments: ranked };
       },

@@ -22,7 +22,7 @@ const chunks = Array.from({ length: size }, (_, at) => ({
 const { header, pages } = buildSegment(chunks);
 const open = createCollectionIndexes(
   { list: () => [1], readHeader: () => header, readPage: (_, page) => pages[page] ?? assert.fail() },
-  { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7 },
+  { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7, candidateBytes: 1e7 },
 );
 const words = ['all', 'half0'];
 const options = { weights: [4e8, 6e8], base: 0.3, perWord: 0.1 };

@@ -9,7 +9,7 @@ test('a ranking stops before the window in which its question ends', () => {
   const { header, pages } = buildSegment(chunks);
   const open = createCollectionIndexes(
     { list: () => [1], readHeader: () => header, readPage: (_, page) => pages[page] ?? assert.fail() },
-    { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7 },
+    { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7, candidateBytes: 1e7 },
   );
   const { segments } = open('c').find(['red']);
   let windows = 0;
@@ -40,7 +40,7 @@ function openShortening() {
   const { header, pages } = buildSegment(chunks);
   const open = createCollectionIndexes(
     { list: () => [1], readHeader: () => header, readPage: (_, page) => pages[page] ?? assert.fail() },
-    { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7 },
+    { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7, candidateBytes: 1e7 },
   );
   return open('c').find(['the', 'often', 'rare', 'seldom']).segments;
 }

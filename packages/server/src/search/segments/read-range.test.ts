@@ -6,6 +6,9 @@ import { toRestriction } from '../restriction.ts';
 import { buildSegment } from './build-segment.ts';
 import { createCollectionIndexes } from './collection-index.ts';
 
+/** Number of pages that were read. No page is cached. */
+let pagesRead = 0;
+
 /** Returns the numbers of the chunks of a segment that may meet a filter; null for all. */
 function createFinder(entries: ReadonlyArray<Readonly<Record<string, unknown>>>) {
   const chunks = entries.map((metadata, at) => ({
@@ -15,8 +18,15 @@ function createFinder(entries: ReadonlyArray<Readonly<Record<string, unknown>>>)
   const { header, pages } = buildSegment(chunks);
   const limit = 10_000_000;
   const open = createCollectionIndexes(
-    { list: () => [1], readHeader: () => header, readPage: (_, page) => pages[page] as Uint8Array },
-    { headerBytes: limit, pageBytes: limit, listBytes: limit },
+    {
+      list: () => [1],
+      readHeader: () => header,
+      readPage(_, page) {
+        pagesRead++;
+        return pages[page] as Uint8Array;
+      },
+    },
+    { headerBytes: limit, pageBytes: 0, listBytes: limit, candidateBytes: limit },
   );
   return (filter: ChunkFilter): readonly number[] | null => {
     const [segment] = open('c').find(['red'], toRestriction(filter, [])).segments;
@@ -111,4 +121,15 @@ test('a range with too many terms restricts nothing, and the other parts of its 
     findText(narrow),
     texts.flatMap((_, at) => (Math.floor(at / 10) === 123 ? [at] : [])),
   );
+});
+
+test('a filter that was used before reads no page again', () => {
+  const filter: ChunkFilter = { type: 'lt', key: 'number', value: 4321 };
+  const chosen = find(filter);
+  assert.ok(pagesRead > 1);
+  const before = pagesRead;
+  assert.deepEqual(find(filter), chosen);
+  assert.equal(pagesRead, before);
+  find({ type: 'lt', key: 'number', value: 4322 });
+  assert.ok(pagesRead > before);
 });

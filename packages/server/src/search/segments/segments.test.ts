@@ -60,6 +60,7 @@ function openAll(stored: readonly StoredSegment[], cacheBytes: number): Collecti
     headerBytes: cacheBytes,
     pageBytes: cacheBytes,
     listBytes: cacheBytes,
+    candidateBytes: cacheBytes,
   });
   open('the only one');
   return open('the only one');
