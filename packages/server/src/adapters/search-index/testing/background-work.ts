@@ -18,15 +18,21 @@ export async function passMinutes({ write }: Database, states: readonly ('buildi
     .execute();
 }
 
-/** Returns whether a rebuild or a merge has something to do now. */
-export async function findWork({ read, clock, dialect }: Database): Promise<boolean> {
-  const found = await Promise.all([
+/**
+ * Lists what a rebuild or a merge has to do. Replaced segments count only if they could be deleted at `began`: a process
+ * searches for those that expire later once a minute.
+ */
+export async function findWork({ read, dialect }: Database, began: number): Promise<string[]> {
+  const [rebuilds, old, unfinished, expired] = await Promise.all([
     read.selectFrom('index_rebuild').select('chunks').limit(1).execute(),
     dialect === 'sqlite' ? read.selectFrom('full_text_place').select('number').limit(1).execute() : findOldTables(read),
     read.selectFrom('index_segment').select('id').where('state', 'in', ['building', 'rebuilt']).limit(1).execute(),
-    findExpired(read, clock.now()),
+    findExpired(read, began),
   ]);
-  return found.some((rows) => rows.length > 0) || (await isMergeDue(read));
+  const work = Object.entries({ rebuilds, old, unfinished, expired }).flatMap(([name, rows]) =>
+    rows.length > 0 ? name : [],
+  );
+  return (await isMergeDue(read)) ? [...work, 'merges'] : work;
 }
 
 async function findOldTables(db: Kysely<Tables>): Promise<readonly unknown[]> {

@@ -82,6 +82,7 @@ export async function changeStore(
     ...{ collectionId: kept, seed },
     onCommit: (texts) => observer.onCommit?.(texts),
   });
+  const began = database.clock.now();
   database.startMerging(async () => true);
   const sweeps: Promise<void>[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -94,7 +95,7 @@ export async function changeStore(
     sweeps.push(sweep(database, id));
   }
   await Promise.all(sweeps);
-  await until(async () => !(await findWork(database)));
+  await until(async () => (await findWork(database, began)).length === 0);
   await mergeAdditions(database, collection);
   await database.close();
 }

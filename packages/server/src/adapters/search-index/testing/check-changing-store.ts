@@ -36,19 +36,21 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
     for (const id of readable) comparisons += await compareWithChunks(database, id, seed);
 
     await passMinutes(database, ['building', 'retired']);
+    let began = database.clock.now();
     database.startMerging(async () => true);
     const sweeps = swept.map((id) => sweep(database, id));
     for (let n = 0; n < 5; n++) await collection.changeSomehow();
     comparisons += await collection.compare();
     await Promise.all(sweeps);
-    await untilDone(database);
+    await untilDone(database, began);
     for (let processes = 1; await hasHidden(database); processes++) {
       assert.ok(processes < mostProcesses, 'hidden segments are left');
       await database.close();
       database = await openStore(store);
       await passMinutes(database, ['building', 'retired']);
+      began = database.clock.now();
       database.startMerging(async () => true);
-      await untilDone(database);
+      await untilDone(database, began);
     }
 
     for (const id of [store.kept, ...readable]) comparisons += await compareWithChunks(database, id, seed);
@@ -61,11 +63,12 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
   }
 }
 
-async function untilDone(database: Database): Promise<void> {
+async function untilDone(database: Database, began: number): Promise<void> {
   const latest = performance.now() + workEndsWithin;
   await until(async () => {
-    assert.ok(performance.now() < latest, 'the background work on the index does not end');
-    return !(await findWork(database));
+    const work = await findWork(database, began);
+    assert.ok(performance.now() < latest, `the background work on the index does not end: ${work.join(', ')}`);
+    return work.length === 0;
   });
 }
 
