@@ -13,6 +13,7 @@ import { describeMessages } from './reference/messages-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describePythonClient } from './reference/python-client.ts';
 import { describeSettings } from './reference/settings-page.ts';
+import { describeSheets } from './reference/sheets-page.ts';
 
 const documents = await describeOpenApi();
 const pages: Record<string, string> = {
@@ -22,6 +23,7 @@ const pages: Record<string, string> = {
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/limits.md': describeLimits(),
   'docs/reference/messages.md': describeMessages(),
+  'docs/reference/sheets.md': describeSheets(),
   ...(await describeBundles()),
   ...documents,
   ...describeClient(documents),

@@ -3,6 +3,7 @@ import { RetrievalDefaults } from './chunk-query.ts';
 import { RecordEmbedding } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
+import { RecordFailureDetails, SheetColumns } from './sheets.ts';
 import { textLimits } from './store-bounds.ts';
 import { TextSplitter } from './text-splitter.ts';
 import {
@@ -73,6 +74,7 @@ export const RecordFailure = Type.Object({
     description: 'Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`.',
   }),
   message: Type.String(),
+  details: Type.Optional(RecordFailureDetails),
 });
 export type RecordFailure = Static<typeof RecordFailure>;
 
@@ -123,6 +125,7 @@ const recordFields = {
         'For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both.',
     }),
   ),
+  columns: Type.Optional(SheetColumns),
   metadata: Type.Optional(StringMetadata),
 };
 export const RecordCreate = Type.Object({

@@ -16,6 +16,7 @@ export * from './purposes.ts';
 export * from './runs.ts';
 export * from './scopes.ts';
 export * from './session-rules.ts';
+export * from './sheets.ts';
 export * from './store-bounds.ts';
 export * from './text-splitter.ts';
 export * from './vocabulary.ts';

@@ -164,6 +164,7 @@ class RecordCreate(TypedDict, total=False):
     text_splitter: TextSplitter
     on_duplicate: Literal["skip", "replace", "keep"]
     """For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both."""
+    columns: SheetColumns
     metadata: dict[str, str]
     """Up to 16 custom entries. Names have at most 64 characters, values at most 512."""
 
@@ -192,6 +193,16 @@ class SeparatorSplitter(_SeparatorSplitterRequired, total=False):
     """Maximum number of tokens of a chunk."""
     chunk_overlap: int
     """Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`."""
+
+
+class SheetColumns(TypedDict, total=False):
+    """For `qa_sheet`: the columns of the sheet, each by its name or number. `id` identifies a pair, `tags` becomes the metadata entry of this name. Columns that are left out are found by their names; other columns become metadata."""
+    question: str | int
+    answer: str | int
+    id: str | int
+    tags: str | int
+    header_row: int
+    """Row that names the columns; 0 if no row does. Default: the first row that has the names, or none if `question` and `answer` are numbers."""
 
 
 class RecordItem(TypedDict):
@@ -223,10 +234,46 @@ class RecordProgress(TypedDict):
     attempt: int
 
 
-class RecordFailure(TypedDict):
+class _RecordFailureRequired(TypedDict):
     code: str
     """Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`."""
     message: str
+
+
+class RecordFailure(_RecordFailureRequired, total=False):
+    details: RecordFailureDetails
+
+
+class RecordFailureDetailsValueAcceptedNames(TypedDict):
+    question: list[str]
+    answer: list[str]
+    id: list[str]
+    tags: list[str]
+
+
+class RecordFailureDetailsValue(TypedDict):
+    sheets: list[ProposedColumns]
+    """The sheets without a pair, at most 5."""
+    accepted_names: RecordFailureDetailsValueAcceptedNames
+
+
+class ProposedColumns(TypedDict):
+    sheet: str | None
+    """Name of the sheet; null for CSV."""
+    found: list[str]
+    """Cells of the row that may be the header."""
+    header_row: int | None
+    """Row of these cells, if they look like names; null if they look like values."""
+    columns: SheetColumns | None
+    """Proposal, to be sent as `columns`; null if no two columns contain text."""
+    samples: list[ColumnSample]
+    """The first pairs that the proposal gives, at most 5."""
+
+
+class ColumnSample(TypedDict):
+    row: int
+    question: str
+    answer: str
 
 
 class RecordEmbedding(TypedDict):
@@ -308,6 +355,7 @@ class RecordUpdate(TypedDict, total=False):
     text_splitter: TextSplitter
     on_duplicate: Literal["skip", "replace", "keep"]
     """For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both."""
+    columns: SheetColumns
     metadata: dict[str, str]
     """Up to 16 custom entries. Names have at most 64 characters, values at most 512."""
 
@@ -832,6 +880,10 @@ Timestamp = int
 
 TextSplitter = Union["TokenSplitter", "SeparatorSplitter"]
 """How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens."""
+
+
+RecordFailureDetails = list[RecordFailureDetailsValue]
+"""With code `columns_not_found`: a proposal for each sheet, and the names that are recognised."""
 
 
 MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "TextCondition", "PresenceCondition", "IdCondition", "IdListCondition", "FilterGroup"]

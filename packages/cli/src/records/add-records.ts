@@ -15,6 +15,7 @@ export interface AddOptions extends Output {
   readonly title?: string;
   readonly metadata?: string;
   readonly onDuplicate?: 'skip' | 'replace' | 'keep';
+  readonly columns?: string;
   readonly wait?: true;
   readonly timeout: number;
 }
@@ -54,11 +55,12 @@ export async function addRecords(collectionId: string, paths: readonly string[],
   });
 }
 
-function readCommon({ title, metadata, onDuplicate }: AddOptions) {
+function readCommon({ title, metadata, onDuplicate, columns }: AddOptions) {
   return {
     ...(title === undefined ? {} : { title }),
     ...(metadata === undefined ? {} : { metadata: readObject(metadata, '--metadata') }),
     ...(onDuplicate === undefined ? {} : { on_duplicate: onDuplicate }),
+    ...(columns === undefined ? {} : { columns: readObject(columns, '--columns') }),
   };
 }
 

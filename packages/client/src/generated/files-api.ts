@@ -156,6 +156,7 @@ export type RecordCreate = {
   text_splitter?: TextSplitter;
   /** For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both. */
   on_duplicate?: 'skip' | 'replace' | 'keep';
+  columns?: SheetColumns;
   /** Up to 16 custom entries. Names have at most 64 characters, values at most 512. */
   metadata?: { [name: string]: string };
 };
@@ -181,6 +182,16 @@ export type SeparatorSplitter = {
   chunk_size?: number;
   /** Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`. */
   chunk_overlap?: number;
+};
+
+/** For `qa_sheet`: the columns of the sheet, each by its name or number. `id` identifies a pair, `tags` becomes the metadata entry of this name. Columns that are left out are found by their names; other columns become metadata. */
+export type SheetColumns = {
+  question?: string | number;
+  answer?: string | number;
+  id?: string | number;
+  tags?: string | number;
+  /** Row that names the columns; 0 if no row does. Default: the first row that has the names, or none if `question` and `answer` are numbers. */
+  header_row?: number;
 };
 
 export type RecordItem = {
@@ -216,6 +227,38 @@ export type RecordFailure = {
   /** Error code, such as `file_empty`, `file_encrypted`, `file_damaged` or `time_limit`. */
   code: string;
   message: string;
+  details?: RecordFailureDetails;
+};
+
+/** With code `columns_not_found`: a proposal for each sheet, and the names that are recognised. */
+export type RecordFailureDetails = Array<{
+  /** The sheets without a pair, at most 5. */
+  sheets: Array<ProposedColumns>;
+  accepted_names: {
+    question: Array<string>;
+    answer: Array<string>;
+    id: Array<string>;
+    tags: Array<string>;
+  };
+}>;
+
+export type ProposedColumns = {
+  /** Name of the sheet; null for CSV. */
+  sheet: string | null;
+  /** Cells of the row that may be the header. */
+  found: Array<string>;
+  /** Row of these cells, if they look like names; null if they look like values. */
+  header_row: number | null;
+  /** Proposal, to be sent as `columns`; null if no two columns contain text. */
+  columns: SheetColumns | null;
+  /** The first pairs that the proposal gives, at most 5. */
+  samples: Array<ColumnSample>;
+};
+
+export type ColumnSample = {
+  row: number;
+  question: string;
+  answer: string;
 };
 
 export type RecordEmbedding = {
@@ -290,6 +333,7 @@ export type RecordUpdate = {
   text_splitter?: TextSplitter;
   /** For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both. */
   on_duplicate?: 'skip' | 'replace' | 'keep';
+  columns?: SheetColumns;
   /** Up to 16 custom entries. Names have at most 64 characters, values at most 512. */
   metadata?: { [name: string]: string };
 };

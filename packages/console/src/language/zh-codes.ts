@@ -41,6 +41,7 @@ export const codes: Readonly<Record<string, string>> = {
   file_type_mismatch: '内容与文件名所示的类型不符：{message}',
   no_text: '文档已读取，但没有文字（扫描件或空白页）。',
   undecodable: '无法在不丢失文字的情况下判断字符编码：{message}',
+  columns_not_found: '无法识别问题列和答案列：{message}',
   header_missing: '表格没有名为问题和答案的列：{message}',
   no_rows: '表格中没有可用的问答：{message}',
   capacity_exceeded: '集合没有空间存放此文档的片段：{message}',

@@ -6,7 +6,9 @@ export const recordOperations = describeOperations('records', {
     description:
       'Returns immediately with `status: creating`. Chunks are created in the background; follow `/events` or poll the record until its status is `ready`, `partial` or `error`.\n\n' +
       'In a collection of type `text`: type `text` (the default) needs `content`, `file` a `file_id` of purpose `record_file`, `web` a `url`. ' +
-      'In a collection of type `qa`: `qa_sheet` needs a `file_id` of purpose `qa_record_file`.\n\n' +
+      'In a collection of type `qa`: `qa_sheet` needs a `file_id` of purpose `qa_record_file`. ' +
+      'If the columns of its questions and answers have other names, the record ends in `error` with code `columns_not_found`. ' +
+      '`error.details` then proposes `columns`, which you send to this call or to the record.\n\n' +
       'With `dry_run=true` nothing is stored: the answer is a preview of the chunks. ' +
       '`Idempotency-Key` has no effect here: two requests create two records.',
     scope: 'collections',
@@ -33,6 +35,11 @@ export const recordOperations = describeOperations('records', {
         summary: 'Create question–answer pairs from a sheet, without pairs that exist already',
         path: { collection_id: '$QA_COLLECTION_ID' },
         body: { type: 'qa_sheet', file_id: '$SHEET_ID', on_duplicate: 'skip' },
+      },
+      columns: {
+        summary: 'Create question–answer pairs from a sheet whose columns have other names',
+        path: { collection_id: '$QA_COLLECTION_ID' },
+        body: { type: 'qa_sheet', file_id: '$SHEET_ID', columns: { question: 'Title', answer: 'Body' } },
       },
       dry_run: {
         summary: 'Preview the chunks of a text cut at headings',

@@ -1,12 +1,20 @@
+import type { RecordFailureDetails } from '@quartermaster/contract';
 import { type ExtractionFailureCode, extractionFailureCodes } from './extraction.ts';
 
 /** Thrown by the format readers for a document that cannot be read. It becomes the outcome `failed`. */
 export class ExtractionError extends Error {
   readonly code: ExtractionFailureCode;
-  constructor(code: ExtractionFailureCode, message: string = extractionFailureCodes[code], cause?: unknown) {
+  /** Facts that help to repair the document or the request. */
+  readonly details?: RecordFailureDetails;
+  constructor(
+    code: ExtractionFailureCode,
+    message: string = extractionFailureCodes[code],
+    { cause, details }: { cause?: unknown; details?: RecordFailureDetails } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ExtractionError';
     this.code = code;
+    if (details !== undefined) this.details = details;
   }
 }
 
@@ -20,7 +28,7 @@ export function fileEncrypted(format: string): ExtractionError {
 
 /** `detail` is a phrase without a full stop. */
 export function fileDamaged(format: string, detail: string, cause?: unknown): ExtractionError {
-  return new ExtractionError('file_damaged', `The file is not a readable ${format} document: ${detail}.`, cause);
+  return new ExtractionError('file_damaged', `The file is not a readable ${format} document: ${detail}.`, { cause });
 }
 
 export function fileTypeMismatch(format: string, found: string): ExtractionError {
@@ -41,22 +49,6 @@ export function undecodable(detail: string): ExtractionError {
     `The character encoding could not be detected without losing text: ${detail}.`,
   );
 }
-
-export function headerMissing(
-  sheets: ReadonlyArray<{ name: string | null; columns: readonly string[] }>,
-): ExtractionError {
-  const named = sheets.slice(0, mostNamed.sheets).map(({ name, columns }) => {
-    const shown = columns.slice(0, mostNamed.columns).map((column) => JSON.stringify(column.trim().slice(0, 40)));
-    const more = columns.length > mostNamed.columns ? `, and ${columns.length - mostNamed.columns} more` : '';
-    return `${name === null ? '' : `the sheet ${JSON.stringify(name)} has `}${shown.join(', ')}${more}`;
-  });
-  return new ExtractionError(
-    'header_missing',
-    `No row names both a column of questions and a column of answers. Found: ${named.join('; ')}. Name these columns, for example, question and answer.`,
-  );
-}
-
-const mostNamed = { sheets: 5, columns: 12 };
 
 export function noRows(rejected: number): ExtractionError {
   const why = rejected === 0 ? '' : ` ${rejected} rows were refused because their question or answer cannot be used.`;

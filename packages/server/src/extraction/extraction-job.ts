@@ -1,4 +1,4 @@
-import type { Extension, TextSplitter } from '@quartermaster/contract';
+import type { Extension, SheetColumns, TextSplitter } from '@quartermaster/contract';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
 
 /** The options of one extraction, as sent to the child. */
@@ -12,6 +12,8 @@ export interface ExtractionJob {
   readonly maxChunks: number;
   /** The policy for duplicate pairs of a sheet. */
   readonly onDuplicate: OnDuplicate;
+  /** The columns of a sheet that the request names; null when it names none. */
+  readonly columns: SheetColumns | null;
 }
 
 /** Receives the results. If a method returns a promise, the reader waits for it before it continues. */

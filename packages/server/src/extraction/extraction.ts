@@ -1,4 +1,12 @@
-import type { Extension, Locator, OnDuplicate, RowStatus, TextSplitter } from '@quartermaster/contract';
+import type {
+  Extension,
+  Locator,
+  OnDuplicate,
+  RecordFailureDetails,
+  RowStatus,
+  SheetColumns,
+  TextSplitter,
+} from '@quartermaster/contract';
 
 export type { OnDuplicate, RowStatus };
 
@@ -37,6 +45,8 @@ export interface ExtractionTask {
    * The policy for duplicate pairs in the file: `skip` keeps the first, `replace` the last, `keep` (the default) all.
    */
   readonly onDuplicate?: OnDuplicate;
+  /** The columns of a sheet that the request names. Default: all are found by their names. */
+  readonly columns?: SheetColumns | null;
   readonly onStage: (stage: 'parsing' | 'chunking', percent: number) => void;
 }
 
@@ -125,6 +135,7 @@ export type ExtractionOutcome =
       readonly kind: 'failed';
       readonly code: ExtractionFailureCode;
       readonly message: string;
+      readonly details?: RecordFailureDetails;
       readonly report: ExtractionReport | null;
       /** The process was killed by another process, so the document need not be the reason. */
       readonly killed?: true;
@@ -139,7 +150,9 @@ export const extractionFailureCodes = {
   file_type_mismatch: 'The content does not match the file extension.',
   no_text: 'The document contains no text. It may be a scan or have empty pages.',
   undecodable: 'The character encoding could not be detected without losing text. Save the file as UTF-8.',
-  header_missing: 'The sheet has no columns named "question" and "answer".',
+  columns_not_found:
+    'The columns of questions and answers could not be found. `details` proposes columns and lists the accepted names.',
+  header_missing: 'Earlier versions used this code instead of `columns_not_found`. Retry the record to get a proposal.',
   no_rows: 'The sheet contains no question-answer pair.',
   capacity_exceeded: 'The chunks of the record exceed the capacity of the collection.',
   time_limit: 'Reading the document exceeded the time limit.',
@@ -173,8 +186,8 @@ export interface ExtractionReport {
   readonly front_matter?: string;
   /** Rows with a value in all sheets, without headers and titles. */
   readonly rows?: RowCounts;
-  /** Whether the columns have names. With `assumed_none`, the first row of two columns is a pair like the others. */
-  readonly header?: 'found' | 'assumed_none';
+  /** With `none`, the request gave the numbers of the columns, and every row is a pair. */
+  readonly header?: 'found' | 'none';
   readonly sheets?: readonly SheetReport[];
   /** The dialect of a CSV file. */
   readonly dialect?: { readonly delimiter: string; readonly quote: string; readonly escape: 'doubled' | 'backslash' };
@@ -196,7 +209,7 @@ export interface SheetReport {
   /** Null for CSV. */
   readonly name: string | null;
   /** `missing`: the sheet was not read. */
-  readonly header: 'found' | 'assumed_none' | 'missing' | 'empty';
+  readonly header: 'found' | 'none' | 'missing' | 'empty';
   /** The row of the header; the rows above it are titles. */
   readonly header_row?: number;
   /** The names of the columns in the first candidate header row; at most 40 names of at most 64 characters. */

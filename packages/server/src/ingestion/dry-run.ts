@@ -1,4 +1,4 @@
-import type { RecordPreview } from '@quartermaster/contract';
+import type { RecordFailure, RecordPreview } from '@quartermaster/contract';
 import type { Collections } from '../collections/collections.ts';
 import { tooManyDryRuns } from '../collections/problems.ts';
 import type { DryRunPlace, DryRuns } from '../collections/records/dry-runs.ts';
@@ -90,6 +90,10 @@ interface Found {
   readonly skipped: number;
 }
 
+function toFailure({ code, message, details }: RecordFailure): RecordFailure {
+  return { code, message, ...(details === undefined ? {} : { details }) };
+}
+
 function toPreview({ collectionId, outcome, chunks, rows, skipped }: Found): RecordPreview {
   const isFailed = outcome.kind === 'failed';
   const report = 'report' in outcome && outcome.report !== null ? { ...outcome.report } : null;
@@ -102,7 +106,7 @@ function toPreview({ collectionId, outcome, chunks, rows, skipped }: Found): Rec
     collection_id: collectionId,
     status: isFailed ? 'error' : outcome.rejectedRows > 0 ? 'partial' : 'ready',
     num_chunks: isFailed ? 0 : outcome.numChunks - skipped,
-    error: isFailed ? { code: outcome.code, message: outcome.message } : null,
+    error: isFailed ? toFailure(outcome) : null,
     report,
     chunks: chunks.map(({ content, question, answer, numTokens, metadata, locator }) => ({
       content,

@@ -54,12 +54,15 @@ export interface Extracted {
 }
 
 /** Returns the part of an extraction task that depends on the record alone. */
-export function taskOf(record: RecordSource): Pick<ExtractionTask, 'splitter' | 'title' | 'kind' | 'onDuplicate'> {
+export function taskOf(
+  record: RecordSource,
+): Pick<ExtractionTask, 'splitter' | 'title' | 'kind' | 'onDuplicate' | 'columns'> {
   return {
     splitter: record.textSplitter,
     title: record.title,
     kind: record.type === purposes.qa_record_file.recordType ? 'qa' : 'text',
     onDuplicate: record.onDuplicate ?? 'keep',
+    columns: record.columns ?? null,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { RecordFailure } from '@quartermaster/contract';
 import { recordFailureCodes } from '../collections/records/record-failures.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
@@ -15,7 +16,7 @@ export class ReaderKilled extends Error {
   }
 }
 
-export type Failure = { readonly kind: 'failed'; readonly code: string; readonly message: string };
+export type Failure = RecordFailure & { readonly kind: 'failed' };
 
 const chunksPerSweep = 500;
 
@@ -88,8 +89,9 @@ async function fail(
   failure: Failure,
   report: object | null = null,
 ): Promise<undefined> {
-  const { code, message } = failure;
-  if (!(await deps.jobs.fail(job, { code, message }, { report, now: deps.clock.now() }))) throw new LeaseLost();
+  const { code, message, details } = failure;
+  const stored = { code, message, ...(details === undefined ? {} : { details }) };
+  if (!(await deps.jobs.fail(job, stored, { report, now: deps.clock.now() }))) throw new LeaseLost();
 }
 
 /** Removes what an interrupted attempt wrote. Otherwise the chunks would be stored twice. */

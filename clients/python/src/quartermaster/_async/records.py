@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from .._call import Call
 from ..errors import RecordFailedError
-from ..types import Chunk, RecordItem, RecordPreview, RecordRow, TextSplitter
+from ..types import Chunk, RecordItem, RecordPreview, RecordRow, SheetColumns, TextSplitter
 from .connection import AsyncConnection
 from .paging import AsyncPages
 from .waiting import read_events, wait_until_final
@@ -53,10 +53,11 @@ class AsyncRecords:
         content: str | None = None,
         text_splitter: TextSplitter | None = None,
         on_duplicate: OnDuplicate | None = None,
+        columns: SheetColumns | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> AsyncPendingRecord:
         """Create a record. Its chunks are created in the background; call `wait()` on the result."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, metadata)
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, metadata)
         call = Call("createRecord", {"collection_id": collection_id}, body=body)
         return AsyncPendingRecord(self, await self._connection.data(call))
 
@@ -71,10 +72,11 @@ class AsyncRecords:
         content: str | None = None,
         text_splitter: TextSplitter | None = None,
         on_duplicate: OnDuplicate | None = None,
+        columns: SheetColumns | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> RecordPreview:
         """Return the chunks that `create` would create. Nothing is stored."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, metadata)
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, metadata)
         call = Call("createRecord", {"collection_id": collection_id}, query={"dry_run": True}, body=body)
         preview: RecordPreview = await self._connection.data(call)
         return preview
@@ -109,10 +111,11 @@ class AsyncRecords:
         content: str | None = None,
         text_splitter: TextSplitter | None = None,
         on_duplicate: OnDuplicate | None = None,
+        columns: SheetColumns | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> AsyncPendingRecord:
         """Change the members that are given. Except for metadata, a change creates the chunks again."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, metadata)
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, metadata)
         call = Call("updateRecord", _path(collection_id, record_id), body=body)
         return AsyncPendingRecord(self, await self._data(call))
 
@@ -220,6 +223,7 @@ def _body(
     content: str | None,
     text_splitter: TextSplitter | None,
     on_duplicate: OnDuplicate | None,
+    columns: SheetColumns | None,
     metadata: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     return {
@@ -230,5 +234,6 @@ def _body(
         "content": content,
         "text_splitter": text_splitter,
         "on_duplicate": on_duplicate,
+        "columns": columns,
         "metadata": metadata,
     }

@@ -15,6 +15,7 @@ import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { ChunkList } from './chunk-list.tsx';
+import { ColumnForm } from './column-form.tsx';
 import classes from './record.module.css';
 import { Report } from './report.tsx';
 import { RowReport } from './row-report.tsx';
@@ -32,6 +33,7 @@ export function RecordPage() {
   if (query.error !== null) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
   const record = query.data;
+  const proposal = record.error?.details?.[0]?.sheets[0];
   return (
     <>
       <PageHead
@@ -53,6 +55,7 @@ export function RecordPage() {
             {explain(record.error)}
           </Alert>
         )}
+        {proposal === undefined ? null : <ColumnForm key={record.updated_timestamp} path={path} proposal={proposal} />}
         <section aria-labelledby="report">
           <Title order={2} size="h4" id="report" mb="sm">
             {t('records.report')}

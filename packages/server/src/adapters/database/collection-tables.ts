@@ -39,6 +39,8 @@ export interface RecordTable {
   text_splitter: string | null;
   /** `skip`, `replace` or `keep`; null when the request did not choose. */
   on_duplicate: string | null;
+  /** JSON of the SheetColumns; null when the request named none. */
+  sheet_columns: string | null;
   status: string;
   stage: string;
   percent: number;
@@ -47,6 +49,8 @@ export interface RecordTable {
   num_chunks: number;
   error_code: string | null;
   error_message: string | null;
+  /** JSON of the details of the error; null when it has none. */
+  error_details: string | null;
   report: string | null;
   /** JSON of a document that an attempt has read but not yet published; null otherwise. */
   made: string | null;

@@ -4,6 +4,7 @@ import type {
   RecordFailure,
   RecordStatus,
   RecordType,
+  SheetColumns,
   TextSplitter,
 } from '@quartermaster/contract';
 import type { Page } from '../../kernel/page.ts';
@@ -20,6 +21,8 @@ export interface RecordSource {
   readonly textSplitter: TextSplitter | null;
   /** The policy for the pairs of a sheet. Default: `keep`. */
   readonly onDuplicate?: OnDuplicate;
+  /** The columns of a sheet that the request names. Default: all are found by their names. */
+  readonly columns?: SheetColumns;
 }
 
 export interface NewRecord extends RecordSource {

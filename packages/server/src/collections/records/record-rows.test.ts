@@ -174,6 +174,6 @@ test('a dry run reports the result of an import and stores nothing', async (t) =
   assert.deepEqual(await pairs(), ['q1=have']);
   assert.equal((await call('GET', records)).body.fetched_count, 1);
   const wrong = await call('POST', `${records}?dry_run=true`, { ...recordBody, file_id: addSheet('a,b,c\n1,2,3\n') });
-  assert.deepEqual([wrong.body.data.status, wrong.body.data.error.code], ['error', 'header_missing']);
+  assert.deepEqual([wrong.body.data.status, wrong.body.data.error.code], ['error', 'columns_not_found']);
   assert.match(wrong.body.data.error.message, /"a", "b", "c"/);
 });

@@ -5,6 +5,7 @@ import {
   purposes,
   type RecordCreate,
   type RecordType,
+  type SheetColumns,
   type TextSplitter,
 } from '@quartermaster/contract';
 import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
@@ -32,6 +33,12 @@ export interface SourceContext {
  */
 export async function readSource(fields: SourceFields, context: SourceContext): Promise<RecordSource> {
   const type = fields.type ?? 'text';
+  if (fields.columns !== undefined && type !== sheetType)
+    throw fieldInvalid(
+      'body/columns',
+      `columns for a record of type "${type}"`,
+      `this field for type "${sheetType}" only`,
+    );
   const textSplitter = readSplitter(fields.text_splitter);
   const title = readText(fields.title ?? '', 'body/title');
   const common = { type, title, textSplitter, fileId: null, url: null };
@@ -41,8 +48,15 @@ export async function readSource(fields: SourceFields, context: SourceContext): 
     return { ...common, url, content: JSON.stringify({ url }) };
   }
   const file = await readFile(type, fields.file_id, context);
-  const isSheet = type === purposes.qa_record_file.recordType && fields.on_duplicate !== undefined;
-  return { ...common, ...file, ...(isSheet ? { onDuplicate: fields.on_duplicate } : {}) };
+  if (type !== sheetType) return { ...common, ...file };
+  const { on_duplicate: onDuplicate } = fields;
+  const columns = readColumns(fields.columns);
+  return {
+    ...common,
+    ...file,
+    ...(onDuplicate === undefined ? {} : { onDuplicate }),
+    ...(columns === undefined ? {} : { columns }),
+  };
 }
 
 /** Returns the fields that a request with this source would have. */
@@ -55,7 +69,19 @@ export function fieldsOf(source: RecordSource): SourceFields {
     ...(source.url === null ? {} : { url: source.url }),
     ...(source.textSplitter === null ? {} : { text_splitter: source.textSplitter }),
     ...(source.onDuplicate === undefined ? {} : { on_duplicate: source.onDuplicate }),
+    ...(source.columns === undefined ? {} : { columns: source.columns }),
   };
+}
+
+const sheetType = purposes.qa_record_file.recordType;
+
+/** No columns at all mean that all are found by their names. */
+function readColumns(columns: SheetColumns | undefined): SheetColumns | undefined {
+  if (columns === undefined || Object.keys(columns).length === 0) return undefined;
+  const { question, answer } = columns;
+  if (question !== undefined && question === answer)
+    throw fieldInvalid('body/columns/answer', 'the same column as `question`', 'another column');
+  return columns;
 }
 
 function readSplitter(splitter: TextSplitter | undefined): TextSplitter | null {

@@ -1,4 +1,4 @@
-import type { ListQuery, RecordCreate, RecordItem, RecordUpdate } from '@quartermaster/contract';
+import type { ListQuery, RecordCreate, RecordItem, RecordType, RecordUpdate } from '@quartermaster/contract';
 import type { FileAccess } from '../../files/file-access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
@@ -72,7 +72,7 @@ export function createRecords(deps: RecordsDeps): Records {
       const from = await find(key);
       if (from.status !== 'creating') await checkWaiting(key.projectId);
       const source = await readSource(
-        { ...fieldsOf(from), ...fields },
+        { ...storedFields(from, fields.type), ...fields },
         { files, projectId: key.projectId, collectionType },
       );
       const now = clock.now();
@@ -158,11 +158,17 @@ interface SourceChange {
   readonly sent: Pick<RecordChange, 'metadata'>;
 }
 
+/** A record that gets another type does not keep the columns of its sheet. */
+function storedFields(from: StoredRecord, type: RecordType = from.type): SourceFields {
+  const { columns, ...fields } = fieldsOf(from);
+  return columns === undefined || type !== from.type ? fields : { ...fields, columns };
+}
+
 const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;
 
 /** Returns the members that cause the chunks to be created again. Members unknown to the schema are ignored. */
 function sourceFieldsOf(body: RecordUpdate): SourceFields {
-  const { type, content, title, file_id, url, text_splitter, on_duplicate } = body;
+  const { type, content, title, file_id, url, text_splitter, on_duplicate, columns } = body;
   return {
     ...(type === undefined ? {} : { type }),
     ...(content === undefined ? {} : { content }),
@@ -171,5 +177,6 @@ function sourceFieldsOf(body: RecordUpdate): SourceFields {
     ...(url === undefined ? {} : { url }),
     ...(text_splitter === undefined ? {} : { text_splitter }),
     ...(on_duplicate === undefined ? {} : { on_duplicate }),
+    ...(columns === undefined ? {} : { columns }),
   };
 }

@@ -27,7 +27,8 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
   const counts = { total: 0, accepted: 0, rejected: 0, duplicate: 0 };
   report.sheets = sheets;
   report.rows = counts;
-  const options = { onDuplicate: job.onDuplicate, warn, onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
+  const { onDuplicate, columns } = job;
+  const options = { onDuplicate, columns, warn, onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
   for (const read of readPairs(workbook, options)) {
     counts.total += 1;
     let taken: Promise<void> | undefined;
@@ -41,7 +42,7 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
     }
     if (taken !== undefined) await taken;
   }
-  report.header = sheets.some(({ header }) => header === 'found') ? 'found' : 'assumed_none';
+  report.header = sheets.some(({ header }) => header === 'found') ? 'found' : 'none';
   if (counts.accepted + counts.duplicate === 0) throw noRows(counts.rejected);
   return { numChunks: counts.accepted, rejectedRows: counts.rejected, duplicateRows: counts.duplicate };
 }

@@ -52,7 +52,7 @@ test('a sheet without pairs is refused and the refusal names its columns', () =>
     () => fromCsv(rows.map((cells) => cells.join(',')).join('\n')),
     () => pairsOf(readXlsx(workbook([{ name: 'stock', rows }]))),
   ]) {
-    assert.throws(read, { code: 'header_missing', message: /Found: .*"id", "price", "stock"/ });
+    assert.throws(read, { code: 'columns_not_found', message: /Found: .*"id", "price", "stock"/ });
   }
 });
 
@@ -104,29 +104,6 @@ test('columns named like members of every object become metadata', () => {
 test('a title may precede the header', () => {
   const { pairs, sheets } = fromCsv('Our questions,,\n,,\nas of May,,\nquestion,answer,by\nq,a,x\n');
   assert.deepEqual([pairs.length, sheets[0]?.header_row, sheets[0]?.rows], [1, 4, 1]);
-});
-
-test('two columns need no header, and the report mentions this', () => {
-  const { pairs, sheets, warnings } = fromCsv('Is it open?,Yes\nWhere?,There\n');
-  assert.deepEqual(
-    pairs.map(({ question, answer, row }) => [row, question, answer]),
-    [
-      [1, 'Is it open?', 'Yes'],
-      [2, 'Where?', 'There'],
-    ],
-  );
-  assert.equal(sheets[0]?.header, 'assumed_none');
-  assert.match(warnings.join(), /no header/);
-});
-
-test('a sheet with only one of the two columns, or with more columns and no header, is refused with the columns found', () => {
-  assert.throws(() => fromCsv('question,name\na,b\n'), { code: 'header_missing', message: /"question", "name"/ });
-  assert.throws(() => fromCsv('size,colour,price\na,b,c\n'), { message: /"size", "colour", "price"/ });
-  // "a" is a name of a column of answers.
-  assert.throws(() => fromCsv('a,b\n1,2\n'), {
-    message:
-      'No row names both a column of questions and a column of answers. Found: "a", "b". Name these columns, for example, question and answer.',
-  });
 });
 
 test('every row with a value is accepted or reported with its position', () => {

@@ -1,9 +1,10 @@
+import type { SheetColumns } from '@quartermaster/contract';
 import type { OnDuplicate, ReportedRow, RowCode, RowFields, SheetReport } from '../extraction.ts';
-import { headerMissing } from '../extraction-error.ts';
+import { columnsNotFound } from './columns-not-found.ts';
 import { type FoundHeader, findHeader } from './find-header.ts';
 import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
 import { rowKeyOf } from './row-key.ts';
-import { columnName, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
+import { columnName, cut, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
 
 export interface Pair {
   readonly sheet: string | null;
@@ -19,6 +20,8 @@ export type PairOrReport = { readonly pair: Pair } | { readonly reported: Report
 
 export interface PairOptions {
   readonly onDuplicate: OnDuplicate;
+  /** The columns that the request names. Default: all are found by their names. */
+  readonly columns?: SheetColumns | null;
   readonly warn: Warn;
   /** Called for each sheet after it was read. */
   readonly onSheet: (sheet: SheetReport) => void;
@@ -27,12 +30,13 @@ export interface PairOptions {
 const limits = { pair: 65_535, value: 512, excerpt: 200, columns: 40, columnName: 64 };
 
 /**
- * Reads the question–answer pairs of all sheets that have a header or need none, in order. Every row with a value below
- * the header is either a pair or reported.
- * @throws ExtractionError `header_missing` when there are rows, but no sheet has a header.
+ * Reads the question–answer pairs of all sheets whose columns are found, in order. Every row with a value below the header is either
+ * a pair or reported.
+ * @throws ExtractionError `columns_not_found` when there are rows, but the columns are found in no sheet.
  */
 export function* readPairs(workbook: Workbook, options: PairOptions): Generator<PairOrReport> {
-  const found = workbook.sheets.map((sheet) => ({ sheet, header: findHeader(sheet) }));
+  const wanted = options.columns ?? {};
+  const found = workbook.sheets.map((sheet) => ({ sheet, header: findHeader(sheet, wanted) }));
   const readable = found.filter(({ header }) => 'columns' in header);
   const keys = createKeys(options.onDuplicate, readable);
   for (const { sheet, header } of found) {
@@ -43,10 +47,10 @@ export function* readPairs(workbook: Workbook, options: PairOptions): Generator<
     }
     options.onSheet(toReport(sheet, header, count));
   }
-  const unread = found.filter(({ header }) => header.kind === 'missing');
-  if (readable.length === 0 && unread.length > 0) {
-    throw headerMissing(unread.map(({ sheet, header }) => ({ name: sheet.name, columns: header.names })));
-  }
+  const unread = found.flatMap(({ sheet: { name }, header }) =>
+    header.kind === 'missing' ? [{ name, ...header }] : [],
+  );
+  if (readable.length === 0 && unread.length > 0) throw columnsNotFound(unread, wanted);
 }
 
 type ReadableHeader = Extract<FoundHeader, { columns: PairColumns }>;
@@ -218,14 +222,19 @@ function isValueCut(row: SheetRow, { others }: PairColumns): boolean {
   );
 }
 
-function warnOfColumns(sheet: Sheet, { columns, kind }: ReadableHeader, warn: Warn): void {
+function warnOfColumns(sheet: Sheet, { columns }: ReadableHeader, warn: Warn): void {
   const name = sheet.name === null ? 'The sheet' : `The sheet ${JSON.stringify(sheet.name)}`;
   if (columns.left.length > 0) {
     warn(
       `${name}: these columns were not kept, as they are too many or named twice: ${columns.left.slice(0, 20).join(', ')}.`,
     );
   }
-  if (kind === 'assumed_none') warn(`${name} has no header; its two columns were read as question and answer.`);
+  if (columns.rivals.length > 0) {
+    const rivals = columns.rivals.slice(0, 20).join(', ');
+    warn(
+      `${name}: these columns may contain questions or answers too, and became metadata: ${rivals}. Send \`columns\` to choose.`,
+    );
+  }
 }
 
 function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted): SheetReport {
@@ -234,7 +243,7 @@ function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted):
     name: sheet.name,
     header: header.kind,
     ...(header.kind === 'found' ? { header_row: header.headerRow } : {}),
-    columns: header.kind === 'assumed_none' ? [] : columns,
+    columns: header.kind === 'none' ? [] : columns,
     rows,
     ...(sheet.hidden ? { hidden: true } : {}),
     ...(hidden === 0 ? {} : { hidden_rows: hidden }),
@@ -244,11 +253,4 @@ function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted):
 /** Returns the text that a database can store, without surrounding blanks. */
 function clean(cell: string | undefined): string {
   return (cell ?? '').replaceAll('\0', '').toWellFormed().trim();
-}
-
-/** Truncates a text, but never within a surrogate pair. */
-function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }

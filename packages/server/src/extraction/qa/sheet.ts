@@ -56,3 +56,10 @@ export function columnName(index: number): string {
   const first = Math.floor(index / 26);
   return (first === 0 ? '' : columnName(first - 1)) + String.fromCharCode(65 + (index % 26));
 }
+
+/** Truncates a text, but never within a surrogate pair. */
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}

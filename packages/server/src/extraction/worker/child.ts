@@ -81,7 +81,8 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
     if (cause instanceof ExtractionError) await batches.end();
     measure(report, started);
     const failure = cause instanceof ExtractionError ? cause : new ExtractionError('parser_crashed');
-    return { kind: 'failed', code: failure.code, message: failure.message, report, unexpected: failure !== cause };
+    const { code, message, details } = failure;
+    return { kind: 'failed', code, message, details, report, unexpected: failure !== cause };
   }
 }
 

@@ -35,8 +35,9 @@ export async function feedDocument(
   await write(frameKinds.bytes, '');
 }
 
-function toJob({ kind, source, splitter, title, maxChunks, onDuplicate = 'keep' }: ExtractionTask): ExtractionJob {
+function toJob(task: ExtractionTask): ExtractionJob {
+  const { kind, source, splitter, title, maxChunks, onDuplicate = 'keep', columns = null } = task;
   const format = source.kind === 'text' ? 'text' : source.extension;
   const charset = source.kind === 'text' ? null : (source.charset ?? null);
-  return { kind, format, charset, splitter, title, maxChunks, onDuplicate };
+  return { kind, format, charset, splitter, title, maxChunks, onDuplicate, columns };
 }

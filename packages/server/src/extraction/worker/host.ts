@@ -192,6 +192,6 @@ function failed(code: 'time_limit' | 'memory_limit' | 'parser_crashed'): Extract
 
 function toOutcome(result: JobResult): ExtractionOutcome {
   if (result.kind === 'extracted') return result;
-  const { kind, code, message, report } = result;
-  return { kind, code, message, report };
+  const { kind, code, message, details, report } = result;
+  return { kind, code, message, report, ...(details === undefined ? {} : { details }) };
 }

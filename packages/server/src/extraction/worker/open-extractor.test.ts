@@ -88,7 +88,7 @@ test('a document that cannot be read fails with its code, and the process contin
     [file('txt', new Uint8Array()), 'text', 'file_empty'],
     [{ kind: 'text', text: ' \n' }, 'text', 'no_text'],
     [file('pdf', encryptedPdf('secret')), 'text', 'file_encrypted'],
-    [file('csv', Buffer.from('a,b,c\n1,2,3\n')), 'qa', 'header_missing'],
+    [file('csv', Buffer.from('a,b,c\n1,2,3\n')), 'qa', 'columns_not_found'],
     [file('csv', Buffer.from('question,answer\n,2\n')), 'qa', 'no_rows'],
   ] as const) {
     const outcome = await pool.extract(taskOf(source, { kind }).task, never);

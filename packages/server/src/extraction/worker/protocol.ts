@@ -1,3 +1,4 @@
+import type { RecordFailureDetails } from '@quartermaster/contract';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { checkBatch } from '../chunking/chunk-batch.ts';
 import {
@@ -38,6 +39,7 @@ export type JobResult =
       readonly kind: 'failed';
       readonly code: ExtractionFailureCode;
       readonly message: string;
+      readonly details?: RecordFailureDetails | undefined;
       readonly report: ExtractionReport;
       /** The reader did not expect this failure, so the child should not read another document. */
       readonly unexpected: boolean;
@@ -47,6 +49,9 @@ export type JobResult =
  * The maximum content of a frame. A batch is about 1 MiB of JSON; a chunk of the longest pair takes a few hundred KiB.
  */
 export const longestFrame = 16 * 2 ** 20;
+
+/** The maximum length of the details of a failure as JSON. */
+const longestDetails = 64 * 1024;
 
 export function encodeMessage(message: ToChild | FromChild): string {
   return JSON.stringify(message);
@@ -66,8 +71,15 @@ export function parseFromChild(content: Buffer): FromChild {
 function isFromChild(message: unknown): message is FromChild {
   if (!isRecord(message)) return false;
   if (message.type === 'rows') return Array.isArray(message.rows) && message.rows.every(isReportedRow);
-  if (message.type === 'done') return isRecord(message.result) && typeof message.cpuSeconds === 'number';
+  if (message.type === 'done') return isResult(message.result) && typeof message.cpuSeconds === 'number';
   return message.type === 'stage';
+}
+
+function isResult(result: unknown): boolean {
+  if (!isRecord(result)) return false;
+  const { details } = result;
+  if (details === undefined) return true;
+  return Array.isArray(details) && details.every(isRecord) && JSON.stringify(details).length <= longestDetails;
 }
 
 function isReportedRow(row: unknown): boolean {

@@ -8,7 +8,7 @@ import {
 import type { Database } from '../../database/database.ts';
 import { claimedBy, isClaimable, isFree, skipLocked } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
-import { toSource } from './record-repository.ts';
+import { toSource } from './source-columns.ts';
 
 /**
  * Claims the next record. Projects alternate: a row names the project whose record was claimed last. The next claim

@@ -64,6 +64,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         stage: 'sweeping',
         error_code: failure.code,
         error_message: failure.message,
+        error_details: failure.details === undefined ? null : JSON.stringify(failure.details),
         report: report === null ? null : JSON.stringify(report),
         updated_at: now,
       })) !== undefined,

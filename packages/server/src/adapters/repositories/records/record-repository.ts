@@ -1,11 +1,4 @@
-import type {
-  ListQuery,
-  OnDuplicate,
-  RecordFailure,
-  RecordStatus,
-  RecordType,
-  TextSplitter,
-} from '@quartermaster/contract';
+import type { ListQuery, RecordFailure, RecordFailureDetails, RecordStatus } from '@quartermaster/contract';
 import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import type {
   NamedRecord,
@@ -24,6 +17,7 @@ import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { lockCollection } from './lock-collection.ts';
+import { sourceColumns, toSource } from './source-columns.ts';
 
 /** Stores records in either database. */
 export function createRecordRepository({ read, write }: Database): RecordRepository {
@@ -221,24 +215,13 @@ function waiting(now: number, { source, deadlineAt }: { source: RecordSource; de
     percent: 0,
     error_code: null,
     error_message: null,
+    error_details: null,
     report: null,
     made: null,
     attempt: 0,
     worked_ms: 0,
     run_after: now,
     deadline_at: deadlineAt,
-  };
-}
-
-function sourceColumns(source: RecordSource) {
-  return {
-    type: source.type,
-    title: source.title,
-    content: source.content,
-    file_id: source.fileId,
-    url: source.url,
-    text_splitter: source.textSplitter === null ? null : JSON.stringify(source.textSplitter),
-    on_duplicate: source.onDuplicate ?? null,
   };
 }
 
@@ -257,19 +240,6 @@ function toRow(record: NewRecord): RecordTable {
     num_chunks: 0,
     created_at: record.createdAt,
     updated_at: record.createdAt,
-  };
-}
-
-/** Reads the source of a record back from its columns. */
-export function toSource(row: Selectable<RecordTable>): RecordSource {
-  return {
-    type: row.type as RecordType, // written by sourceColumns, as is what follows
-    title: row.title,
-    content: row.content,
-    fileId: row.file_id,
-    url: row.url,
-    textSplitter: row.text_splitter === null ? null : (parseJson(row.text_splitter) as TextSplitter),
-    ...(row.on_duplicate === null ? {} : { onDuplicate: row.on_duplicate as OnDuplicate }),
   };
 }
 
@@ -293,5 +263,8 @@ function toRecord(row: Selectable<RecordTable>): StoredRecord {
 }
 
 function toFailure(row: Selectable<RecordTable>): RecordFailure | null {
-  return row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' };
+  if (row.error_code === null) return null;
+  const failure = { code: row.error_code, message: row.error_message ?? '' };
+  if (row.error_details === null) return failure;
+  return { ...failure, details: parseJson(row.error_details) as RecordFailureDetails }; // written by the jobs
 }

@@ -61,6 +61,7 @@ function readSample(sample: string, dialect: CsvDialect, isWhole: boolean): Samp
 }
 
 const headerBonus = 1;
+const plainNames = { wanted: {}, match: 'exact' } as const;
 
 function scoreOf({ rows, faults }: Sample, dialect: CsvDialect): number {
   if (rows.length === 0) return 0;
@@ -72,7 +73,7 @@ function scoreOf({ rows, faults }: Sample, dialect: CsvDialect): number {
   const shape = (width - 1) / width;
   const clean = cleanShare(rows.flat(), dialect);
   const sound = 1 / (1 + faults);
-  const named = rows.slice(0, 5).some((row) => findPairColumns(row) !== null) ? headerBonus : 0;
+  const named = rows.slice(0, 5).some((row) => findPairColumns(row, plainNames) !== null) ? headerBonus : 0;
   return uniformity ** 2 * shape * Math.max(0, clean) ** 4 * sound + named * sound;
 }
 

@@ -72,6 +72,7 @@ test('the child returns the same chunks of a long document as its reader in this
     title: '',
     maxChunks: 9999,
     onDuplicate: 'keep',
+    columns: null,
   } as const;
   const report = { format: 'pdf', warnings: [], milliseconds: 0 };
   await createChunks({ job, bytes: document, sink, report });

@@ -1,0 +1,114 @@
+import {
+  acceptedNames,
+  answerStems,
+  answerWords,
+  attributeWords,
+  questionStems,
+  questionWords,
+} from './column-names.ts';
+
+export type PairRole = 'question' | 'answer';
+
+/** Compares names without regard to case, width, blanks and punctuation. */
+export function normaliseName(cell: string): string {
+  return cell
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s\p{P}\p{Cf}]/gu, '');
+}
+
+/** The longest cell that may be a name with several words, and the most words of it. */
+const longest = { characters: 60, words: 6 };
+
+/**
+ * Returns how plainly a cell names a role: 0 is the plainest, `null` means that it does not. An accepted name comes before a name that
+ * contains one as a word, and this one before a compound.
+ */
+export function rankOfName(cell: string, role: PairRole): number | null {
+  const exact = exactRank(cell, role);
+  if (exact !== null) return exact;
+  if (rankOfPhrase(cell, role === 'question' ? 'answer' : 'question') !== null) return null;
+  return rankOfPhrase(cell, role);
+}
+
+export function exactRank(cell: string, role: PairRole | 'id' | 'tags'): number | null {
+  return exactRanks[role].get(normaliseName(cell)) ?? null;
+}
+
+function rankOfPhrase(cell: string, role: PairRole): number | null {
+  const text = cell.normalize('NFKC').trim();
+  if (text === '' || text.length > longest.characters || /[?？؟!！。]/.test(text)) return null;
+  const words = wordsOf(text);
+  if (words.length > longest.words || attributesOf(text).some((word) => attributes.has(word))) return null;
+  const place = placeOfWord(words, wordRanks[role]);
+  if (place !== null) return 1_000 + place;
+  return isCompound(words, role) ? 2_000 : null;
+}
+
+/** Splits at everything that is not a letter, and before a capital letter that follows a small one. */
+function wordsOf(text: string): readonly string[] {
+  return text
+    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+    .toLowerCase()
+    .split(/[^\p{L}\p{M}]+/u)
+    .filter((word) => word !== '');
+}
+
+/** Leaves out two letters in brackets, which name a language: "Question (ID)" is Indonesian. */
+function attributesOf(text: string): readonly string[] {
+  return wordsOf(text.replace(/[([{]\p{L}{2}[)\]}]/gu, ' '));
+}
+
+/** A name may have up to three words, such as "câu trả lời". */
+function placeOfWord(words: readonly string[], ranks: ReadonlyMap<string, number>): number | null {
+  for (const [index] of words.entries()) {
+    for (let count = 1; count <= 3; count += 1) {
+      const place = ranks.get(words.slice(index, index + count).join(''));
+      if (place !== undefined) return place;
+    }
+  }
+  return null;
+}
+
+/** Whether one of the words contains a name of the role, and the rest of that word is no attribute. */
+function isCompound(words: readonly string[], role: PairRole): boolean {
+  return words.some((word) =>
+    compoundParts[role].some((part) => {
+      if (!part.isScript && !word.startsWith(part.name) && !word.endsWith(part.name)) return false;
+      const at = word.indexOf(part.name);
+      if (at === -1) return false;
+      const rest = word.slice(0, at) + word.slice(at + part.name.length);
+      return !namesAttribute(rest, part.isScript);
+    }),
+  );
+}
+
+function namesAttribute(rest: string, isScript: boolean): boolean {
+  if (!isScript) return attributes.has(rest) || attributes.has(rest.replace(/^(?:en|n|s)/, ''));
+  return attributes.has(rest) || scriptAttributes.some((word) => rest.includes(word));
+}
+
+/** Scripts that are written without blanks between words. */
+const withoutBlanks = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]{2,}$/u;
+
+function partsOf(words: readonly string[], stems: readonly string[]) {
+  return [
+    ...words.filter((word) => withoutBlanks.test(word)).map((name) => ({ name, isScript: true })),
+    ...stems.map((name) => ({ name, isScript: false })),
+  ];
+}
+
+const attributes = new Set(attributeWords);
+const scriptAttributes = attributeWords.filter((word) => /[\p{sc=Han}\p{sc=Hangul}]/u.test(word));
+const compoundParts = { question: partsOf(questionWords, questionStems), answer: partsOf(answerWords, answerStems) };
+const wordRanks = { question: ranksOf(questionWords), answer: ranksOf(answerWords) };
+const exactRanks = {
+  question: ranksOf(acceptedNames.question),
+  answer: ranksOf(acceptedNames.answer),
+  id: ranksOf(acceptedNames.id),
+  tags: ranksOf(acceptedNames.tags),
+};
+
+function ranksOf(names: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(names.map((name, place) => [normaliseName(name), place]));
+}

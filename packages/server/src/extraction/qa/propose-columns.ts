@@ -1,0 +1,95 @@
+import type { ColumnSample, ProposedColumns, SheetColumns } from '@quartermaster/contract';
+import { rankOfName } from './match-name.ts';
+import { cut, type SheetRow } from './sheet.ts';
+
+const limits = { samples: 5, sample: 200, found: 40, name: 64, headerName: 60 };
+
+export interface UnreadSheet {
+  readonly name: string | null;
+  /** The cells of the row that may be the header. */
+  readonly names: readonly string[];
+  /** The first rows with a value, at least one. */
+  readonly firstRows: readonly SheetRow[];
+}
+
+/** Proposes which columns of a sheet are questions and answers. The sender decides whether that is right. */
+export function proposeColumns({ name, names, firstRows }: UnreadSheet): ProposedColumns {
+  const header = firstRows.find((row) => row.cells === names && isHeaderLike(row));
+  const below = header === undefined ? firstRows : firstRows.filter(({ row }) => row > header.row);
+  const found = names.slice(0, limits.found).map((cell) => cut(cell.trim(), limits.name));
+  const pair = choosePair(header, below);
+  const headerRow = header?.row ?? null;
+  if (pair === null) return { sheet: name, found, header_row: headerRow, columns: null, samples: [] };
+  const samples = below
+    .map((row): ColumnSample => ({ row: row.row, question: sample(row, pair[0]), answer: sample(row, pair[1]) }))
+    .filter(({ question, answer }) => question !== '' && answer !== '');
+  return {
+    sheet: name,
+    found,
+    header_row: headerRow,
+    columns: toColumns(header, pair),
+    samples: samples.slice(0, limits.samples),
+  };
+}
+
+/** The indexes of the columns of questions and answers. */
+type PairOfColumns = readonly [question: number, answer: number];
+
+/** Whether the cells of a row are names: short, different from each other, and neither numbers nor sentences. */
+function isHeaderLike({ cells }: SheetRow): boolean {
+  const names = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  const isName = (name: string) =>
+    name.length <= limits.headerName && !/[?？؟!！.。]$/.test(name) && /\p{L}/u.test(name);
+  return names.length > 1 && names.every(isName) && new Set(names).size === names.length;
+}
+
+function toColumns(header: SheetRow | undefined, [question, answer]: PairOfColumns): SheetColumns {
+  if (header === undefined) return { question: question + 1, answer: answer + 1 };
+  const names = [question, answer].map((index) => header.cells[index]?.trim() ?? '');
+  const [first = '', second = ''] = names;
+  if (names.every((name) => name !== '' && name.length <= limits.headerName))
+    return { question: first, answer: second };
+  return { question: question + 1, answer: answer + 1, header_row: header.row };
+}
+
+function choosePair(header: SheetRow | undefined, rows: readonly SheetRow[]): PairOfColumns | null {
+  const width = Math.max(0, ...rows.map(({ cells }) => cells.length));
+  const columns = Array.from({ length: Math.min(width, limits.found) }, (_, index) => describeColumn(rows, index));
+  const texts = columns.filter(({ isText }) => isText);
+  const named = (role: 'question' | 'answer') =>
+    columns.find(({ index }) => rankOfName(header?.cells[index] ?? '', role) !== null);
+  const answerByName = named('answer');
+  const question =
+    named('question') ??
+    texts.find(({ questions }) => questions > 0.3) ??
+    texts.find(({ index }) => index !== answerByName?.index);
+  const others = texts.filter(({ index }) => index !== question?.index);
+  const answer = answerByName ?? others.toSorted((a, b) => b.length - a.length)[0];
+  if (question === undefined || answer === undefined || question === answer) return null;
+  return [question.index, answer.index];
+}
+
+interface ColumnFacts {
+  readonly index: number;
+  /** At least half of the rows have a value with a letter. */
+  readonly isText: boolean;
+  /** The share of the values that end in a question mark. */
+  readonly questions: number;
+  /** The mean length of the values. */
+  readonly length: number;
+}
+
+function describeColumn(rows: readonly SheetRow[], index: number): ColumnFacts {
+  const values = rows.map(({ cells }) => cells[index]?.trim() ?? '').filter((value) => value !== '');
+  const count = Math.max(1, values.length);
+  return {
+    index,
+    isText: values.filter((value) => /\p{L}/u.test(value)).length * 2 >= Math.max(1, rows.length),
+    questions: values.filter((value) => /[?？؟]$/.test(value)).length / count,
+    length: values.reduce((sum, value) => sum + value.length, 0) / count,
+  };
+}
+
+function sample(row: SheetRow, index: number): string {
+  return cut((row.cells[index] ?? '').replaceAll('\0', '').toWellFormed().trim(), limits.sample);
+}
