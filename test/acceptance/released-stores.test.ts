@@ -61,13 +61,15 @@ async function countRows(databaseUrl: string, query: string): Promise<number> {
 }
 
 const countAll = 'select count(*) as count from chunk_vector';
+/** The migration stores the counts of vectors. All vectors of the store are current. */
+const sumOfStoredCounts = 'select sum(num_embedded) as count from collection_vector';
 
-async function countVectors(folder: string, databaseUrl: string | undefined): Promise<number> {
+async function countVectors(folder: string, databaseUrl: string | undefined, query = countAll): Promise<number> {
   if (databaseUrl === undefined) {
     using store = new DatabaseSync(join(folder, 'quartermaster.db'));
-    return Number(store.prepare(countAll).get()?.count);
+    return Number(store.prepare(query).get()?.count);
   }
-  return countRows(databaseUrl, countAll);
+  return countRows(databaseUrl, query);
 }
 
 for (const database of ['sqlite', 'postgres'] as const) {
@@ -93,5 +95,6 @@ for (const database of ['sqlite', 'postgres'] as const) {
       );
     }
     assert.equal(await countVectors(folder, more.DATABASE_URL), before);
+    assert.equal(await countVectors(folder, more.DATABASE_URL, sumOfStoredCounts), before);
   });
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RetrievalDefaults } from './chunk-query.ts';
-import { RecordEmbedding } from './embedding.ts';
+import { CollectionEmbedding, RecordEmbedding } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { RecordFailureDetails, SheetColumns } from './sheets.ts';
@@ -30,7 +30,10 @@ export const Collection = Type.Object({
   num_records: Type.Integer(),
   num_chunks: Type.Integer(),
   capacity: Type.Integer({ description: 'Maximum number of chunks.' }),
-  embedding_model_id: Type.String(),
+  embedding_model_id: Type.String({
+    description:
+      'The id that the request gave, or that of the built-in model. `embedding.model` names the model in use.',
+  }),
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
   vectors: Type.Enum([...vectorStates], {
     description:
@@ -39,6 +42,9 @@ export const Collection = Type.Object({
   num_refused_chunks: Type.Integer({
     description:
       'Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded.',
+  }),
+  embedding: Type.Union([CollectionEmbedding, Type.Null()], {
+    description: 'State of the vectors; null without an embedding model.',
   }),
   retrieval: Type.Object(RetrievalDefaults.properties, {
     description: 'Defaults of `mode`, `weights` and `min_similarity` for questions about this collection.',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Timestamp } from './envelope.ts';
 
 /** The state of vectors. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -17,3 +18,36 @@ export const RecordEmbedding = Type.Object({
   }),
 });
 export type RecordEmbedding = Static<typeof RecordEmbedding>;
+
+/** A failed attempt to embed chunks. */
+export const EmbeddingError = Type.Object({
+  reason: Type.String({ description: 'Why the last attempt failed. It contains no credential.' }),
+  timestamp: Timestamp,
+  next_attempt_timestamp: Type.Union([Timestamp, Type.Null()], {
+    description: 'Time of the next attempt; null if there is none.',
+  }),
+});
+export type EmbeddingError = Static<typeof EmbeddingError>;
+
+/** The vectors of the chunks of a collection at the time of the answer. */
+export const CollectionEmbedding = Type.Object({
+  model: Type.String({ description: 'The embedding model of the vectors.' }),
+  dimensions: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Number of dimensions of a vector; null until the first one is stored.',
+  }),
+  num_embedded: Type.Integer({ description: 'Number of chunks that have a vector.' }),
+  num_pending: Type.Integer({
+    description: 'Number of chunks that wait for their vector. Their words are found immediately.',
+  }),
+  num_refused: Type.Integer({
+    description: 'Number of chunks whose text the model refused. Only full-text search finds them.',
+  }),
+  num_tokens: Type.Integer({
+    description:
+      'Number of tokens of all chunks that were sent to any model so far, as the providers counted them; 0 if they state none.',
+  }),
+  last_error: Type.Union([EmbeddingError, Type.Null()], {
+    description: 'The last failed attempt; null when no attempt has failed since the last success.',
+  }),
+});
+export type CollectionEmbedding = Static<typeof CollectionEmbedding>;

@@ -133,18 +133,46 @@ class Collection(TypedDict):
     capacity: int
     """Maximum number of chunks."""
     embedding_model_id: str
+    """The id that the request gave, or that of the built-in model. `embedding.model` names the model in use."""
     embedding_size: int
     """Dimensions of a vector; 0 for the built-in model."""
     vectors: Literal["off", "current", "catching_up", "other_model"]
     """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded."""
     num_refused_chunks: int
     """Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded."""
+    embedding: CollectionEmbedding | None
+    """State of the vectors; null without an embedding model."""
     retrieval: CollectionRetrieval
     """Defaults of `mode`, `weights` and `min_similarity` for questions about this collection."""
     status: Literal["creating", "ready", "deleting", "error", "partial"]
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
     created_timestamp: Timestamp
+
+
+class CollectionEmbedding(TypedDict):
+    model: str
+    """The embedding model of the vectors."""
+    dimensions: int | None
+    """Number of dimensions of a vector; null until the first one is stored."""
+    num_embedded: int
+    """Number of chunks that have a vector."""
+    num_pending: int
+    """Number of chunks that wait for their vector. Their words are found immediately."""
+    num_refused: int
+    """Number of chunks whose text the model refused. Only full-text search finds them."""
+    num_tokens: int
+    """Number of tokens of all chunks that were sent to any model so far, as the providers counted them; 0 if they state none."""
+    last_error: EmbeddingError | None
+    """The last failed attempt; null when no attempt has failed since the last success."""
+
+
+class EmbeddingError(TypedDict):
+    reason: str
+    """Why the last attempt failed. It contains no credential."""
+    timestamp: Timestamp
+    next_attempt_timestamp: Timestamp | None
+    """Time of the next attempt; null if there is none."""
 
 
 class CollectionUpdate(TypedDict, total=False):

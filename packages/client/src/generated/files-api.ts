@@ -118,6 +118,7 @@ export type Collection = {
   num_chunks: number;
   /** Maximum number of chunks. */
   capacity: number;
+  /** The id that the request gave, or that of the built-in model. `embedding.model` names the model in use. */
   embedding_model_id: string;
   /** Dimensions of a vector; 0 for the built-in model. */
   embedding_size: number;
@@ -125,6 +126,8 @@ export type Collection = {
   vectors: 'off' | 'current' | 'catching_up' | 'other_model';
   /** Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded. */
   num_refused_chunks: number;
+  /** State of the vectors; null without an embedding model. */
+  embedding: CollectionEmbedding | null;
   /** Defaults of `mode`, `weights` and `min_similarity` for questions about this collection. */
   retrieval: {
     /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
@@ -137,6 +140,31 @@ export type Collection = {
   metadata: { [name: string]: unknown };
   updated_timestamp: Timestamp;
   created_timestamp: Timestamp;
+};
+
+export type CollectionEmbedding = {
+  /** The embedding model of the vectors. */
+  model: string;
+  /** Number of dimensions of a vector; null until the first one is stored. */
+  dimensions: number | null;
+  /** Number of chunks that have a vector. */
+  num_embedded: number;
+  /** Number of chunks that wait for their vector. Their words are found immediately. */
+  num_pending: number;
+  /** Number of chunks whose text the model refused. Only full-text search finds them. */
+  num_refused: number;
+  /** Number of tokens of all chunks that were sent to any model so far, as the providers counted them; 0 if they state none. */
+  num_tokens: number;
+  /** The last failed attempt; null when no attempt has failed since the last success. */
+  last_error: EmbeddingError | null;
+};
+
+export type EmbeddingError = {
+  /** Why the last attempt failed. It contains no credential. */
+  reason: string;
+  timestamp: Timestamp;
+  /** Time of the next attempt; null if there is none. */
+  next_attempt_timestamp: Timestamp | null;
 };
 
 export type CollectionUpdate = {

@@ -1,5 +1,6 @@
 import type { CollectionType, ListQuery, RetrievalDefaults } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
+import type { EmbeddingFailure } from '../search/vector-repository.ts';
 
 /** The maximum and default capacity of a collection, in chunks. */
 export const maxCapacity = 100_000_000;
@@ -24,10 +25,23 @@ export interface CountedCollection extends StoredCollection {
   readonly numRecords: number;
   /** The number of visible chunks: those of records and those created directly. */
   readonly numChunks: number;
-  /** Null when it has no vectors. */
-  readonly vectors: { readonly model: string; readonly dimensions: number; readonly needsBackfill: boolean } | null;
+  /** Null when it has no model. */
+  readonly vectors: VectorsOfCollection | null;
+}
+
+/** The vectors of a collection. The counts include those of replaced chunks until these are removed. */
+export interface VectorsOfCollection {
+  readonly model: string;
+  /** 0 until the first vector is stored. */
+  readonly dimensions: number;
+  readonly needsBackfill: boolean;
+  readonly numEmbedded: number;
   /** Chunks without a vector because the model refuses their text. */
   readonly numRefused: number;
+  /** Tokens of all texts sent so far, as the provider counted them. */
+  readonly numTokens: number;
+  /** The last failed attempt; null when none has failed since the last success. */
+  readonly lastError: EmbeddingFailure | null;
 }
 
 export interface CollectionChange {

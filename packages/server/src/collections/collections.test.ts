@@ -23,6 +23,7 @@ test('a collection is created, changed and deleted with the bodies of the offici
     num_chunks: 0,
     embedding_size: 0,
     num_refused_chunks: 0,
+    embedding: null,
     retrieval: {},
     vectors: 'off',
     status: 'ready',

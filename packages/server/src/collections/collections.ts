@@ -5,7 +5,6 @@ import {
   type CollectionUpdate,
   type ListQuery,
   type RetrievalDefaults,
-  type VectorState,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
@@ -18,10 +17,13 @@ import {
   maxCapacity,
   type StoredCollection,
 } from './collection-repository.ts';
+import { describeEmbedding, type EmbeddingNow, vectorStateOf } from './describe-embedding.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
 
 /** The configured models, and whether the collections without their vectors are known yet. */
 export interface EmbeddingOfCollections {
+  /** The model of new collections. */
+  readonly firstModel: string;
   readonly hasModel: (model: string) => boolean;
   readonly isReady: () => boolean;
   readonly restart: (collectionId: string) => Promise<void>;
@@ -71,7 +73,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
    */
   function describeCollections(): (collection: CountedCollection) => Collection {
     const isReady = embedding?.isReady() ?? true;
-    return (collection) => toCollectionItem(collection, embedding && { hasModel: embedding.hasModel, isReady });
+    return (collection) => toCollectionItem(collection, embedding && { ...embedding, isReady });
   }
 
   async function findCounted(projectId: string, collectionId: string): Promise<CountedCollection> {
@@ -111,7 +113,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         deps.countExceeded?.('collections_of_project');
         throw tooManyCollections(limits.collections);
       }
-      return describeCollections()({ ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
+      return describeCollections()({ ...collection, numRecords: 0, numChunks: 0, vectors: null });
     },
     get,
     async list(projectId, query) {
@@ -162,19 +164,6 @@ function readRetrieval(retrieval: RetrievalDefaults): RetrievalDefaults {
   return retrieval;
 }
 
-/** The models in use, and whether the collections without their vectors were known when the collections were read. */
-interface EmbeddingNow {
-  readonly hasModel: (model: string) => boolean;
-  readonly isReady: boolean;
-}
-
-function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingNow | null): VectorState {
-  if (embedding === null) return 'off';
-  if (vectors === null) return 'current';
-  if (!embedding.hasModel(vectors.model)) return 'other_model';
-  return vectors.needsBackfill || !embedding.isReady ? 'catching_up' : 'current';
-}
-
 function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow | null): Collection {
   return {
     object: 'Collection',
@@ -188,7 +177,8 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     embedding_model_id: collection.embeddingModelId,
     embedding_size: collection.vectors?.dimensions ?? 0,
     vectors: vectorStateOf(collection, embedding),
-    num_refused_chunks: collection.numRefused,
+    num_refused_chunks: collection.vectors?.numRefused ?? 0,
+    embedding: describeEmbedding(collection, embedding),
     retrieval: collection.retrieval,
     status: 'ready',
     metadata: collection.metadata,

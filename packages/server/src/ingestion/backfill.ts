@@ -6,7 +6,7 @@ import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
-import type { BackfillJob, VectorRepository } from '../search/vector-repository.ts';
+import type { BackfillJob, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
 import { embedSlice } from './embed-chunks.ts';
 
 export interface BackfillDeps {
@@ -37,6 +37,9 @@ interface ClaimedBackfill extends BackfillJob {
 const longestBackoffMs = 5 * 60_000;
 /** The longest delay, requested by the embedder, that is kept. */
 const longestRequestedMs = 60 * 60_000;
+
+const internalFailure =
+  'The service failed to embed chunks for an internal reason. Look for "backfill requeued" in its log.';
 
 /** The collections whose chunks are embedded at the same time, so that a small one does not wait for a large one. */
 const concurrentCollections = 2;
@@ -94,30 +97,37 @@ export function openBackfill(deps: BackfillDeps): Backfill {
 
 function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal): JobHandler {
   const { vectors, clock, logger } = deps;
-  const defer = (pauseMs: number) => vectors.endBackfill(job, { kind: 'deferred', runAfter: clock.now() + pauseMs });
+  function defer(pauseMs: number, reason: string): Promise<void> {
+    const at = clock.now();
+    const runAfter = at + pauseMs;
+    return vectors.endBackfill(job, { kind: 'deferred', runAfter, failure: { reason, at, retryAt: runAfter } });
+  }
   const backoffMs = retryDelayMs({ firstMs: deps.backoffMs, longestMs: longestBackoffMs }, job.attempt);
 
   async function confirm(): Promise<void> {
     const [missing] = await vectors.missing(job.id, { after: '', limit: 1, now: clock.now() });
-    await vectors.endBackfill(job, missing === undefined ? { kind: 'done' } : nextSlice(''));
+    await vectors.endBackfill(job, missing === undefined ? { kind: 'done', failure: null } : nextSlice(''));
   }
 
   const nextSlice = (reached: string) => ({ kind: 'continued', reached, runAfter: clock.now() }) as const;
+
+  const failureOf = (failed: StoredFailure | undefined) =>
+    failed === undefined ? null : { reason: failed.reason, at: clock.now(), retryAt: failed.retryAt };
 
   async function embed(): Promise<void> {
     const end = await embedSlice(deps, { collectionId: job.id, reached: job.reached }, signal);
     switch (end.kind) {
       case 'done':
-        return vectors.endBackfill(job, { kind: 'done' });
+        return vectors.endBackfill(job, { kind: 'done', failure: failureOf(end.failed) });
       case 'more':
-        return vectors.endBackfill(job, nextSlice(end.reached));
+        return vectors.endBackfill(job, { ...nextSlice(end.reached), failure: failureOf(end.failed) });
       case 'other_model':
         // The collection has a new model and is not claimed for this one again.
         return vectors.endBackfill(job, { kind: 'deferred', runAfter: 0 });
       case 'unavailable': {
         const pauseMs = Math.max(backoffMs, Math.min(end.retryAfterMs ?? 0, longestRequestedMs));
         logger.warn({ collection_id: job.id, reason: end.message, pause_ms: pauseMs }, 'backfill requeued: no vectors');
-        return defer(pauseMs);
+        return defer(pauseMs, end.message);
       }
     }
   }
@@ -129,7 +139,7 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
       // A time of zero is always due, even if the clock was changed.
       if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { kind: 'deferred', runAfter: 0 });
       logger.error({ err: reason, collection_id: job.id, pause_ms: backoffMs }, 'backfill requeued: attempt failed');
-      await defer(backoffMs);
+      await defer(backoffMs, internalFailure);
     },
   };
 }

@@ -7,9 +7,9 @@ import type { MissingVector, NewVector, StoredFailure, VectorRepository } from '
 
 export type SliceEnd =
   /** No chunk after the slice lacks its vector. */
-  | { readonly kind: 'done' }
-  /** All chunks up to the id `reached` have been sent. */
-  | { readonly kind: 'more'; readonly reached: string }
+  | { readonly kind: 'done'; readonly failed: StoredFailure | undefined }
+  /** All chunks up to the id `reached` have been sent. `failed` is a text of the slice that has no vector. */
+  | { readonly kind: 'more'; readonly reached: string; readonly failed: StoredFailure | undefined }
   /** The embedder is unavailable. The message is for people. `retryAfterMs` is the delay it requests, or null. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly retryAfterMs: number | null }
   /** The collection's vectors belong to another model. */
@@ -42,11 +42,12 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
   const limit = embedder.batchSize * embedder.lanes;
   const chunks = await vectors.missing(slice.collectionId, { after: slice.reached, limit, now: clock.now() });
   const last = chunks.at(-1);
-  if (last === undefined) return { kind: 'done' };
-  const { embedded, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
-  if (embedded.size > 0) {
+  if (last === undefined) return { kind: 'done', failed: undefined };
+  const { embedded, tokens, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
+  const created = toNewVectors(deps, chunks, embedded);
+  if (created.length > 0 || tokens > 0) {
     await space?.untilFreeSpace(signal);
-    const saving = await vectors.save(slice.collectionId, embedder.model, toNewVectors(deps, chunks, embedded));
+    const saving = await vectors.save(slice.collectionId, embedder.model, created, tokens);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') {
       const { given, stored } = saving;
@@ -57,7 +58,8 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
   if (failure !== undefined) {
     return { kind: 'unavailable', message: failure.message, retryAfterMs: failure.retryAfterMs };
   }
-  return chunks.length < limit ? { kind: 'done' } : { kind: 'more', reached: last.id };
+  const failed = created.flatMap((each) => (each.embedded instanceof Float32Array ? [] : [each.embedded])).at(-1);
+  return chunks.length < limit ? { kind: 'done', failed } : { kind: 'more', reached: last.id, failed };
 }
 
 type Embedded = ReadonlyMap<string, Float32Array | TextFailure>;
@@ -67,13 +69,17 @@ async function embedTexts(
   embedder: Embedder,
   distinct: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<{ embedded: Embedded; failure: EmbedderUnavailable | undefined }> {
+): Promise<{ embedded: Embedded; tokens: number; failure: EmbedderUnavailable | undefined }> {
   const texts = [...distinct];
   const batches: string[][] = [];
   for (let from = 0; from < texts.length; from += embedder.batchSize) {
     batches.push(texts.slice(from, from + embedder.batchSize));
   }
-  const ends = await Promise.allSettled(batches.map((batch) => embedder.embed(batch, signal)));
+  let tokens = 0;
+  const onTokens = (count: number) => {
+    tokens += count;
+  };
+  const ends = await Promise.allSettled(batches.map((batch) => embedder.embed(batch, signal, onTokens)));
   const embedded = new Map<string, Float32Array | TextFailure>();
   let failure: EmbedderUnavailable | undefined;
   for (const [place, end] of ends.entries()) {
@@ -87,7 +93,7 @@ async function embedTexts(
       if (result !== undefined) embedded.set(text, result);
     }
   }
-  return { embedded, failure };
+  return { embedded, tokens, failure };
 }
 
 function toNewVectors({ clock, logger }: EmbedDeps, chunks: readonly MissingVector[], embedded: Embedded): NewVector[] {

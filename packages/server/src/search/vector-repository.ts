@@ -78,12 +78,26 @@ export type BackfillClaim = Lease & { readonly model: string } & (
     | { readonly kind: 'embed'; readonly afterProject: string }
   );
 
-export type BackfillEnd =
-  /** Every chunk that existed when the walk began has been visited. */
+export type BackfillEnd = {
+  /**
+   * The failure of the attempt; null when it had none. The failure of an earlier attempt is then forgotten, unless a text
+   * is still without its vector because it failed. Undefined: nothing was attempted.
+   */
+  readonly failure?: EmbeddingFailure | null;
+} /** Every chunk that existed when the walk began has been visited. */ & (
   | { readonly kind: 'done' }
   /** The walk has come to `reached` and continues after the other collections of the project. */
   | { readonly kind: 'continued'; readonly reached: string; readonly runAfter: number }
-  | { readonly kind: 'deferred'; readonly runAfter: number };
+  | { readonly kind: 'deferred'; readonly runAfter: number }
+);
+
+/** Why an attempt to embed chunks failed. */
+export interface EmbeddingFailure {
+  readonly reason: string;
+  readonly at: number;
+  /** The time of the next attempt; null when there is none. */
+  readonly retryAt: number | null;
+}
 
 /**
  * Stores the vectors of chunks. A collection has vectors of one model, which are deleted with their chunks. Late or
@@ -111,7 +125,8 @@ export interface VectorRepository {
   ): Promise<ReadonlyMap<string, RecordVectors>>;
   /** Where the codes of vectors are stored. */
   readonly pages: VectorPageRepository;
-  save(collectionId: string, model: string, vectors: readonly NewVector[]): Promise<Saving>;
+  /** Stores vectors, and adds the tokens that were paid for them to those of the collection. */
+  save(collectionId: string, model: string, vectors: readonly NewVector[], tokens?: number): Promise<Saving>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
   /** Marks the collections of this model for the backfill that have failed texts whose next attempt is due. */
   requeueFailed(due: { model: string; now: number }): Promise<void>;

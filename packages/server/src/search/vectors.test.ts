@@ -28,6 +28,13 @@ async function openVectors(t: TestContext, options: TestCollectionsOptions) {
       const { vectors, embedding_size } = (await project.call('GET', path)).body.data;
       return [vectors, embedding_size];
     },
+    /** Returns what the API says about the vectors of the collection, and checks the sum of the counts. */
+    embedding: async () => {
+      const { embedding, num_chunks } = (await project.call('GET', path)).body.data;
+      const { num_embedded, num_pending, num_refused } = embedding;
+      assert.equal(num_embedded + num_pending + num_refused, num_chunks);
+      return embedding;
+    },
     /** Returns the vectors of the record as the API describes them now. */
     embeddingOf: async (recordId: string) => {
       const { embedding, report } = (await project.call('GET', `${path}/records/${recordId}`)).body.data;
@@ -166,6 +173,37 @@ test('a chunk that the model refuses is found by its words, and the others by bo
     ]),
   );
   assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
+});
+
+test('a collection counts its embedded, pending and refused chunks, and the tokens that were paid', async (t) => {
+  const scripted = createScriptedEmbedder();
+  const embed: Embedder['embed'] = async (texts, signal, onTokens) => {
+    const vectors = await scripted.embed(texts, signal);
+    onTokens?.(10 * texts.length);
+    return vectors;
+  };
+  const { collectionId, record, embedding, path, call } = await openVectors(t, { embedder: { ...scripted, embed } });
+  const none = { num_embedded: 0, num_pending: 0, num_refused: 0, num_tokens: 0, last_error: null };
+  assert.deepEqual(await embedding(), { model: 'scripted', dimensions: null, ...none });
+  scripted.fail('The embedding service answered with status 503');
+  const first = await record(collectionId, { content: 'a welcome text' });
+  await record(collectionId, { content: 'a refused text' });
+  await until(async () => (await embedding()).last_error !== null);
+  const { last_error, num_pending } = await embedding();
+  assert.deepEqual([last_error.reason, num_pending], ['The embedding service answered with status 503', 2]);
+  assert.ok(last_error.next_attempt_timestamp > last_error.timestamp);
+  scripted.fail(null);
+  await until(async () => (await embedding()).num_pending === 0);
+  await until(async () => (await embedding()).last_error?.next_attempt_timestamp === null);
+  const { last_error: refusal, ...counts } = await embedding();
+  assert.deepEqual(counts, {
+    ...{ model: 'scripted', dimensions: 64, num_embedded: 1, num_pending: 0, num_refused: 1, num_tokens: 20 },
+  });
+  assert.deepEqual([refusal.reason, refusal.next_attempt_timestamp], ['The model refuses the text.', null]);
+  const [listed] = (await call('GET', '/v1/collections')).body.data;
+  assert.deepEqual(listed.embedding, await embedding());
+  await call('DELETE', `${path}/records/${first.record_id}`);
+  await until(async () => (await embedding()).num_embedded === 0);
 });
 
 test('a text that the service fails to process waits for its next attempt, and the others get vectors', async (t) => {

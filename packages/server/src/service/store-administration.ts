@@ -1,5 +1,5 @@
-import { checkDatabase, repairIndex } from '../adapters/database/check-database.ts';
-import { removeVectorPages } from '../adapters/database/check-vectors.ts';
+import { checkCollection, checkDatabase, repairIndex } from '../adapters/database/check-database.ts';
+import { correctCounts, removeVectorPages } from '../adapters/database/check-vectors.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
@@ -69,6 +69,8 @@ export function administerStore(place: {
     checkStore: (options) =>
       withBlobs((deps) => {
         const repair = async (collectionId: string) => {
+          await correctCounts(database, collectionId);
+          if ((await checkCollection(database, collectionId)).length === 0) return true;
           await removeVectorPages(database, collectionId);
           return repairIndex(database, collectionId);
         };

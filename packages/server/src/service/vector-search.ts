@@ -56,6 +56,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       },
     },
     ofCollections: {
+      firstModel: embedders.first.model,
       hasModel: (model: string) => embedders.find(model) !== undefined,
       isReady: backfills.isReady,
       async restart(collectionId: string) {

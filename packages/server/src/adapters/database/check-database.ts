@@ -27,7 +27,7 @@ export async function checkDatabase(database: Database): Promise<DatabaseCheck> 
 
 async function checkSqlite(database: Database): Promise<DatabaseCheck> {
   const checked =
-    'SQLite: pragma integrity_check (every page, row and index), every segment of the search index, and every page of vectors';
+    'SQLite: pragma integrity_check (every page, row and index), every segment of the search index, every page of vectors, and the counts of vectors';
   try {
     const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(database.read);
     const messages = rows.flatMap((row) => Object.values(row)).map(String);
@@ -40,15 +40,21 @@ async function checkSqlite(database: Database): Promise<DatabaseCheck> {
 
 /** Checks the search index and the pages of vectors of one collection after another. */
 async function checkIndexes(database: Database): Promise<DamagedIndex[]> {
-  const { read, searchIndex } = database;
+  const { read } = database;
   const collections = await read.selectFrom('collection').select('id').where('status', '=', 'ready').execute();
   const damaged: DamagedIndex[] = [];
   for (const { id } of collections) {
-    const findings = [...(await searchIndex.check(read, id)), ...(await checkVectors(database, id))];
+    const findings = await checkCollection(database, id);
     damaged.push(...findings.map((finding) => ({ collectionId: id, finding })));
     if (damaged.length >= mostFindings) break;
   }
   return damaged;
+}
+
+/** Checks the search index of a collection, the pages of its vectors and their counts. */
+export async function checkCollection(database: Database, collectionId: string): Promise<readonly string[]> {
+  const ofIndex = await database.searchIndex.check(database.read, collectionId);
+  return [...ofIndex, ...(await checkVectors(database, collectionId))];
 }
 
 /** The second rebuild is needed when the first one was already in progress. */
@@ -101,7 +107,7 @@ const corruption = /^(XX...|58...)$/;
 async function checkPostgres(database: Database): Promise<DatabaseCheck> {
   const { read } = database;
   const checked =
-    'PostgreSQL: every row of every table was read, every segment of the search index, and every page of vectors; indexes of the server were not compared (use amcheck for them)';
+    'PostgreSQL: every row of every table was read, every segment of the search index, every page of vectors, and the counts of vectors; indexes of the server were not compared (use amcheck for them)';
   const { rows: tables } = await sql<{ name: string; pages: number }>`
     select c.oid::regclass::text as name, (pg_relation_size(c.oid) / current_setting('block_size')::int)::int as pages
     from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by 1`.execute(read);

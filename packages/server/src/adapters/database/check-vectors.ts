@@ -1,15 +1,41 @@
+import { isDeepStrictEqual } from 'node:util';
 import { checkPages } from '../../search/vector-pages/check-pages.ts';
+import { lockCounts, recount } from '../repositories/records/vector-counts.ts';
 import { createVectorPageRepository } from '../repositories/records/vector-page-repository.ts';
 import type { Database } from './database.ts';
 
 /**
- * Compares the pages of a collection with its vectors.
+ * Compares the pages of a collection, and the stored counts, with its vectors.
  * @returns one sentence for each error
  */
 export async function checkVectors(database: Database, collectionId: string): Promise<readonly string[]> {
   const pages = createVectorPageRepository(database);
   const space = (await pages.listSpaces()).find((each) => each.collectionId === collectionId);
-  return space === undefined ? [] : checkPages(pages, space);
+  const ofPages = space === undefined ? [] : await checkPages(pages, space);
+  return [...ofPages, ...(await checkCounts(database, collectionId))];
+}
+
+async function checkCounts({ read }: Database, collectionId: string): Promise<readonly string[]> {
+  const counts = await recount(read, collectionId);
+  if (counts === undefined || isDeepStrictEqual(counts.stored, counts.counted)) return [];
+  const { stored, counted } = counts;
+  return [
+    `the stored counts are ${stored.embedded} embedded and ${stored.refused} refused chunks, but there are ${counted.embedded} and ${counted.refused}`,
+  ];
+}
+
+/** Stores the counts of the vectors that are there. */
+export async function correctCounts({ write }: Database, collectionId: string): Promise<void> {
+  await write.transaction().execute(async (transaction) => {
+    await lockCounts(transaction, collectionId);
+    const counts = await recount(transaction, collectionId);
+    if (counts === undefined) return;
+    await transaction
+      .updateTable('collection_vector')
+      .set({ num_embedded: counts.counted.embedded, num_refused: counts.counted.refused })
+      .where('collection_id', '=', collectionId)
+      .execute();
+  });
 }
 
 /** Removes the pages of a collection. The service encodes its vectors again. */

@@ -212,6 +212,15 @@ export interface CollectionVectorTable {
   walk: Generated<number>;
   /** Chunks after this id may have lost their vectors since the walk began; null when there are none. */
   restart: Generated<string | null>;
+  /** Number of vectors after `first_change`, and of refused texts. Those of replaced chunks count until the sweep. */
+  num_embedded: Generated<number>;
+  num_refused: Generated<number>;
+  /** Tokens of all chunks sent so far, as the provider counted them. */
+  num_tokens: Generated<number>;
+  /** The last failed attempt, its time and the time of the next; null when no attempt has failed since the last success. */
+  error_reason: Generated<string | null>;
+  error_at: Generated<number | null>;
+  error_retry_at: Generated<number | null>;
   /** The process that embeds the missing chunks, and its attempts. */
   attempt: number;
   lease_owner: string | null;

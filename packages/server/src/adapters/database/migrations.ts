@@ -40,6 +40,7 @@ import { createCollectionRetrievalMigration } from './migrations/from-0042/0061-
 import { refreshedRecordsMigration } from './migrations/from-0042/0062-refreshed-records.ts';
 import { createVectorPagesMigration } from './migrations/from-0042/0063-vector-pages.ts';
 import { createEmbeddingWalksMigration } from './migrations/from-0042/0066-embedding-walks.ts';
+import { createEmbeddingCountsMigration } from './migrations/from-0042/0067-embedding-counts.ts';
 import { sheetColumnsMigration } from './migrations/from-0042/0078-sheet-columns.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
@@ -86,6 +87,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0062-refreshed-records': refreshedRecordsMigration,
     '0063-vector-pages': createVectorPagesMigration(dialect),
     '0066-embedding-walks': createEmbeddingWalksMigration(dialect),
+    '0067-embedding-counts': createEmbeddingCountsMigration(dialect),
     '0078-sheet-columns': sheetColumnsMigration,
   };
 }

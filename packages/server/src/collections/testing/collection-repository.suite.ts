@@ -26,7 +26,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const collection = await addCollection(open(), { type: 'qa', description: '描述', capacity: 1000, metadata });
     const { collections } = open();
     const found = await collections.find(collection.projectId, collection.id);
-    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, numRefused: 0, vectors: null });
+    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, vectors: null });
     assert.equal(await collections.find(newId('project'), collection.id), undefined);
   });
 
@@ -131,7 +131,6 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
       updatedAt: start + 2,
       numRecords: 0,
       numChunks: 0,
-      numRefused: 0,
       vectors: null,
     };
     assert.deepEqual(await collections.find(projectId, id), expected);

@@ -86,8 +86,8 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     },
     watch: (embedder) => ({
       ...embedder,
-      async embed(all, signal) {
-        const vectors = await measure('chunk', all.length, () => embedder.embed(all, signal));
+      async embed(all, signal, onTokens) {
+        const vectors = await measure('chunk', all.length, () => embedder.embed(all, signal, onTokens));
         for (const vector of vectors) texts.inc({ use: 'chunk', outcome: outcomeOf(vector) });
         return vectors;
       },

@@ -5,6 +5,9 @@ export interface TextFailure {
   readonly isRefused: boolean;
 }
 
+/** Receives the tokens of an answer, as the service counted them. Some services state none. */
+export type OnTokens = (tokens: number) => void;
+
 /** Computes vectors of unit length for texts. Texts with similar meaning have near vectors. */
 export interface Embedder {
   /**
@@ -19,9 +22,14 @@ export interface Embedder {
   /**
    * Returns a vector or a failure for each text. It retries temporary failures. A text fails alone only when the
    * service accepts another text.
+   * `onTokens` is called with the tokens of each answer, also when another request of the call fails.
    * @throws EmbedderUnavailable, or the reason of the aborted signal.
    */
-  embed(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyArray<Float32Array | TextFailure>>;
+  embed(
+    texts: readonly string[],
+    signal: AbortSignal,
+    onTokens?: OnTokens,
+  ): Promise<ReadonlyArray<Float32Array | TextFailure>>;
   /** Embeds a question without retries. @throws EmbedderUnavailable, or the reason of the aborted signal. */
   embedQuestion(text: string, signal: AbortSignal): Promise<Float32Array>;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts'
 import { readRetryAfter } from '../../kernel/retry-after.ts';
 import type { Secret } from '../../kernel/secret.ts';
 import type { CountTokens } from '../query/measure-text.ts';
-import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
+import { type Embedder, EmbedderUnavailable, type OnTokens, type TextFailure } from './embedder.ts';
 import type { EmbeddingProvider, TextUse } from './providers/embedding-provider.ts';
 import { type EmbeddingProviderName, embeddingProviders } from './providers/providers.ts';
 import { splitBatch } from './providers/split-batch.ts';
@@ -62,28 +62,30 @@ export function createHttpEmbedder(deps: HttpEmbedderDeps): Embedder {
    * A text fails alone only if another one beside it is accepted. Services also answer 400 for a bad key, and 500 while
    * they fail for every text. Then no text is accepted, and the service or the configuration is to blame.
    */
-  async function embed(texts: readonly string[], signal: AbortSignal): Promise<Embedded[]> {
-    const answer = await retryBackoff.retry(() => ask(texts, 'chunk', signal), { signal });
+  async function embed(texts: readonly string[], call: Call): Promise<Embedded[]> {
+    const { signal } = call;
+    const answer = await retryBackoff.retry(() => ask(texts, 'chunk', call), { signal });
     if (!('refusal' in answer)) return answer;
-    const beside = await retryBackoff.retry(() => ask([acceptableText], 'chunk', signal), {
+    const beside = await retryBackoff.retry(() => ask([acceptableText], 'chunk', call), {
       signal,
       contentAttempts: 1,
     });
     if ('refusal' in beside) {
       throw new EmbedderUnavailable(answer.isPermanent ? `${answer.refusal} to every text` : answer.refusal);
     }
-    return isolate(texts, signal);
+    return isolate(texts, call);
   }
 
   /** Halves a refused batch until each refused text is alone; a single text is sent once more. */
-  async function isolate(texts: readonly string[], signal: AbortSignal): Promise<Embedded[]> {
+  async function isolate(texts: readonly string[], call: Call): Promise<Embedded[]> {
+    const { signal } = call;
     const half = Math.ceil(texts.length / 2);
     const parts = texts.length === 1 ? [texts] : [texts.slice(0, half), texts.slice(half)];
     const embedded: Embedded[] = [];
     for (const part of parts) {
-      const answer = await retryBackoff.retry(() => ask(part, 'chunk', signal), { signal, contentAttempts: 1 });
+      const answer = await retryBackoff.retry(() => ask(part, 'chunk', call), { signal, contentAttempts: 1 });
       if (!('refusal' in answer)) embedded.push(...answer);
-      else if (part.length > 1) embedded.push(...(await isolate(part, signal)));
+      else if (part.length > 1) embedded.push(...(await isolate(part, call)));
       else embedded.push({ reason: answer.refusal, isRefused: answer.isPermanent });
     }
     return embedded;
@@ -93,16 +95,16 @@ export function createHttpEmbedder(deps: HttpEmbedderDeps): Embedder {
     model: identify(deps, prefixes.chunk),
     batchSize: limits.maxTexts,
     lanes: maxConcurrentRequests,
-    async embed(texts, signal) {
+    async embed(texts, signal, onTokens) {
       const prepared = texts.map((text) => prefixes.chunk + cut(text));
       const embedded: Embedded[] = [];
       for (const batch of await splitBatch(prepared, limits, countTokens)) {
-        embedded.push(...(await embed(batch, signal)));
+        embedded.push(...(await embed(batch, { signal, onTokens })));
       }
       return embedded;
     },
     async embedQuestion(text, signal) {
-      const answer = await ask([prefixes.question + cut(text)], 'question', signal);
+      const answer = await ask([prefixes.question + cut(text)], 'question', { signal });
       if ('refusal' in answer) throw new EmbedderUnavailable(`${answer.refusal} to a query`);
       if ('retryAfterMs' in answer) throw new EmbedderUnavailable(answer.reason, answer.retryAfterMs);
       const [vector] = answer;
@@ -134,7 +136,12 @@ function cut(text: string): string {
   return bounded.trim() === '' ? '.' : bounded;
 }
 
-type Ask = (texts: readonly string[], use: TextUse, signal: AbortSignal) => Promise<Answer<Float32Array[]>>;
+interface Call {
+  readonly signal: AbortSignal;
+  readonly onTokens?: OnTokens | undefined;
+}
+
+type Ask = (texts: readonly string[], use: TextUse, call: Call) => Promise<Answer<Float32Array[]>>;
 
 /** Sends one request. @throws EmbedderUnavailable when a retry cannot help. */
 function createAsk(deps: HttpEmbedderDeps, provider: EmbeddingProvider): Ask {
@@ -152,14 +159,17 @@ function createAsk(deps: HttpEmbedderDeps, provider: EmbeddingProvider): Ask {
     timeoutMs,
   };
   const dimensions = deps.dimensions ?? undefined;
-  return async (texts, use, signal) => {
+  return async (texts, use, call) => {
     const body = JSON.stringify(provider.body({ model, texts, use, dimensions }));
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
-    const result = await broker.send({ method: 'POST', url: target.href, headers, body }, policy, signal);
+    const result = await broker.send({ method: 'POST', url: target.href, headers, body }, policy, call.signal);
     const answer = readResult(result);
     if (!Buffer.isBuffer(answer)) return answer;
     const { vectors, tokens } = readEmbeddings(answer, texts.length, provider.answer);
-    if (tokens !== null) onTokens?.(use, tokens);
+    if (tokens !== null) {
+      onTokens?.(use, tokens);
+      call.onTokens?.(tokens);
+    }
     return vectors;
   };
 }

@@ -93,7 +93,8 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
   return {
     ...embedder,
     isPaused: () => now() < paused.until,
-    embed: (texts, signal) => withPermit(batches, signal, () => callOnce(false, () => embedder.embed(texts, signal))),
+    embed: (texts, signal, onTokens) =>
+      withPermit(batches, signal, () => callOnce(false, () => embedder.embed(texts, signal, onTokens))),
     embedQuestion: (text, signal) =>
       withPermit(questions, signal, () => callOnce(true, () => embedder.embedQuestion(text, signal))),
   };

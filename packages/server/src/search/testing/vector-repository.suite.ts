@@ -107,7 +107,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
     assert.deepEqual(await missing(), []);
     assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
-    const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.numRefused;
+    const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.vectors?.numRefused;
     assert.equal(await countRefused(), 3);
     await vectors.restart(collectionId, model);
     assert.equal(await countRefused(), 0);
@@ -127,7 +127,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       return [(await spaceOf(vectors, collectionId)).needsBackfill, rows.map(({ failures }) => failures)];
     };
     assert.deepEqual(await due(start + 999), [false, []]);
-    assert.equal((await collections.find(collection.projectId, collectionId))?.numRefused, 0);
+    assert.equal((await collections.find(collection.projectId, collectionId))?.vectors?.numRefused, 0);
     assert.deepEqual(await due(start + 1000), [true, [3]]);
     await vectors.save(collectionId, model, [toVector(seq, [1])]);
     assert.deepEqual((await due(start + 1000))[1], []);

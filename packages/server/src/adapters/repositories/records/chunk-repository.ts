@@ -20,7 +20,8 @@ import { withoutIndex } from '../../full-text/without-index.ts';
 import { insertChunks, readOwner, toChunk } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
-import { dropVector, wantVectors } from './vector-repository.ts';
+import { dropVectors } from './vector-counts.ts';
+import { wantVectors } from './vector-repository.ts';
 
 /** Stores chunks in either database. */
 export function createChunkRepository(database: Database): ChunkRepository {
@@ -146,7 +147,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {
-      await dropVector(transaction, seen.seq);
+      await dropVectors(transaction, key.collectionId, [seen.seq]);
       await wantVectors(transaction, key.collectionId, key.chunkId);
     }
     return true;
@@ -167,6 +168,7 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
         .executeTakeFirst();
       if (record.numUpdatedRows === 0n) return false;
     }
+    await dropVectors(transaction, key.collectionId, [seen.seq]);
     const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
     if (removed.numDeletedRows === 0n) return false;
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);

@@ -73,7 +73,7 @@ async function take(
 export async function endBackfill(write: Kysely<Tables>, held: BackfillJob, end: BackfillEnd): Promise<void> {
   await write
     .updateTable('collection_vector')
-    .set({ ...noLease, ...columnsOf(end) })
+    .set({ ...noLease, ...columnsOf(end), ...errorOf(end) })
     .where('collection_id', '=', held.id)
     .where(isHeldBy(held))
     .execute();
@@ -88,4 +88,21 @@ function columnsOf(end: BackfillEnd) {
     case 'deferred':
       return { run_after: end.runAfter };
   }
+}
+
+/** Reads at most one failed text, along the index of failed texts. */
+const hasNoFailedText = sql<boolean>`not exists (select 1 from chunk_vector
+  where chunk_vector.collection_id = collection_vector.collection_id
+    and chunk_vector.change > collection_vector.first_change and chunk_vector.code is null)`;
+
+function errorOf({ failure }: BackfillEnd) {
+  if (failure === undefined) return {};
+  if (failure !== null) return { error_reason: failure.reason, error_at: failure.at, error_retry_at: failure.retryAt };
+  const unlessFailed = (column: string) =>
+    sql<null>`case when ${hasNoFailedText} then null else ${sql.ref(column)} end`;
+  return {
+    error_reason: unlessFailed('error_reason'),
+    error_at: unlessFailed('error_at'),
+    error_retry_at: unlessFailed('error_retry_at'),
+  };
 }

@@ -4,16 +4,16 @@ import type {
   CollectionRepository,
   CountedCollection,
   StoredCollection,
+  VectorsOfCollection,
 } from '../../../collections/collection-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
-import type { CollectionTable } from '../../database/collection-tables.ts';
+import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { sweepCollection } from './sweep-collection.ts';
-import { toSpace } from './vector-repository.ts';
 
 /** Stores collections in either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
@@ -128,7 +128,7 @@ async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly 
 }
 
 /**
- * Adds the counts with four queries, whatever the number of collections. Deleted records are not counted, because their
+ * Adds the counts with three queries, whatever the number of collections. Deleted records are not counted, because their
  * chunks are no longer visible.
  */
 async function withCounts(
@@ -137,7 +137,7 @@ async function withCounts(
 ): Promise<CountedCollection[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const [ofRecords, direct, vectors, refused] = await Promise.all([
+  const [ofRecords, direct, vectors] = await Promise.all([
     read
       .selectFrom('record')
       .select(['collection_id', sql<number>`count(*)`.as('records'), sql<number>`sum(num_chunks)`.as('chunks')])
@@ -160,33 +160,29 @@ async function withCounts(
       .where('collection.id', 'in', ids)
       .execute(),
     read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
-    read
-      .selectFrom('collection_vector')
-      .select((space) => [
-        'collection_vector.collection_id',
-        space
-          .selectFrom('chunk_vector')
-          .select(sql<number>`count(*)`.as('refused'))
-          .whereRef('chunk_vector.collection_id', '=', 'collection_vector.collection_id')
-          .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
-          .where('chunk_vector.code', 'is', null)
-          .where('chunk_vector.retry_at', 'is', null)
-          .as('refused'),
-      ])
-      .where('collection_vector.collection_id', 'in', ids)
-      .execute(),
   ]);
   const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
   const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
-  const refusedCounts = new Map(refused.map((row) => [row.collection_id, Number(row.refused)]));
-  const spaces = new Map(vectors.map((row) => [row.collection_id, toSpace(row)]));
+  const spaces = new Map(vectors.map((row) => [row.collection_id, toVectorsOfCollection(row)]));
   return rows.map((row) => ({
     ...toCollection(row),
     vectors: spaces.get(row.id) ?? null,
-    numRefused: refusedCounts.get(row.id) ?? 0,
     numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
     numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
   }));
+}
+
+function toVectorsOfCollection(row: Selectable<CollectionVectorTable>): VectorsOfCollection {
+  const { error_reason: reason, error_at: at } = row;
+  return {
+    model: row.model,
+    dimensions: row.dimensions,
+    needsBackfill: row.wanted > row.done,
+    numEmbedded: Number(row.num_embedded),
+    numRefused: Number(row.num_refused),
+    numTokens: Number(row.num_tokens),
+    lastError: reason === null || at === null ? null : { reason, at, retryAt: row.error_retry_at },
+  };
 }
 
 function toCollection(row: Selectable<CollectionTable>): StoredCollection {

@@ -8,11 +8,13 @@ import { testRecordRowRepository } from '../../../collections/records/testing/re
 import { testCollectionRepository } from '../../../collections/testing/collection-repository.suite.ts';
 import { newId, type OpenedRepositories } from '../../../collections/testing/fixtures.suite.ts';
 import { testRecordJobRepository } from '../../../ingestion/testing/record-job-repository.suite.ts';
+import { testVectorCounts } from '../../../search/testing/vector-counts.suite.ts';
 import { testVectorRepository } from '../../../search/testing/vector-repository.suite.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../project-repository.ts';
 import { createCollectionRepositories } from './collection-repositories.ts';
+import { recount } from './vector-counts.ts';
 
 function openRepositories({ database, close }: TemporaryDatabase): OpenedRepositories {
   const projects = createProjectRepository(database);
@@ -56,9 +58,11 @@ function openRepositories({ database, close }: TemporaryDatabase): OpenedReposit
 
 for (const [name, open] of Object.entries(temporaryDatabases)) {
   describe(`collections, records and chunks in ${name}`, () => {
+    let temporary: TemporaryDatabase;
     let opened: OpenedRepositories;
     before(async () => {
-      opened = openRepositories(await open());
+      temporary = await open();
+      opened = openRepositories(temporary);
     });
     after(() => opened.close());
 
@@ -69,6 +73,10 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     testRecordRowRepository(() => opened);
     testChunkRepository(() => opened);
     testVectorRepository(() => opened);
+    testVectorCounts(() => ({
+      ...opened,
+      recount: (collectionId) => recount(temporary.database.read, collectionId),
+    }));
     testMetadataFilter(() => opened);
   });
 }

@@ -106,8 +106,36 @@ describe('the query plans of SQLite', () => {
       assert.deepEqual(page?.items.map(({ numChunks }) => numChunks).sort(), [...Array(19).fill(0), 5]);
     };
     assert.deepEqual(await accessTo('chunk', list), ['SEARCH chunk USING INDEX chunk_made_directly (collection_id=?)']);
-    const [refused, ...others] = await accessTo('chunk_vector', list);
-    assert.match(refused ?? '', /USING (COVERING )?INDEX chunk_vector_refused \(collection_id=\? AND change>\?\)$/);
+  });
+
+  it('the states of the vectors of listed collections are read from the rows of the collections, and no vector', async () => {
+    const { collection } = await addChunks();
+    const list = async () => {
+      const page = await repositories.collections.list(collection.projectId, {});
+      assert.deepEqual(
+        page?.items.map(({ vectors }) => vectors?.numEmbedded),
+        [5],
+      );
+    };
+    assert.deepEqual(await accessTo('chunk_vector', list), []);
+    const [row, ...others] = await accessTo('collection_vector', list);
+    assert.match(row ?? '', /^SEARCH collection_vector USING INDEX \S+ \(collection_id=\?\)$/);
     assert.deepEqual(others, []);
+  });
+
+  it('the end of a slice looks for a failed text along the index of failed texts', async () => {
+    await addChunks();
+    const { vectors } = repositories;
+    const lease = { token: 'a', now: start, leaseUntil: start + 10 };
+    const end = async () => {
+      const job = await vectors.claimBackfill({ kind: 'embed', afterProject: '', model: 'model', ...lease });
+      assert.ok(job);
+      await vectors.endBackfill(job, { kind: 'done', failure: null });
+    };
+    const lines = new Set(await accessTo('chunk_vector', end));
+    assert.deepEqual(
+      [...lines],
+      ['SEARCH chunk_vector USING COVERING INDEX chunk_vector_refused (collection_id=? AND change>?)'],
+    );
   });
 });

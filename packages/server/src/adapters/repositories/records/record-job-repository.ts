@@ -17,6 +17,7 @@ import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts'
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
+import { dropVectors } from './vector-counts.ts';
 import { wantVectors } from './vector-repository.ts';
 
 /** Stores the jobs of records in either database. Only the claim differs by dialect. */
@@ -210,26 +211,18 @@ async function sweep(
   const row = await updateHeld(transaction, held, { lease_until: leaseUntil });
   if (row === undefined) return 'lost';
   const removed = await transaction
-    .deleteFrom('chunk')
-    .where('seq', 'in', (select) =>
-      select
-        .selectFrom('chunk')
-        .select('seq')
-        .where('record_id', '=', held.id)
-        .where((where) =>
-          where.or([where('generation', '<', row.generation), where('generation', '>', row.generation)]),
-        )
-        .limit(limit),
-    )
-    .returning(['seq', 'collection_id', 'row_key'])
+    .selectFrom('chunk')
+    .select(['seq', 'collection_id', 'row_key'])
+    .where('record_id', '=', held.id)
+    .where((where) => where.or([where('generation', '<', row.generation), where('generation', '>', row.generation)]))
+    .limit(limit)
     .execute();
   if (removed.length > 0) {
+    const seqs = removed.map((chunk) => chunk.seq);
+    await dropVectors(transaction, row.collection_id, seqs);
+    await transaction.deleteFrom('chunk').where('seq', 'in', seqs).execute();
     await removeKeys(transaction, dialect, removed);
-    await searchIndex.remove(
-      transaction,
-      row.collection_id,
-      removed.map((chunk) => chunk.seq),
-    );
+    await searchIndex.remove(transaction, row.collection_id, seqs);
   }
   if (removed.length === limit) return 'more';
   const shown = row.status === 'error' ? row.generation + 1 : row.generation;

@@ -8,7 +8,7 @@ import { openVectorIndex } from '../../../search/vector-pages/open-vector-index.
 import { startPageBuilder } from '../../../search/vector-pages/page-builder.ts';
 import { createPageSource } from '../../../search/vector-pages/page-source.ts';
 import { createVectors, findNearest } from '../../../search/vector-pages/testing/random-vectors.fixture.ts';
-import { checkVectors, removeVectorPages } from '../../database/check-vectors.ts';
+import { checkVectors, correctCounts, removeVectorPages } from '../../database/check-vectors.ts';
 import type { Database } from '../../database/database.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
@@ -144,6 +144,21 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       await build(database, stored);
       assert.deepEqual(await check(), []);
       await assertNearest(stored, new Map(seqs.map((seq, place) => [seq, vectors[place] as Float32Array])), queries(3));
+    });
+
+    it('the check finds wrong counts of vectors, and its repair counts them again', async () => {
+      const stored = await openStoredVectors(database);
+      await stored.add(createVectors('uniform', { count: 3, dimensions }).vectors);
+      const check = () => checkVectors(database, stored.collectionId);
+      assert.deepEqual(await check(), []);
+      await database.write
+        .updateTable('collection_vector')
+        .set({ num_embedded: 4, num_refused: 1 })
+        .where('collection_id', '=', stored.collectionId)
+        .execute();
+      assert.deepEqual(await check(), ['the stored counts are 4 embedded and 1 refused chunks, but there are 3 and 0']);
+      await correctCounts(database, stored.collectionId);
+      assert.deepEqual(await check(), []);
     });
   });
 }

@@ -9,6 +9,7 @@ import { withoutIndex } from '../../full-text/without-index.ts';
 import { claimBackfill, endBackfill } from './claim-backfill.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countOfRecords, findMissing } from './missing-vectors.ts';
+import { changeCounts, countStored, countVectors } from './vector-counts.ts';
 import { createVectorPageRepository } from './vector-page-repository.ts';
 
 /** Stores vectors in either database. The search index over them is not part of the database. */
@@ -42,6 +43,9 @@ export function createVectorRepository(database: Database): VectorRepository {
           first_change: column.ref('last_change'),
           paged_change: column.ref('last_change'),
           page_version: column('page_version', '+', 1),
+          num_embedded: 0,
+          num_refused: 0,
+          ...noError,
           ...wantAll,
           reached: null,
           attempt: 0,
@@ -54,8 +58,10 @@ export function createVectorRepository(database: Database): VectorRepository {
     missing: (collectionId, page) => findMissing(read, collectionId, page),
     countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),
     pages: createVectorPageRepository(database),
-    save: (collectionId, model, vectors) =>
-      write.transaction().execute((transaction) => saveVectors(transaction, { dialect, collectionId, model }, vectors)),
+    save: (collectionId, model, vectors, tokens = 0) =>
+      write
+        .transaction()
+        .execute((transaction) => saveVectors(transaction, { dialect, collectionId, model, tokens }, vectors)),
     async vectors(space, seqs) {
       if (seqs.length === 0) return new Map();
       const rows = await read
@@ -93,6 +99,8 @@ export function createVectorRepository(database: Database): VectorRepository {
   };
 }
 
+const noError = { error_reason: null, error_at: null, error_retry_at: null };
+
 /** Any chunk may lack its vector. */
 const wantAll = { wanted: sql<number>`wanted + 1`, restart: '' };
 
@@ -117,11 +125,6 @@ export async function wantVectors(
     })
     .where('collection_id', '=', collectionId)
     .execute();
-}
-
-/** Deletes the vector of a chunk whose text has changed. */
-export async function dropVector(transaction: Transaction<Tables>, seq: number): Promise<void> {
-  await transaction.deleteFrom('chunk_vector').where('seq', '=', seq).execute();
 }
 
 /** Inserts the vector state of one collection or of all. Collections that have a model keep it. */
@@ -181,11 +184,12 @@ interface SaveTo {
   readonly dialect: Database['dialect'];
   readonly collectionId: string;
   readonly model: string;
+  readonly tokens: number;
 }
 
 async function saveVectors(
   transaction: Transaction<Tables>,
-  { dialect, collectionId, model }: SaveTo,
+  { dialect, collectionId, model, tokens }: SaveTo,
   vectors: readonly NewVector[],
 ): Promise<Saving> {
   const dimensions =
@@ -196,16 +200,18 @@ async function saveVectors(
     .updateTable('collection_vector')
     .set((column) => ({
       last_change: column('last_change', '+', 1),
+      num_tokens: column('num_tokens', '+', tokens),
       dimensions: column.case().when('dimensions', '=', 0).then(dimensions).else(column.ref('dimensions')).end(),
     }))
     .where('collection_id', '=', collectionId)
     .where('model', '=', model)
-    .returning(['last_change', 'dimensions'])
+    .returning(['first_change', 'last_change', 'dimensions'])
     .executeTakeFirst();
   if (space === undefined) return { kind: 'other_model' };
   if (dimensions !== 0 && dimensions !== space.dimensions) {
     return { kind: 'other_dimensions', given: dimensions, stored: space.dimensions };
   }
+  if (vectors.length === 0) return { kind: 'saved' };
   const seqs = vectors.map(({ seq }) => seq);
   const there = transaction.selectFrom('chunk').select(['seq', 'updated_at']).where('seq', 'in', seqs);
   // The lock keeps each chunk until its vector is written.
@@ -220,6 +226,8 @@ async function saveVectors(
       ...storedForm(embedded),
     }));
   if (rows.length === 0) return { kind: 'saved' };
+  const stored = rows.map(({ seq }) => seq);
+  const before = await countStored(transaction, stored, space.first_change);
   await transaction
     .insertInto('chunk_vector')
     .values(rows)
@@ -234,6 +242,9 @@ async function saveVectors(
       })),
     )
     .execute();
+  const after = countVectors(rows.map(({ code, retry_at }) => ({ hasVector: code !== null, retryAt: retry_at })));
+  const change = { embedded: after.embedded - before.embedded, refused: after.refused - before.refused };
+  await changeCounts(transaction, collectionId, change);
   return { kind: 'saved' };
 }
 

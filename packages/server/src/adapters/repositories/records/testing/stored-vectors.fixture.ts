@@ -3,6 +3,7 @@ import type { NewVector, StoredVectorSpace } from '../../../../search/vector-rep
 import type { Database } from '../../../database/database.ts';
 import { createProjectRepository } from '../../project-repository.ts';
 import { createCollectionRepositories } from '../collection-repositories.ts';
+import { dropVectors } from '../vector-counts.ts';
 
 /** A collection of direct chunks with vectors. Its chunks are not indexed by words. */
 export interface StoredVectors {
@@ -64,10 +65,11 @@ export async function openStoredVectors(database: Database): Promise<StoredVecto
     change: (changed) => save([...changed]),
     async remove(seqs) {
       for (let from = 0; from < seqs.length; from += 1000) {
-        await database.write
-          .deleteFrom('chunk')
-          .where('seq', 'in', seqs.slice(from, from + 1000))
-          .execute();
+        const part = seqs.slice(from, from + 1000);
+        await database.write.transaction().execute(async (transaction) => {
+          await dropVectors(transaction, collectionId, part);
+          await transaction.deleteFrom('chunk').where('seq', 'in', part).execute();
+        });
       }
     },
     async find() {

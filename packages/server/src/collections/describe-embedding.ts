@@ -1,0 +1,48 @@
+import type { CollectionEmbedding, EmbeddingError, VectorState } from '@quartermaster/contract';
+import type { EmbeddingFailure } from '../search/vector-repository.ts';
+import type { CountedCollection } from './collection-repository.ts';
+
+/** The models in use, and whether the collections without their vectors were known when the collections were read. */
+export interface EmbeddingNow {
+  /** The model of new collections. */
+  readonly firstModel: string;
+  readonly hasModel: (model: string) => boolean;
+  readonly isReady: boolean;
+}
+
+export function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingNow | null): VectorState {
+  if (embedding === null) return 'off';
+  if (vectors === null) return 'current';
+  if (!embedding.hasModel(vectors.model)) return 'other_model';
+  return vectors.needsBackfill || !embedding.isReady ? 'catching_up' : 'current';
+}
+
+/** Describes the vectors of a collection. Null without a model. */
+export function describeEmbedding(
+  { vectors, numChunks }: CountedCollection,
+  embedding: EmbeddingNow | null,
+): CollectionEmbedding | null {
+  if (vectors === null) {
+    return embedding && { ...noVectors, model: embedding.firstModel, num_pending: numChunks };
+  }
+  // The vectors of replaced chunks are counted until they are removed.
+  const num_refused = Math.min(vectors.numRefused, numChunks);
+  const num_embedded = Math.min(vectors.numEmbedded, numChunks - num_refused);
+  return {
+    model: vectors.model,
+    dimensions: vectors.dimensions === 0 ? null : vectors.dimensions,
+    num_embedded,
+    num_pending: numChunks - num_embedded - num_refused,
+    num_refused,
+    num_tokens: vectors.numTokens,
+    last_error: vectors.lastError && toError(vectors.lastError),
+  };
+}
+
+const noVectors = { dimensions: null, num_embedded: 0, num_refused: 0, num_tokens: 0, last_error: null };
+
+const toError = ({ reason, at, retryAt }: EmbeddingFailure): EmbeddingError => ({
+  reason,
+  timestamp: at,
+  next_attempt_timestamp: retryAt,
+});
