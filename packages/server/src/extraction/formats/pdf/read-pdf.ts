@@ -28,24 +28,27 @@ function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Docum
   const { laidOut, damagedPages } = layOutLines(read);
   if (numPages === 0 || damagedPages.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
   const withText = laidOut.filter((page) => page.lines.length > 0);
-  const { pages, dropped } = removeRunningHeads(withText);
+  const title = readTitle(pdf);
+  const outline = readOutline(pdf);
+  const { pages, dropped } = removeRunningHeads(withText, { outline, title });
   const joiner = createLineJoiner(linesOf(pages));
-  const styles = findHeadingStyles(pages, readOutline(pdf));
+  const styles = findHeadingStyles(pages, outline);
   const blocks = inOrder(pages.map((page) => toBlocks(page, { joiner, styles })));
-  const missing = numPages - withText.length;
+  const withoutText = laidOut.filter((page) => page.lines.length === 0).map(({ page }) => page);
   const warnings = [
     ...(damagedPages.length === 0 ? [] : [`Pages that could not be read: ${abridged(damagedPages)}.`]),
-    ...(missing > damagedPages.length
-      ? ['no_text_layer: some pages contain no text; they are empty or contain only images.']
-      : []),
+    ...(withoutText.length === 0
+      ? []
+      : [
+          `no_text_layer: These pages contain no text; they are empty or contain only images: ${abridged(withoutText)}.`,
+        ]),
   ];
-  const title = readTitle(pdf);
   return {
     blocks,
     facts: {
       ...(title === undefined ? {} : { title }),
       pages: numPages,
-      pages_without_text: missing,
+      pages_without_text: withoutText.length + damagedPages.length,
       dropped: { running_heads: dropped },
     },
     warnings,
@@ -93,7 +96,16 @@ function isContinued(before: PdfBlock, first: PdfBlock): boolean {
   return isText && !/[.!?。！？:：]["”»)]?$/.test(before.text) && /^[\p{Ll}\p{Lo}\p{N}(]/u.test(first.text);
 }
 
+/** Lists pages in ranges, such as "2-4, 7". At most 40 ranges are listed. */
 function abridged(pages: readonly number[]): string {
-  const shown = pages.slice(0, 20).join(', ');
-  return pages.length > 20 ? `${shown} and ${pages.length - 20} more` : shown;
+  const ranges: Array<[first: number, last: number]> = [];
+  for (const page of pages) {
+    const range = ranges.at(-1);
+    if (range !== undefined && range[1] === page - 1) range[1] = page;
+    else ranges.push([page, page]);
+  }
+  const shown = ranges.slice(0, mostRanges).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  const rest = ranges.slice(mostRanges).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  return rest === 0 ? shown.join(', ') : `${shown.join(', ')} and ${rest} more`;
 }
+const mostRanges = 40;

@@ -1,4 +1,6 @@
 import type { Line } from './lines.ts';
+import { keyOf, type Outline } from './outline.ts';
+import { findPageNumbers, isPageNumberRest, type NumberInLine } from './page-numbers.ts';
 
 export interface PageLines {
   /** From 1. */
@@ -12,73 +14,146 @@ const margin = 0.13;
 const fewestPages = 3;
 /** The number of pages to compare. A running head may change with the chapter. */
 const reach = 12;
+/** Type that is this much larger than the text is never a running head. */
+const largeType = 1.3;
+/** The greatest difference between a page number and the number of the page in the file. */
+const farthestOffset = 60;
+
+interface Context {
+  readonly outline: Outline;
+  readonly title: string | undefined;
+}
+
+export interface WithoutHeads {
+  readonly pages: PageLines[];
+  /** The number of removed characters. */
+  readonly dropped: number;
+}
 
 /**
- * Removes text that repeats at the same height at the edge of pages: headers, footers and page numbers.
- * @returns the pages without them, and the number of removed characters.
+ * Removes lines at the edge of pages that are proven to be headers, footers or page numbers. The first occurrence of each text stays, and
+ * so do large type and the titles of bookmarks on their pages.
  */
-export function removeRunningHeads(pages: readonly PageLines[]): { pages: PageLines[]; dropped: number } {
-  const places = new Map<string, Set<number>>();
-  const edges = pages.map((page) => edgeLines(page));
-  for (const [index, { page }] of pages.entries()) {
-    for (const { key } of edges[index] ?? []) {
-      const on = places.get(key);
-      if (on === undefined) places.set(key, new Set([page]));
-      else on.add(page);
+export function removeRunningHeads(pages: readonly PageLines[], context: Context): WithoutHeads {
+  const edges = pages.map((page) => ({ page: page.page, lines: edgeLines(page) }));
+  const usual = usualSize(pages);
+  const titles = titleKeys(pages, { usual, ...context });
+  const isNumbered = findNumberedLines(edges, titles);
+  const isRepeated = findRepeatedLines(edges);
+  const seen = new Set<string>();
+  const removed = new Set<Line>();
+  let dropped = 0;
+  for (const { page, lines } of edges) {
+    for (const line of lines) {
+      const text = textOf(line);
+      const numbered = isNumbered(line);
+      const key = numbered ?? text.toLowerCase();
+      const isFirst = !seen.has(key);
+      seen.add(key);
+      if (line.size >= usual * largeType || context.outline.isTitleOn(page, text)) continue;
+      const isFurniture = numbered === '' || (!isFirst && (numbered !== null || isRepeated(line, page)));
+      if (!isFurniture) continue;
+      removed.add(line);
+      dropped += text.length;
     }
   }
-  let dropped = 0;
-  const remaining = pages.map((page, index) => {
-    const removed = new Set<Line>();
-    for (const { key, line } of edges[index] ?? []) if (repeats(key, places, page.page)) removed.add(line);
-    for (const line of removed) dropped += textOf(line).length;
-    return removed.size === 0 ? page : { ...page, lines: page.lines.filter((line) => !removed.has(line)) };
-  });
+  const remaining = pages.map((page) => ({ ...page, lines: page.lines.filter((line) => !removed.has(line)) }));
+  // A document of page numbers alone keeps them, because it has text.
+  if (remaining.every(({ lines }) => lines.length === 0)) return { pages: [...pages], dropped: 0 };
   return { pages: remaining, dropped };
 }
 
-interface Edge {
-  readonly line: Line;
-  readonly key: string;
+interface EdgesOfPage {
+  readonly page: number;
+  readonly lines: readonly Line[];
 }
 
-/**
- * Returns the two outermost lines at the top and at the bottom. In the outermost line all numbers count as equal. The
- * inner line may already be text.
- */
-function edgeLines({ lines, height }: PageLines): Edge[] {
+/** Returns the two outermost lines at the top and at the bottom, and what stands beside them. */
+function edgeLines({ lines, height }: PageLines): Line[] {
   const sorted = lines
     .filter((line) => line.y < height * margin || line.y > height * (1 - margin))
     .sort((a, b) => b.y - a.y);
-  const top = sorted.filter((line) => line.y > height / 2).slice(0, 2);
+  const top = sorted.filter((line) => line.y > height / 2);
   const bottom = sorted.filter((line) => line.y <= height / 2).reverse();
-  return [top, bottom.slice(0, 2)].flatMap((side) =>
-    side.map((line) => ({ line, key: Math.abs(line.y - (side[0]?.y ?? 0)) < 2 ? numberedKey(line) : exactKey(line) })),
-  );
+  return [...outermost(top), ...outermost(bottom)];
 }
 
-function repeats(key: string, places: ReadonlyMap<string, ReadonlySet<number>>, page: number): boolean {
-  const on = places.get(key);
-  let near = 0;
-  for (let other = page - reach; other <= page + reach; other += 1) if (on?.has(other) === true) near += 1;
-  return near >= (key.endsWith(' #') ? 2 : fewestPages);
+function outermost(lines: readonly Line[]): readonly Line[] {
+  const second = lines.find((line) => Math.abs(line.y - (lines[0]?.y ?? 0)) >= sameHeight);
+  return lines.filter((line) => [lines[0], second].some((edge) => Math.abs(line.y - (edge?.y ?? -1)) < sameHeight));
+}
+const sameHeight = 2;
+
+/** @returns for a line with a page number the words beside the number, in lower case, or '' for none; null for another line */
+function findNumberedLines(edges: readonly EdgesOfPage[], titles: ReadonlySet<string>): (line: Line) => string | null {
+  const pagesOf = new Map<string, Set<number>>();
+  const numbers = new Map<Line, readonly NumberInLine[]>();
+  const keyOfNumber = (line: Line, { rest }: NumberInLine, offset: number) => `${heightOf(line)} ${offset} ${rest}`;
+  for (const { page, lines } of edges) {
+    for (const line of lines) {
+      const found = findPageNumbers(textOf(line)).filter(
+        ({ value, rest }) => Math.abs(value - page) <= farthestOffset && isPageNumberRest(rest, titles),
+      );
+      numbers.set(line, found);
+      for (const number of found) addTo(pagesOf, keyOfNumber(line, number, number.value - page), page);
+    }
+  }
+  const pageOf = new Map(edges.flatMap(({ page, lines }) => lines.map((line) => [line, page] as const)));
+  return (line) => {
+    const page = pageOf.get(line) ?? 0;
+    const proven = numbers.get(line)?.find((number) => {
+      const on = pagesOf.get(keyOfNumber(line, number, number.value - page));
+      return (on?.size ?? 0) >= fewestPages;
+    });
+    return proven === undefined ? null : proven.words;
+  };
 }
 
-/** The key includes the approximate height. */
-function exactKey(line: Line): string {
-  return `${heightOf(line)} ${textOf(line).toLowerCase()}`;
+/** Whether the whole line, digits included, stands at the same height on several of the neighbouring pages. */
+function findRepeatedLines(edges: readonly EdgesOfPage[]): (line: Line, page: number) => boolean {
+  const pagesOf = new Map<string, Set<number>>();
+  const keyOfLine = (line: Line) => `${heightOf(line)} ${textOf(line).toLowerCase()}`;
+  for (const { page, lines } of edges) for (const line of lines) addTo(pagesOf, keyOfLine(line), page);
+  return (line, page) => {
+    const on = pagesOf.get(keyOfLine(line));
+    let near = 0;
+    for (let other = page - reach; other <= page + reach; other += 1) if (on?.has(other) === true) near += 1;
+    return near >= fewestPages;
+  };
+}
+
+function addTo(map: Map<string, Set<number>>, key: string, page: number): void {
+  const pages = map.get(key);
+  if (pages === undefined) map.set(key, new Set([page]));
+  else pages.add(page);
+}
+
+/** The keys of bookmarks, of the title and of large lines. A page number beside one of them belongs to a running head. */
+function titleKeys(
+  pages: readonly PageLines[],
+  { usual, outline, title }: Context & { readonly usual: number },
+): ReadonlySet<string> {
+  const keys = new Set(outline.keys);
+  if (title !== undefined) keys.add(keyOf(title));
+  for (const { lines } of pages) {
+    for (const line of lines) if (line.size >= usual * largeType) keys.add(keyOf(textOf(line)));
+  }
+  keys.delete('');
+  return keys;
+}
+
+/** The size of most characters. */
+function usualSize(pages: readonly PageLines[]): number {
+  const characters = new Map<number, number>();
+  for (const { lines } of pages) {
+    for (const line of lines) characters.set(line.size, (characters.get(line.size) ?? 0) + textOf(line).length);
+  }
+  const [size] = [...characters].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
+  return size;
 }
 
 function heightOf(line: Line): number {
   return Math.round(line.y / 4);
-}
-
-/** All numbers count as equal, also Roman numerals. */
-function numberedKey(line: Line): string {
-  const text = textOf(line)
-    .toLowerCase()
-    .replace(/\p{Nd}+/gu, '#');
-  return `${heightOf(line)} ${text}`.replace(/ [ivxlcdm]+$/, ' #');
 }
 
 function textOf(line: Line): string {
