@@ -35,6 +35,10 @@ export const CollectionEmbedding = Type.Object({
   dimensions: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Number of dimensions of a vector; null until the first one is stored.',
   }),
+  configured_dimensions: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Number of dimensions of the vectors that the configured model returns; null until the service has received one. If it differs from `dimensions`, `vectors` is `other_model`.',
+  }),
   num_embedded: Type.Integer({ description: 'Number of chunks that have a vector.' }),
   num_pending: Type.Integer({
     description: 'Number of chunks that wait for their vector. Their words are found immediately.',

@@ -155,6 +155,8 @@ class CollectionEmbedding(TypedDict):
     """The embedding model of the vectors."""
     dimensions: int | None
     """Number of dimensions of a vector; null until the first one is stored."""
+    configured_dimensions: int | None
+    """Number of dimensions of the vectors that the configured model returns; null until the service has received one. If it differs from `dimensions`, `vectors` is `other_model`."""
     num_embedded: int
     """Number of chunks that have a vector."""
     num_pending: int

@@ -147,6 +147,8 @@ export type CollectionEmbedding = {
   model: string;
   /** Number of dimensions of a vector; null until the first one is stored. */
   dimensions: number | null;
+  /** Number of dimensions of the vectors that the configured model returns; null until the service has received one. If it differs from `dimensions`, `vectors` is `other_model`. */
+  configured_dimensions: number | null;
   /** Number of chunks that have a vector. */
   num_embedded: number;
   /** Number of chunks that wait for their vector. Their words are found immediately. */

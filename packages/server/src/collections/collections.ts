@@ -25,6 +25,8 @@ export interface EmbeddingOfCollections {
   /** The model of new collections. */
   readonly firstModel: string;
   readonly hasModel: (model: string) => boolean;
+  /** The dimensions of the last vector of a model; null while they are unknown. */
+  readonly dimensionsOf: (model: string) => number | null;
   readonly isReady: () => boolean;
   readonly restart: (collectionId: string) => Promise<void>;
 }

@@ -7,6 +7,8 @@ export interface EmbeddingNow {
   /** The model of new collections. */
   readonly firstModel: string;
   readonly hasModel: (model: string) => boolean;
+  /** The dimensions of the last vector of a model; null while they are unknown. */
+  readonly dimensionsOf: (model: string) => number | null;
   readonly isReady: boolean;
 }
 
@@ -14,6 +16,8 @@ export function vectorStateOf({ vectors }: CountedCollection, embedding: Embeddi
   if (embedding === null) return 'off';
   if (vectors === null) return 'current';
   if (!embedding.hasModel(vectors.model)) return 'other_model';
+  const configured = embedding.dimensionsOf(vectors.model);
+  if (configured !== null && vectors.dimensions !== 0 && configured !== vectors.dimensions) return 'other_model';
   return vectors.needsBackfill || !embedding.isReady ? 'catching_up' : 'current';
 }
 
@@ -23,7 +27,9 @@ export function describeEmbedding(
   embedding: EmbeddingNow | null,
 ): CollectionEmbedding | null {
   if (vectors === null) {
-    return embedding && { ...noVectors, model: embedding.firstModel, num_pending: numChunks };
+    if (embedding === null) return null;
+    const model = embedding.firstModel;
+    return { ...noVectors, model, configured_dimensions: embedding.dimensionsOf(model), num_pending: numChunks };
   }
   // The vectors of replaced chunks are counted until they are removed.
   const num_refused = Math.min(vectors.numRefused, numChunks);
@@ -31,6 +37,7 @@ export function describeEmbedding(
   return {
     model: vectors.model,
     dimensions: vectors.dimensions === 0 ? null : vectors.dimensions,
+    configured_dimensions: embedding?.dimensionsOf(vectors.model) ?? null,
     num_embedded,
     num_pending: numChunks - num_embedded - num_refused,
     num_refused,

@@ -3,6 +3,7 @@ import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
+import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
 import type { MissingVector, NewVector, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
 
 export type SliceEnd =
@@ -16,7 +17,7 @@ export type SliceEnd =
   | { readonly kind: 'other_model' };
 
 export interface EmbedDeps {
-  readonly embedder: Embedder;
+  readonly embedder: SharedEmbedder;
   readonly vectors: VectorRepository;
   /** Embedding pauses while the disk is nearly full. Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
@@ -43,23 +44,45 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
   const chunks = await vectors.missing(slice.collectionId, { after: slice.reached, limit, now: clock.now() });
   const last = chunks.at(-1);
   if (last === undefined) return { kind: 'done', failed: undefined };
+  const other = await findOtherDimensions(deps, slice.collectionId, signal);
+  if (other !== undefined) return other;
   const { embedded, tokens, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
   const created = toNewVectors(deps, chunks, embedded);
   if (created.length > 0 || tokens > 0) {
     await space?.untilFreeSpace(signal);
     const saving = await vectors.save(slice.collectionId, embedder.model, created, tokens);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
-    if (saving.kind === 'other_dimensions') {
-      const { given, stored } = saving;
-      const message = `the embedder gives ${given} dimensions, the vectors of the collection have ${stored}; re-embed it`;
-      return { kind: 'unavailable', message, retryAfterMs: null };
-    }
+    if (saving.kind === 'other_dimensions') return otherDimensions(saving);
   }
   if (failure !== undefined) {
     return { kind: 'unavailable', message: failure.message, retryAfterMs: failure.retryAfterMs };
   }
   const failed = created.flatMap((each) => (each.embedded instanceof Float32Array ? [] : [each.embedded])).at(-1);
   return chunks.length < limit ? { kind: 'done', failed } : { kind: 'more', reached: last.id, failed };
+}
+
+/** Sent instead of a slice, so that a model with other dimensions is paid for a short text only. */
+const shortText = 'test';
+
+/** Asks for one short vector while the embedder is known to have other dimensions than the collection. */
+async function findOtherDimensions(
+  { embedder, vectors }: EmbedDeps,
+  collectionId: string,
+  signal: AbortSignal,
+): Promise<SliceEnd | undefined> {
+  const stored = embedder.dimensions() === null ? 0 : ((await vectors.find(collectionId))?.dimensions ?? 0);
+  if (stored === 0 || stored === embedder.dimensions()) return undefined;
+  const { failure } = await embedTexts(embedder, new Set([shortText]), signal);
+  if (failure !== undefined) {
+    return { kind: 'unavailable', message: failure.message, retryAfterMs: failure.retryAfterMs };
+  }
+  const given = embedder.dimensions() ?? stored;
+  return given === stored ? undefined : otherDimensions({ given, stored });
+}
+
+function otherDimensions({ given, stored }: { readonly given: number; readonly stored: number }): SliceEnd {
+  const message = `The model gives vectors of ${given} dimensions, but those of the collection have ${stored}. Re-embed the collection, or configure the earlier model.`;
+  return { kind: 'unavailable', message, retryAfterMs: null };
 }
 
 type Embedded = ReadonlyMap<string, Float32Array | TextFailure>;

@@ -184,7 +184,10 @@ test('a collection counts its embedded, pending and refused chunks, and the toke
   };
   const { collectionId, record, embedding, path, call } = await openVectors(t, { embedder: { ...scripted, embed } });
   const none = { num_embedded: 0, num_pending: 0, num_refused: 0, num_tokens: 0, last_error: null };
-  assert.deepEqual(await embedding(), { model: 'scripted', dimensions: null, ...none });
+  assert.deepEqual(await embedding(), {
+    ...{ model: 'scripted', dimensions: null, configured_dimensions: null },
+    ...none,
+  });
   scripted.fail('The embedding service answered with status 503');
   const first = await record(collectionId, { content: 'a welcome text' });
   await record(collectionId, { content: 'a refused text' });
@@ -197,7 +200,15 @@ test('a collection counts its embedded, pending and refused chunks, and the toke
   await until(async () => (await embedding()).last_error?.next_attempt_timestamp === null);
   const { last_error: refusal, ...counts } = await embedding();
   assert.deepEqual(counts, {
-    ...{ model: 'scripted', dimensions: 64, num_embedded: 1, num_pending: 0, num_refused: 1, num_tokens: 20 },
+    ...{
+      model: 'scripted',
+      dimensions: 64,
+      configured_dimensions: 64,
+      num_embedded: 1,
+      num_pending: 0,
+      num_refused: 1,
+      num_tokens: 20,
+    },
   });
   assert.deepEqual([refusal.reason, refusal.next_attempt_timestamp], ['The model refuses the text.', null]);
   const [listed] = (await call('GET', '/v1/collections')).body.data;
@@ -256,18 +267,28 @@ test('an embedder that refuses everything leaves the chunks pending, and they ar
   );
 });
 
-test('an embedder with changed dimensions does not fail a record', async (t) => {
+test('changed dimensions do not fail a record, are reported with both numbers, and are paid for a short text only', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
   const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('same', 64) });
   await first.record(first.collectionId, { content: 'Green tea from Uji.' });
   await until(async () => (await first.state())[1] === 64);
   await first.close();
-  const service = await openTestService(t, { database, files, embedder: createScriptedEmbedder('same', 48) });
+  const embedder = createScriptedEmbedder('same', 48);
+  const service = await openTestService(t, { database, files, embedder });
   const { record, call } = service.createProject(first.projectId);
   const created = await record(first.collectionId, { content: 'Black tea from Assam.' });
   assert.deepEqual([created.status, created.report.embedding.pending], ['ready', 1]);
-  assert.equal((await call('GET', first.path)).body.data.vectors, 'catching_up');
+  const read = async () => (await call('GET', first.path)).body.data;
+  await until(async () => (await read()).vectors === 'other_model');
+  await until(async () => embedder.texts.includes('test'));
+  const { embedding } = await read();
+  assert.deepEqual([embedding.dimensions, embedding.configured_dimensions], [64, 48]);
+  assert.match(embedding.last_error.reason, /vectors of 48 dimensions, but those of the collection have 64\. Re-embed/);
+  assert.equal(embedder.texts.filter((text) => text === 'Black tea from Assam.').length, 1);
+  assert.equal((await call('POST', `${first.path}/reembed`)).status, 200);
+  await until(async () => (await read()).vectors === 'current');
+  assert.equal((await read()).embedding.dimensions, 48);
 });
 
 test('the question of a pair is embedded, and the answer is returned', async (t) => {

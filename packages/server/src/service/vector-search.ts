@@ -58,6 +58,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
     ofCollections: {
       firstModel: embedders.first.model,
       hasModel: (model: string) => embedders.find(model) !== undefined,
+      dimensionsOf: (model: string) => embedders.find(model)?.dimensions() ?? null,
       isReady: backfills.isReady,
       async restart(collectionId: string) {
         await vectors.adopt(collectionId, embedders.first.model);

@@ -1,11 +1,13 @@
 import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import { createSemaphore, type Semaphore } from '../../kernel/concurrency/semaphore.ts';
-import { type Embedder, EmbedderUnavailable } from './embedder.ts';
+import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
 /** An embedder with one circuit breaker and one limit on concurrent calls, for all chunks and questions of the process. */
 export interface SharedEmbedder extends Embedder {
   /** Whether the embedder has failed and is not called for chunks at present. */
   isPaused(): boolean;
+  /** The number of dimensions of the last vector; null before the first one. */
+  dimensions(): number | null;
 }
 
 export interface ShareOptions {
@@ -36,6 +38,12 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
   let failedQuestions = 0;
   let paused = { until: 0, untilForQuestions: 0, reason: '' };
   let test: Promise<void> | undefined;
+  let dimensions: number | null = null;
+
+  function noteDimensions(vectors: ReadonlyArray<Float32Array | TextFailure>): void {
+    const vector = vectors.find((each) => each instanceof Float32Array);
+    if (vector !== undefined) dimensions = vector.length;
+  }
 
   function pause({ message, retryAfterMs }: EmbedderUnavailable): void {
     const at = now();
@@ -93,10 +101,19 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
   return {
     ...embedder,
     isPaused: () => now() < paused.until,
-    embed: (texts, signal, onTokens) =>
-      withPermit(batches, signal, () => callOnce(false, () => embedder.embed(texts, signal, onTokens))),
-    embedQuestion: (text, signal) =>
-      withPermit(questions, signal, () => callOnce(true, () => embedder.embedQuestion(text, signal))),
+    dimensions: () => dimensions,
+    async embed(texts, signal, onTokens) {
+      const call = () => callOnce(false, () => embedder.embed(texts, signal, onTokens));
+      const vectors = await withPermit(batches, signal, call);
+      noteDimensions(vectors);
+      return vectors;
+    },
+    async embedQuestion(text, signal) {
+      const call = () => callOnce(true, () => embedder.embedQuestion(text, signal));
+      const vector = await withPermit(questions, signal, call);
+      noteDimensions([vector]);
+      return vector;
+    },
   };
 }
 
