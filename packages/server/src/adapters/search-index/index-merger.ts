@@ -60,6 +60,8 @@ export interface IndexMerger {
 const pause = 30_000;
 /** Milliseconds between two searches for segments that expire. */
 const searchPause = 60_000;
+/** Milliseconds after which the transaction of a reported change has ended. */
+const commitPause = 30_000;
 
 /**
  * Merges one collection after another, in write transactions of a bounded number of pages. Questions see the parts until
@@ -67,6 +69,8 @@ const searchPause = 60_000;
  */
 export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   const changed = new Set<string>();
+  /** When collections last changed that are merged again, because a merge may have come before the commit of the change. */
+  const uncommitted = new Map<string, number>();
   const backlog = createMergeBacklog(() => deps.metrics.waited?.());
   let task: RunningTask | undefined;
   let isFirstRun = true;
@@ -95,8 +99,15 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
     return due;
   }
 
+  function takeCommitted(): string[] {
+    const latest = deps.times.clock.now() - commitPause;
+    const taken = [...uncommitted].filter(([, at]) => at <= latest).map(([id]) => id);
+    for (const id of taken) uncommitted.delete(id);
+    return taken;
+  }
+
   async function run(signal: AbortSignal, hasFreeSpace: () => Promise<boolean>): Promise<void> {
-    for (const id of await findDue()) changed.add(id);
+    for (const id of [...(await findDue()), ...takeCommitted()]) changed.add(id);
     const failed = new Map<string, unknown>();
     const postponed = new Set<string>();
     let isIdle = true;
@@ -129,6 +140,8 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   return {
     changed(collectionId) {
       changed.add(collectionId);
+      // The merges of SQLite wait for the transaction.
+      if (deps.times.isShared) uncommitted.set(collectionId, deps.times.clock.now());
       backlog.added(collectionId);
       task?.trigger();
     },

@@ -90,6 +90,33 @@ test('replaced segments are deleted a minute later, by whichever node', async ()
   await collection.compare();
 });
 
+test('segments whose transaction ends after a merge has looked for them are merged later', async () => {
+  let ahead = 0;
+  const { deps, ...one } = harnessOf(nodes[0]);
+  const clock = { now: () => nodes[0].clock.now() + ahead };
+  const [late, other] = [await insertCollection(nodes[0]), await insertCollection(nodes[0])];
+  let looks = 0;
+  const merger = createIndexMerger({
+    ...deps,
+    times: { ...deps.times, clock },
+    rebuildSome: async () => void looks++,
+    logger: createLogger('silent'),
+  });
+  const states = async () => (await one.countRows(late)).states;
+  merger.start(async () => true);
+  await nodes[0].write.transaction().execute(async (transaction) => {
+    for (let seq = 1; seq <= 9; seq++) await nodes[0].searchIndex.add(transaction, late, [{ seq, words: 'red' }]);
+    const before = looks;
+    merger.changed(late);
+    await until(() => looks >= before + 2);
+  });
+  assert.deepEqual(await states(), Array(9).fill('live'));
+  ahead = minute / 2;
+  merger.changed(other);
+  await until(async () => (await states()).join() === 'live');
+  await merger.close();
+});
+
 const newId = createNewId();
 const randomOf = createRandom(41);
 /** Words that the analysis leaves as they are, so that a rebuild finds the same ones. */

@@ -15,8 +15,8 @@ export interface CheckedStore {
   readonly comparisons: number;
 }
 
-/** Milliseconds after which the background work counts as stuck. It takes about a second. */
-const workEndsWithin = 60_000;
+/** Milliseconds after which the background work counts as stuck. It takes about a second, or a minute after a late commit. */
+const workEndsWithin = 180_000;
 
 /** Maximum number of processes that continue the work one after another. */
 const mostProcesses = 5;
