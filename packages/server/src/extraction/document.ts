@@ -13,6 +13,8 @@ export interface Document {
     | 'title'
     | 'pages'
     | 'pages_without_text'
+    | 'form_fields'
+    | 'notes'
     | 'dropped'
     | 'front_matter'
   >;

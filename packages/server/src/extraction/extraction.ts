@@ -174,6 +174,10 @@ export interface ExtractionReport {
   readonly replaced?: number;
   readonly pages?: number;
   readonly pages_without_text?: number;
+  /** The number of form fields with a value in a PDF file. */
+  readonly form_fields?: number;
+  /** The number of notes that were added to a PDF file. */
+  readonly notes?: number;
   /** The number of characters that became chunks. */
   readonly characters?: number;
   /** Characters of the file that are not part of the text, by reason: `deleted`, `hidden`, `running_heads`, … */

@@ -5,6 +5,7 @@ import type { ExtractedChunk } from '../../extraction.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
 import { type Placed, pdfOf } from '../testing/documents.fixture.ts';
 import { openPdf } from './open-pdf.ts';
+import { createAnnotationReader } from './read-annotations.ts';
 import { readPdf } from './read-pdf.ts';
 import { createSegmentReader } from './read-segments.ts';
 
@@ -28,9 +29,11 @@ test('a page gives the same result whatever pages were read before it', async ()
     const pdf = await openPdf(bytes);
     assert.equal(pdf.numPages, 120);
     const indexes = Array.from({ length: pdf.numPages }, (_, index) => index);
-    const reader = createSegmentReader(pdf);
+    const annotations = createAnnotationReader(pdf);
+    const reader = createSegmentReader(pdf, annotations);
     const forwards = indexes.map((index) => reader.read(index));
     const backwards = indexes.toReversed().map((index) => reader.read(index));
+    annotations.close();
     pdf.close();
     assert.deepEqual(backwards.toReversed(), forwards);
   }

@@ -5,6 +5,7 @@ import { createLineJoiner } from './join-lines.ts';
 import { toLines } from './lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
 import { readOutline } from './outline.ts';
+import { type AnnotationCounts, createAnnotationReader } from './read-annotations.ts';
 import { readPages } from './read-pages.ts';
 import type { PageSegments } from './read-segments.ts';
 import { type PageLines, removeRunningHeads } from './running-heads.ts';
@@ -17,13 +18,24 @@ import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
 export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
   const pdf = await openPdf(bytes);
   try {
-    return toDocument(pdf, readPages(pdf, onPage));
+    const annotations = createAnnotationReader(pdf);
+    try {
+      const read = readPages(pdf, annotations, onPage);
+      return toDocument(pdf, { read, counts: annotations.counts });
+    } finally {
+      annotations.close();
+    }
   } finally {
     pdf.close();
   }
 }
 
-function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Document {
+interface ReadPdf {
+  readonly read: readonly (PageSegments | null)[];
+  readonly counts: AnnotationCounts;
+}
+
+function toDocument(pdf: OpenPdf, { read, counts }: ReadPdf): Document {
   const { numPages } = pdf;
   const { laidOut, damagedPages } = layOutLines(read);
   if (numPages === 0 || damagedPages.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
@@ -36,6 +48,9 @@ function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Docum
   const blocks = inOrder(pages.map((page) => toBlocks(page, { joiner, styles })));
   const withoutText = laidOut.filter((page) => page.lines.length === 0).map(({ page }) => page);
   const warnings = [
+    ...(pdf.pdfium.FPDF_GetXFAPacketCount(pdf.document) > 0
+      ? ['xfa_form: The document contains an XFA form, which is not supported. Its fields and values are not read.']
+      : []),
     ...(damagedPages.length === 0 ? [] : [`Pages that could not be read: ${abridged(damagedPages)}.`]),
     ...(withoutText.length === 0
       ? []
@@ -49,7 +64,12 @@ function toDocument(pdf: OpenPdf, read: readonly (PageSegments | null)[]): Docum
       ...(title === undefined ? {} : { title }),
       pages: numPages,
       pages_without_text: withoutText.length + damagedPages.length,
-      dropped: { running_heads: dropped },
+      ...(counts.filled === 0 ? {} : { form_fields: counts.filled }),
+      ...(counts.notes === 0 ? {} : { notes: counts.notes }),
+      dropped: {
+        running_heads: dropped,
+        ...(counts.hidden === 0 ? {} : { hidden: counts.hidden }),
+      },
     },
     warnings,
   };

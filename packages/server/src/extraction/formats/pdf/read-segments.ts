@@ -1,5 +1,6 @@
 import { type CharacterList, createCharacterList } from './character-list.ts';
 import type { OpenPdf } from './open-pdf.ts';
+import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
 import { createSegmentDraft, type Segment } from './segment-draft.ts';
 import { createTextProbe, type Font, type Style, type TextProbe } from './text-probe.ts';
 
@@ -16,7 +17,7 @@ export interface SegmentReader {
   read(index: number): PageSegments | null;
 }
 
-export function createSegmentReader(pdf: OpenPdf): SegmentReader {
+export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader): SegmentReader {
   const { pdfium } = pdf;
   const buffer = pdfium.malloc(512);
   const characters = createCharacterList();
@@ -33,7 +34,8 @@ export function createSegmentReader(pdf: OpenPdf): SegmentReader {
         try {
           // Fonts are identified by address. The next page may have another font at the same address.
           const fonts = new Map<number, Font>();
-          return { width, height, ...readText(createTextProbe(pdf, { text, buffer, fonts }), characters) };
+          const read = readText(createTextProbe(pdf, { text, buffer, fonts }), characters);
+          return { width, height, ...read, segments: withAnnotations(read.segments, annotations.read(page)) };
         } finally {
           pdfium.FPDFText_ClosePage(text);
         }

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { layOut } from '../../document.ts';
+import { readPdf } from './read-pdf.ts';
+
+/** Builds a PDF of one page with annotations, each as the members of its dictionary. */
+function withAnnotations(annotations: readonly string[], content = '', more = ''): Buffer {
+  const first = 6;
+  const references = annotations.map((_, index) => `${first + index} 0 R`).join(' ');
+  const fields = annotations.flatMap((text, index) => (text.includes('/Widget') ? [`${first + index} 0 R`] : []));
+  const objects = [
+    `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${fields.join(' ')}] /DA (/F1 11 Tf) /DR << /Font << /F1 5 0 R >> >> ${more} >> >>`,
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Annots [${references}] /Resources << /Font << /F1 5 0 R >> >> >>`,
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    ...annotations.map((text) => `<< /Type /Annot /P 3 0 R ${text} >>`),
+  ];
+  let text = '%PDF-1.7\n';
+  const offsets = objects.map((object, index) => {
+    const offset = text.length;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return offset;
+  });
+  const start = text.length;
+  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
+  text += offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  text += `trailer << /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+  return Buffer.from(text, 'latin1');
+}
+
+const field = (type: string, name: string, y: number, more: string) =>
+  `/Subtype /Widget /FT /${type} /T (${name}) /Rect [200 ${y - 4} 400 ${y + 14}] ${more}`;
+const line = (y: number, text: string) => `BT /F1 11 Tf 50 ${y} Td (${text}) Tj ET`;
+
+const form = withAnnotations(
+  [
+    field('Tx', 'name', 700, '/V (Ada Lovelace)'),
+    field('Tx', 'empty', 680, ''),
+    field('Tx', 'secret', 660, '/Ff 8192 /V (hunter2)'),
+    field('Ch', 'colour', 640, '/Ff 131072 /Opt [[(r) (Red)] [(g) (Green)]] /V (g)'),
+    field('Btn', 'member', 620, '/V /Yes /AS /Yes /AP << /N << /Yes 5 0 R /Off 5 0 R >> >>'),
+    field('Btn', 'other', 600, '/V /Off /AS /Off /AP << /N << /Yes 5 0 R /Off 5 0 R >> >>'),
+  ],
+  ['Name', 'Empty', 'Password', 'Colour', 'Member', 'Other'].map((text, at) => line(700 - 20 * at, text)).join('\n'),
+);
+
+test('the values of form fields stand behind their labels, and passwords and empty fields are left out', async () => {
+  const { facts, ...document } = await readPdf(form);
+  const { text } = layOut({ facts, ...document });
+  const flat = text.replace(/[|\s]+/g, ' ');
+  assert.match(flat, /Name Ada Lovelace .*Colour Green Member ☒ Other/);
+  assert.doesNotMatch(text, /hunter2/);
+  assert.equal(facts.form_fields, 3);
+});
+
+test('a document whose text stands in form fields alone has text', async () => {
+  const document = await readPdf(withAnnotations([field('Tx', 'value', 700, '/V (foobar)')]));
+  assert.equal(layOut(document).text, 'foobar');
+  assert.equal(document.facts.pages_without_text, 0);
+});
+
+test('notes are read, and hidden ones and pop-up windows are not', async () => {
+  const rect = '/Rect [200 500 300 520]';
+  const { facts, ...document } = await readPdf(
+    withAnnotations(
+      [
+        `/Subtype /Text ${rect} /Contents (Check this figure)`,
+        `/Subtype /FreeText ${rect} /Contents (Approved in May)`,
+        `/Subtype /Popup ${rect} /Contents (Check this figure)`,
+        `/Subtype /Text ${rect} /F 2 /Contents (unseen)`,
+      ],
+      line(700, 'The text.'),
+    ),
+  );
+  const { text } = layOut({ facts, ...document });
+  assert.match(text, /The text\..*\[Note: Check this figure\]/s);
+  assert.match(text, /Approved in May/);
+  assert.equal(text.split('figure').length, 2);
+  assert.doesNotMatch(text, /unseen/);
+  assert.deepEqual([facts.notes, facts.dropped?.hidden], [2, 'unseen'.length]);
+});
+
+test('an XFA form is reported', async () => {
+  const { warnings } = await readPdf(withAnnotations([], line(700, 'Please wait'), '/XFA [(datasets) 4 0 R]'));
+  assert.match(warnings.join(), /^xfa_form: /);
+});
