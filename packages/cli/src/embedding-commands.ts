@@ -12,9 +12,9 @@ interface FetchOptions extends JsonOption {
   readonly maxMb: number;
 }
 
-/** Prepares the local embedding model. */
+/** Prepares and checks the embedding model. */
 export function embeddingCommands(): Command {
-  const embedding = new Command('embedding').description('prepare the local embedding model');
+  const embedding = new Command('embedding').description('check the embedding model, or prepare a local one');
   embedding
     .command('fetch')
     .argument('[folder]', 'new folder for the model (default: QUARTERMASTER_EMBEDDING_FOLDER)')
@@ -36,7 +36,35 @@ export function embeddingCommands(): Command {
         say(`Set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_FOLDER=${fetched.folder}.`);
       });
     });
+  embedding
+    .command('check')
+    .description('send one short text to each configured embedding model, with the settings of the service')
+    .option(...jsonOption)
+    .action(checkModels);
   return embedding;
+}
+
+async function checkModels(options: JsonOption): Promise<void> {
+  const { checkEmbedding } = await import('@quartermaster/server/embedding-check');
+  const interruption = abortOnSignals('Interrupted. The check is not complete.');
+  try {
+    const checked = await checkEmbedding(processEnvironment(), interruption.signal);
+    if (checked.length === 0) {
+      throw new CommandError(
+        exitCodes.notConfigured,
+        'No embedding model is configured. Set QUARTERMASTER_EMBEDDING_PROVIDER.',
+      );
+    }
+    printResult(options, { models: checked }, () => {
+      for (const { provider, model, dimensions, problem } of checked) {
+        const name = [provider, ...(model === null ? [] : [model])].join(' ');
+        say(problem === null ? `${name}: works, ${dimensions} dimensions` : `${name}: failed. ${problem}`);
+      }
+    });
+    if (checked.some(({ problem }) => problem !== null)) process.exitCode = exitCodes.failed;
+  } finally {
+    interruption.stop();
+  }
 }
 
 async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }: FetchOptions) {
@@ -45,7 +73,7 @@ async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }
   }
   const checksums = sums === undefined ? { ofList: sha256 ?? '' } : { list: await readFile(sums, 'utf8') };
   const { fetchModelFiles } = await import('@quartermaster/server/model-fetch');
-  const interruption = abortOnSignals();
+  const interruption = abortOnSignals('Interrupted. Nothing was installed.');
   const request = {
     ...{ url, checksums, folder, allowedHosts: allowHost },
     maxBytes: maxMb * 1024 * 1024,
@@ -60,9 +88,9 @@ async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }
 }
 
 /** Without this, a signal would end the process before it removes its temporary folder. */
-function abortOnSignals() {
+function abortOnSignals(message: string) {
   const controller = new AbortController();
-  const abort = () => controller.abort(new CommandError(exitCodes.tryAgain, 'Interrupted. Nothing was installed.'));
+  const abort = () => controller.abort(new CommandError(exitCodes.tryAgain, message));
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.once(signal, abort);
   return {

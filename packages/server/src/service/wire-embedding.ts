@@ -31,12 +31,7 @@ export async function openEmbedding(
   }
   const metrics = createEmbedderMetrics(context.registry);
   async function open(model: ModelConfig): Promise<Embedder> {
-    const provider = model.embeddingProvider as ModelProvider; // as checked above and by `readModelsFile`
-    const opening =
-      provider === 'onnx'
-        ? openLocalModel(context, model, metrics)
-        : openService(context, model, { provider, countTokens, metrics });
-    const embedder = metrics.watch(await opening);
+    const embedder = metrics.watch(await openModel(context, model, { countTokens, metrics }));
     resources.defer(() => embedder.close());
     return embedder;
   }
@@ -46,6 +41,18 @@ export async function openEmbedding(
     observe: metrics.observe,
     openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
   };
+}
+
+/** Opens the embedder of a model whose provider is neither `none` nor `hash`. */
+export function openModel(
+  context: Pick<ServiceContext, 'config' | 'logger'>,
+  model: ModelConfig,
+  options: Omit<ServiceOptions, 'provider'>,
+): Promise<Embedder> {
+  const provider = model.embeddingProvider as ModelProvider; // the caller has checked it
+  return provider === 'onnx'
+    ? openLocalModel(context, model, options.metrics)
+    : openService(context, model, { provider, ...options });
 }
 
 type ModelProvider = Exclude<ModelConfig['embeddingProvider'], 'none' | 'hash'>;
@@ -75,7 +82,7 @@ interface ServiceOptions {
 }
 
 async function openService(
-  { config, logger }: ServiceContext,
+  { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
   settings: ModelConfig,
   { provider, countTokens, metrics }: ServiceOptions,
 ): Promise<Embedder> {
@@ -110,7 +117,7 @@ function findEndpoint({ embeddingUrl, embeddingModel }: ModelConfig, provider: E
 }
 
 async function openLocalModel(
-  { logger }: ServiceContext,
+  { logger }: Pick<ServiceContext, 'logger'>,
   settings: ModelConfig,
   metrics: EmbedderMetrics,
 ): Promise<Embedder> {

@@ -155,7 +155,10 @@ test('a bad key is reported immediately, and the key never appears', async (t) =
     body: { error: { message: 'Incorrect API key sk-hidden' } },
   }));
   await assert.rejects(embedder.embed(['a'], never), (error: Error) => {
-    assert.equal(error.message, 'The embedding service answered with status 401');
+    assert.equal(
+      error.message,
+      'The embedding service rejected the API key with status 401. Check QUARTERMASTER_EMBEDDING_KEY.',
+    );
     return error instanceof EmbedderUnavailable;
   });
   assert.equal(calls.length, 1);

@@ -187,10 +187,14 @@ function readResult(result: EgressResult): Answer<Buffer> {
     case 'too_large':
       throw new EmbedderUnavailable(`The request to the embedding service failed: ${result.message}.`);
     case 'credentials_rejected':
-      throw new EmbedderUnavailable(
-        `The embedding service rejected the API key with status ${result.status}. Check QUARTERMASTER_EMBEDDING_KEY.`,
-      );
+      throw keyRejected(result.status);
   }
+}
+
+function keyRejected(status: number): EmbedderUnavailable {
+  return new EmbedderUnavailable(
+    `The embedding service rejected the API key with status ${status}. Check QUARTERMASTER_EMBEDDING_KEY.`,
+  );
 }
 
 function readStatus({ status, headers, body }: Extract<EgressResult, { kind: 'response' }>): Answer<Buffer> {
@@ -201,6 +205,12 @@ function readStatus({ status, headers, body }: Extract<EgressResult, { kind: 're
   if (status >= 500 || status === 424) return { ...later(reason, headers['retry-after']), mayConcernContent: true };
   if (status === 408 || status === 409 || status === 425 || status === 429)
     return later(reason, headers['retry-after']);
+  if (status === 401 || status === 403) throw keyRejected(status);
+  if (status === 404) {
+    throw new EmbedderUnavailable(
+      `${reason}${excerptOf(body)}. Check QUARTERMASTER_EMBEDDING_URL and QUARTERMASTER_EMBEDDING_MODEL.`,
+    );
+  }
   throw new EmbedderUnavailable(reason);
 }
 
