@@ -135,7 +135,7 @@ describe('the query plans of SQLite', () => {
     const lines = new Set(await accessTo('chunk_vector', end));
     assert.deepEqual(
       [...lines],
-      ['SEARCH chunk_vector USING COVERING INDEX chunk_vector_refused (collection_id=? AND change>?)'],
+      ['SEARCH chunk_vector USING INDEX chunk_vector_refused (collection_id=? AND change>?)'],
     );
   });
 });
