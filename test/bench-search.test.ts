@@ -5,11 +5,15 @@ import { searchQuestions, searchSheets, searchTexts } from '../bench/search/sear
 import { describeWrites } from '../bench/search/write-times.ts';
 
 test('the search bench measures everything, or only the sizes and parts that are named', () => {
-  assert.deepEqual(parseSearchOptions([]), { sizes: [1_000, 10_000, 100_000, 1_000_000], only: null });
-  assert.deepEqual(parseSearchOptions(['--sizes', '1000,100000', '--compare', 'f3b76cb']), {
-    ...{ sizes: [1000, 100_000], only: [], commit: 'f3b76cb' },
+  assert.deepEqual(parseSearchOptions([]), {
+    ...{ sizes: [1_000, 10_000, 100_000, 1_000_000], filterSizes: [], only: null },
   });
-  assert.deepEqual(parseSearchOptions(['--only', 'adding,postgres']), { sizes: [], only: ['adding', 'postgres'] });
+  assert.deepEqual(parseSearchOptions(['--sizes', '1000,100000', '--compare', 'f3b76cb']), {
+    ...{ sizes: [1000, 100_000], filterSizes: [], only: [], commit: 'f3b76cb' },
+  });
+  assert.deepEqual(parseSearchOptions(['--only', 'adding,filters', '--sizes', '1000']), {
+    ...{ sizes: [], filterSizes: [1000], only: ['adding', 'filters'] },
+  });
   assert.throws(() => parseSearchOptions(['--sizes', '10,many']), /at least 1000/);
   assert.throws(() => parseSearchOptions(['--compare', '--only', 'adding']), /--compare needs a value/);
 });

@@ -11,6 +11,16 @@ export const recordsRequirements: Requirements = {
       '[rows] the corrected report of refused rows completes the import, however often it is uploaded',
     ],
   },
+  'rows.columns': {
+    promise:
+      'A sheet whose columns are not known is refused with a proposal, and imported with the columns that are chosen.',
+    source: 'docs/contract.md "Collections, records, chunks"',
+    tests: [
+      'a sheet with unknown columns imports nothing until its record gets the proposed columns',
+      'a dry run shows the proposal, and what the columns of the request would give',
+      '[console] a sheet with unknown columns is imported with the columns that the user chooses',
+    ],
+  },
   'collections.client': {
     promise: 'The official Python client works unmodified: files, collections, records, chunk query.',
     source: 'docs/contract.md "Collections, records, chunks"',

@@ -214,12 +214,11 @@ interface Target extends ClaimedMerge {
 
 async function fillTarget(merging: MergeContext, { thread, ...claimed }: Target): Promise<void> {
   const { signal, hasFreeSpace } = merging;
-  const { target } = claimed;
   for (let number = 0; ; ) {
     signal.throwIfAborted();
     const { pages, merged } = await thread.next(pagesPerTransaction);
     if (!(await hasFreeSpace())) throw new NoFreeSpace();
-    await storePages(merging, { target, number, pages });
+    await storePages(merging, { target: claimed.target, number, pages });
     number += pages.length;
     if (merged === null) continue;
     await replaceParts(merging, { ...claimed, merged });
@@ -262,8 +261,8 @@ interface Replacement extends ClaimedMerge {
  * the merged segment when it shows the rebuilt ones.
  */
 function replaceParts({ write, times }: MergeContext, replacement: Replacement): Promise<void> {
-  const { segments, target, state, merged, position } = replacement;
-  const { header, chunks, removals } = merged;
+  const { segments, target, state, position } = replacement;
+  const { header, chunks, removals } = replacement.merged;
   const shownAs = chunks + removals === 0 ? 'retired' : state;
   return write.transaction().execute(async (transaction) => {
     if (times.isShared) await holdOffRebuild(transaction, replacement.collectionId);
