@@ -38,6 +38,8 @@ export const tools = [
   { name: 'mypy', isInstalled: () => exists('/usr/bin/mypy'), marker: /\/usr\/bin\/mypy/ },
   // The second reader of documents of the corpus.
   { name: 'pandoc', isInstalled: () => exists('/usr/bin/pandoc'), marker: /\/usr\/bin\/pandoc/ },
+  // Reads scanned pages. The package brings the data of English and of the orientation of pages.
+  { name: 'tesseract-ocr', isInstalled: () => exists('/usr/bin/tesseract'), marker: /\/usr\/bin\/tesseract/ },
   // For the completion scripts of the command line.
   { name: 'zsh', isInstalled: () => exists('/usr/bin/zsh'), marker: /\/usr\/bin\/zsh/ },
   { name: 'fish', isInstalled: () => exists('/usr/bin/fish'), marker: /\/usr\/bin\/fish/ },

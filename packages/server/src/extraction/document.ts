@@ -15,6 +15,7 @@ export interface Document {
     | 'pages_without_text'
     | 'form_fields'
     | 'notes'
+    | 'ocr'
     | 'dropped'
     | 'front_matter'
   >;

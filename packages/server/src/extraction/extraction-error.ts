@@ -39,8 +39,9 @@ export function unpackedLimit(detail: string): ExtractionError {
   return new ExtractionError('unpacked_limit', `The document unpacks to more than the limit: ${detail}.`);
 }
 
-export function noText(): ExtractionError {
-  return new ExtractionError('no_text');
+/** @param remedy sentences that explain why scanned pages were not read */
+export function noText(remedy = ''): ExtractionError {
+  return new ExtractionError('no_text', [extractionFailureCodes.no_text, remedy].join(' ').trim());
 }
 
 export function undecodable(detail: string): ExtractionError {

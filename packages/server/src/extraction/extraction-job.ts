@@ -1,5 +1,6 @@
 import type { Extension, SheetColumns, TextSplitter } from '@quartermaster/contract';
 import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
+import type { OcrJob } from './ocr/recognition.ts';
 
 /** The options of one extraction, as sent to the child. */
 export interface ExtractionJob {
@@ -14,6 +15,7 @@ export interface ExtractionJob {
   readonly onDuplicate: OnDuplicate;
   /** The columns of a sheet that the request names; null when it names none. */
   readonly columns: SheetColumns | null;
+  readonly ocr: OcrJob;
 }
 
 /** Receives the results. If a method returns a promise, the reader waits for it before it continues. */

@@ -47,6 +47,8 @@ export interface ExtractionTask {
   readonly onDuplicate?: OnDuplicate;
   /** The columns of a sheet that the request names. Default: all are found by their names. */
   readonly columns?: SheetColumns | null;
+  /** Reads at most this many scanned pages by OCR. Default: the limit of the service. */
+  readonly maxOcrPages?: number;
   readonly onStage: (stage: 'parsing' | 'chunking', percent: number) => void;
 }
 
@@ -142,6 +144,11 @@ export type ExtractionOutcome =
     }
   | { readonly kind: 'cancelled' };
 
+/** Whether a part of the document is missing: rows of a sheet, or scanned pages. */
+export function isPartial({ rejectedRows, report }: ExtractionOutcome & { readonly kind: 'extracted' }): boolean {
+  return rejectedRows > 0 || report.ocr?.not_read !== undefined;
+}
+
 /** Reasons why a document could not be read; the `error.code` of the record. Documented in docs/reference/errors.md. */
 export const extractionFailureCodes = {
   file_empty: 'The file is empty.',
@@ -178,6 +185,8 @@ export interface ExtractionReport {
   readonly form_fields?: number;
   /** The number of notes that were added to a PDF file. */
   readonly notes?: number;
+  /** The pages that were read by OCR, and scanned pages that were not. Absent without a scanned page. */
+  readonly ocr?: OcrReport;
   /** The number of characters that became chunks. */
   readonly characters?: number;
   /** Characters of the file that are not part of the text, by reason: `deleted`, `hidden`, `running_heads`, … */
@@ -199,6 +208,24 @@ export interface ExtractionReport {
   readonly milliseconds: number;
   /** The peak memory of the process so far. It may include earlier documents. */
   readonly peak_memory_bytes?: number;
+}
+
+/** The first and the last page of a range, from 1. */
+export type PageRange = readonly [number, number];
+
+export interface OcrReport {
+  /** The name and the version of the program. */
+  readonly engine: string;
+  readonly languages: readonly string[];
+  readonly pages: readonly PageRange[];
+  /** From 0 to 100; null when the pages have no words. */
+  readonly mean_confidence: number | null;
+  /** Pages whose words are doubtful. */
+  readonly low_confidence_pages?: readonly PageRange[];
+  /** Pages that were not read. The record is then `partial`. */
+  readonly not_read?: readonly { readonly reason: string; readonly pages: readonly PageRange[] }[];
+  /** The time of the program for all pages. */
+  readonly seconds: number;
 }
 
 /** `accepted`, `rejected` and `duplicate` together are `total`. */

@@ -5,7 +5,7 @@ import type { DryRunPlace, DryRuns } from '../collections/records/dry-runs.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import { readSource } from '../collections/records/record-source.ts';
 import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
-import { rowCodes } from '../extraction/extraction.ts';
+import { isPartial, rowCodes } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import { taskOf, toTakenRow } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
@@ -22,7 +22,8 @@ export interface DryRunDeps {
   readonly mostAtOnce: number;
 }
 
-const shown = { chunks: 10, rows: 100 };
+/** A dry run is one request, which the program for scanned pages must not hold for minutes. */
+const shown = { chunks: 10, rows: 100, scannedPages: 5 };
 
 export function createDryRuns(deps: DryRunDeps): DryRuns {
   let underWay = 0;
@@ -72,6 +73,7 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
     projectId,
     source: opened,
     maxChunks: capacity,
+    maxOcrPages: shown.scannedPages,
     onBatch: look,
     onReportedRows: async (batch: readonly ReportedRow[]) =>
       void rows.push(...batch.slice(0, shown.rows - rows.length)),
@@ -104,7 +106,7 @@ function toPreview({ collectionId, outcome, chunks, rows, skipped }: Found): Rec
   return {
     object: 'RecordPreview',
     collection_id: collectionId,
-    status: isFailed ? 'error' : outcome.rejectedRows > 0 ? 'partial' : 'ready',
+    status: isFailed ? 'error' : isPartial(outcome) ? 'partial' : 'ready',
     num_chunks: isFailed ? 0 : outcome.numChunks - skipped,
     error: isFailed ? toFailure(outcome) : null,
     report,

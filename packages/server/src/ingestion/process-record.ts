@@ -1,7 +1,7 @@
 import type { RecordFailure } from '@quartermaster/contract';
 import { recordFailureCodes } from '../collections/records/record-failures.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
-import type { ExtractionReport, ExtractionSource } from '../extraction/extraction.ts';
+import { type ExtractionReport, type ExtractionSource, isPartial } from '../extraction/extraction.ts';
 import { LeaseLost } from '../jobs/job.ts';
 import { extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
@@ -48,7 +48,7 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
   const report = withSkipped(outcome.report, skipped);
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
-  const status = outcome.rejectedRows > 0 ? 'partial' : 'ready';
+  const status = isPartial(outcome) ? 'partial' : 'ready';
   const ingested = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
   if (!(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
   return ingested;

@@ -11,6 +11,7 @@ import { type Limit, refused } from './limit.ts';
 
 const invalid = refused('REQUEST_VALIDATION_ERROR');
 const callFails = 'The tool call fails with `REQUEST_VALIDATION_ERROR`.';
+const notRead = 'The page is not read. The record ends in `partial`, and `ocr.not_read` of its report names the page.';
 const unread = 'The record ends in `error` with the code `unpacked_limit`.';
 
 /** Limits of collections, records, chunks and queries. */
@@ -187,6 +188,34 @@ export const collectionLimits = {
     unit: 'bytes',
     value: () => packageLimits.unpackedBytes,
     above: unread,
+  },
+  ocr_pages: {
+    bounds: 'scanned pages of one record that are read by OCR',
+    unit: 'items',
+    value: (config) => config.ocr.maxPages,
+    setting: 'OCR_PAGES',
+    above: notRead,
+  },
+  ocr_megapixels: {
+    bounds: 'the picture of a scanned page, drawn with at least 100 pixels per inch',
+    unit: 'pixels',
+    value: (config) => config.ocr.maxPixels,
+    setting: 'OCR_MEGAPIXELS',
+    above: notRead,
+  },
+  ocr_page_seconds: {
+    bounds: 'OCR of one scanned page',
+    unit: 'seconds',
+    value: (config) => config.ocr.pageSeconds,
+    setting: 'OCR_PAGE_SECONDS',
+    above: notRead,
+  },
+  ocr_seconds: {
+    bounds: 'OCR of all scanned pages of one record',
+    unit: 'seconds',
+    value: (config) => config.ocr.recordSeconds,
+    setting: 'OCR_SECONDS',
+    above: notRead,
   },
   sheet_columns: {
     bounds: 'columns of a row of a sheet',

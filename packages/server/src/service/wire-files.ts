@@ -9,6 +9,7 @@ import { dialectRoutes } from '../dialects/routes.ts';
 import { createBroker } from '../egress/create-broker.ts';
 import { fetchPage } from '../egress/fetch-page.ts';
 import type { Extractor } from '../extraction/extraction.ts';
+import { createOcrMetrics } from '../extraction/ocr/ocr-metrics.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { findReaderIsolation } from '../extraction/worker/reader-isolation.ts';
 import { createFileAccess } from '../files/create-file-access.ts';
@@ -37,6 +38,7 @@ import type { ListenAddress, ServiceContext } from './context.ts';
 import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
+import { openPageReading } from './wire-ocr.ts';
 
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
 const minUploadBytesPerSecond = 1024;
@@ -167,8 +169,12 @@ async function openCollections(
     (cause: unknown) => logger.error({ err: cause }, 'document readers not started'),
   );
   resources.defer(() => isFound);
+  const metrics = createOcrMetrics(context.registry);
+  const ocr = onceRetried(async () => openPageReading({ ...context, metrics }, await isolation()));
+  if (config.ocr.mode === 'on') await ocr();
   const extractor = openExtractor({
     isolation,
+    ocr,
     // One more process is started on demand for the worker that is reserved for projects without a record in progress.
     processes: config.extractionProcesses + 1,
     timeoutMs: config.extractionSeconds * 1000,

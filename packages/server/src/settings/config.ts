@@ -8,6 +8,7 @@ import { ConfigError } from './config-error.ts';
 import { type ModelConfig, readModel, readModelsFile } from './embedding-config.ts';
 import { findMissingEmbedding } from './embedding-settings.ts';
 import type { Environment } from './environment.ts';
+import { type OcrConfig, readOcr } from './ocr-settings.ts';
 import { normalizePublicUrl } from './public-url.ts';
 import { readSecret } from './read-secret.ts';
 import type { Setting } from './setting.ts';
@@ -77,6 +78,7 @@ export interface Config extends ModelConfig {
   readonly extractionProcesses: number;
   readonly extractionSeconds: number;
   readonly extractionMemoryMb: number;
+  readonly ocr: OcrConfig;
   readonly isolation: 'auto' | 'process' | 'sandbox';
   readonly cgroup: 'auto' | 'off';
   readonly pluginProcesses: number;
@@ -130,6 +132,7 @@ export function parseConfig(environment: Environment): Config {
     ),
     vectorMemoryMb: reader.number('VECTOR_MEMORY_MB'),
     ...readLimits(reader),
+    ocr: readOcr(reader, environment.PATH ?? ''),
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
   errors.push(...findEqualPorts(config));

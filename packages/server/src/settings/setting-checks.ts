@@ -26,6 +26,13 @@ export function checkHost(text: string): string | null {
   return /^[a-z0-9._:%-]{1,255}$/i.test(text) ? null : 'must be an IP address or a host name';
 }
 
+/** Names of language data become one argument of tesseract, so only letters are allowed. */
+export function checkLanguages(text: string): string | null {
+  const names = text.split(',').map((item) => item.trim());
+  const isValid = names.length <= 4 && names.every((name) => /^[a-z]{3,8}(?:_[a-z]{2,8}){0,2}$/i.test(name));
+  return isValid ? null : 'must be at most 4 names of language data such as deu,eng';
+}
+
 export function checkPublishers(text: string): string | null {
   const keys = text.split(',').map((item) => item.trim());
   const bad = keys.find((item) => item !== '' && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(item));

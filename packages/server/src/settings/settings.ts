@@ -2,6 +2,7 @@ import { addressSettings } from './address-settings.ts';
 import { databaseSettings } from './database-settings.ts';
 import { embeddingSettings } from './embedding-settings.ts';
 import { firstStartSettings } from './first-start-settings.ts';
+import { ocrSettings } from './ocr-settings.ts';
 import { pluginSettings } from './plugin-settings.ts';
 import { storeSettings } from './store-settings.ts';
 
@@ -9,6 +10,7 @@ import { storeSettings } from './store-settings.ts';
 export const settings = {
   ...addressSettings,
   ...storeSettings,
+  ...ocrSettings,
   ...firstStartSettings,
   ...databaseSettings,
   ...embeddingSettings,

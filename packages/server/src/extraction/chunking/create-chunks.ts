@@ -4,6 +4,7 @@ import { type Document, layOut, type PlacedBlock } from '../document.ts';
 import { capacityExceeded, fileEmpty, noText } from '../extraction-error.ts';
 import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { parserOf, readDocument } from '../formats/read-document.ts';
+import type { Ocr } from '../ocr/recognition.ts';
 import { createPairs } from '../qa/create-pairs.ts';
 import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
 import { splitBySeparators } from './separator-splitter.ts';
@@ -20,8 +21,10 @@ export async function createChunks(input: {
   bytes: Uint8Array;
   sink: ChunkSink;
   report: ReportDraft;
+  /** Reads a picture of a scanned page. */
+  recognize: Ocr['recognize'];
 }) {
-  const { job, bytes, sink, report } = input;
+  const { job, bytes, sink, report, recognize } = input;
   if (bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
   if (job.kind === 'qa') return createPairs(input);
@@ -30,6 +33,7 @@ export async function createChunks(input: {
     format: job.format,
     bytes,
     charset: job.charset ?? undefined,
+    ocr: { job: job.ocr, recognize },
     onProgress: (percent) => sink.stage('parsing', percent),
   });
   take(report, document);
@@ -52,7 +56,7 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
   report.characters = text.length;
   report.headings = blocks.filter((block) => block.kind === 'heading').length;
   report.tables = blocks.filter((block) => block.kind === 'table').length;
-  if (text.trim() === '') throw noText();
+  if (text.trim() === '') throw noText(report.warnings.filter(isAboutOcr).map(withoutCode).join(' '));
   const prefix = job.title === '' ? '' : `${job.title.replaceAll('\0', '').toWellFormed()}\n\n`;
   const prefixTokens = countTokens(prefix);
   let numChunks = 0;
@@ -75,6 +79,15 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
     if (taken !== undefined) await taken;
   }
   return { numChunks, rejectedRows: 0, duplicateRows: 0 };
+}
+
+/** Warnings about OCR explain why a scan has no text. */
+function isAboutOcr(warning: string): boolean {
+  return warning.startsWith('ocr_');
+}
+
+function withoutCode(warning: string): string {
+  return warning.slice(warning.indexOf(':') + 2);
 }
 
 /** Without a splitter the structure of the document decides. Source: ADR 0017. */

@@ -1,4 +1,5 @@
 import type { Document } from '../document.ts';
+import type { Ocr } from '../ocr/recognition.ts';
 
 export interface TextSource {
   /** An extension, or `text` for UTF-8 text from the request. */
@@ -8,6 +9,8 @@ export interface TextSource {
   readonly charset?: string | undefined;
   /** Receives the percentage of the document read so far, from readers that know it. */
   readonly onProgress?: (percent: number) => void;
+  /** Reads scanned pages. Default: they are not read. */
+  readonly ocr?: Ocr | undefined;
 }
 
 /** The version of each reader. Increase it when the reader gives another text for the same bytes. */
@@ -23,10 +26,10 @@ export function parserOf(format: string): string {
  * PDFium.
  * @throws ExtractionError when it cannot be read.
  */
-export async function readDocument({ format, bytes, charset, onProgress }: TextSource): Promise<Document> {
+export async function readDocument({ format, bytes, charset, onProgress, ocr }: TextSource): Promise<Document> {
   switch (format) {
     case 'pdf':
-      return (await import('./pdf/read-pdf.ts')).readPdf(bytes, onProgress);
+      return (await import('./pdf/read-pdf.ts')).readPdf(bytes, onProgress, ocr);
     case 'docx':
       return (await import('./docx/read-docx.ts')).readDocx(bytes);
     case 'md':

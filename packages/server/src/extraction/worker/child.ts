@@ -6,6 +6,7 @@ import { createChunks } from '../chunking/create-chunks.ts';
 import type { ExtractedChunk, ReportedRow } from '../extraction.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import type { ExtractionJob, ReportDraft } from '../extraction-job.ts';
+import type { Picture, Recognition } from '../ocr/recognition.ts';
 import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
 
 /**
@@ -22,6 +23,10 @@ let job: ExtractionJob | undefined;
 let document = createDocument(0);
 /** Callbacks that are called, in order, when the server has accepted a batch. */
 const takers: Array<() => void> = [];
+/** Receives what OCR has read on the picture that was sent last. */
+let recognized: ((recognition: Recognition) => void) | undefined;
+/** Bytes of a picture in one frame. */
+const pieceBytes = 2 ** 20;
 
 const channel = openParentChannel((kind, content) => {
   if (kind === frameKinds.message)
@@ -32,6 +37,7 @@ const channel = openParentChannel((kind, content) => {
 
 function receive(message: ToChild): void {
   if (message.type === 'next') takers.shift()?.();
+  else if (message.type === 'recognized') recognized?.(message.recognition);
   else {
     job = message.job;
     document = createDocument(message.bytes);
@@ -56,6 +62,16 @@ function send(message: FromChild): Promise<void> {
   return channel.send(frameKinds.message, encodeMessage(message));
 }
 
+/** Has the server read a picture by OCR. One picture at a time. */
+async function recognize({ gray, ...sizes }: Picture): Promise<Recognition> {
+  const answer = Promise.withResolvers<Recognition>();
+  recognized = answer.resolve;
+  await send({ type: 'picture', ...sizes });
+  for (let at = 0; at < gray.length; at += pieceBytes)
+    await channel.send(frameKinds.bytes, gray.subarray(at, at + pieceBytes));
+  return answer.promise;
+}
+
 async function work(): Promise<void> {
   if (job === undefined) return;
   const [current, bytes] = [job, document.bytes()];
@@ -71,7 +87,7 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
   const report: ReportDraft = { format: current.format, warnings: [], milliseconds: 0 };
   const batches = createBatches();
   try {
-    const counts = await createChunks({ job: current, bytes, sink: batches.sink, report });
+    const counts = await createChunks({ job: current, bytes, sink: batches.sink, report, recognize });
     await batches.end();
     measure(report, started);
     return { kind: 'extracted', ...counts, report };

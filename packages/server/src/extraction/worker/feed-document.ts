@@ -2,6 +2,7 @@ import { type FrameKind, frameKinds } from '../../processes/frames.ts';
 import type { SupervisedProcess } from '../../processes/supervised-process.ts';
 import type { ExtractionTask } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
+import type { OcrJob } from '../ocr/recognition.ts';
 import type { Countdown } from './countdown.ts';
 import { encodeMessage } from './protocol.ts';
 
@@ -13,7 +14,7 @@ const pieceBytes = 2 ** 18;
  */
 export async function feedDocument(
   child: SupervisedProcess,
-  { task, countdown, over }: { task: ExtractionTask; countdown: Countdown; over: AbortSignal },
+  { task, ocr, countdown, over }: { task: ExtractionTask; ocr: OcrJob; countdown: Countdown; over: AbortSignal },
 ): Promise<void> {
   const { source } = task;
   const document = source.kind === 'text' ? Buffer.from(source.text) : source;
@@ -21,7 +22,7 @@ export async function feedDocument(
   const write = async (kind: FrameKind, content: Uint8Array | string): Promise<void> => {
     if (!over.aborted && !child.send(kind, content)) await child.drained(over);
   };
-  await write(frameKinds.message, encodeMessage({ type: 'job', job: toJob(task), bytes: length }));
+  await write(frameKinds.message, encodeMessage({ type: 'job', job: toJob(task, ocr), bytes: length }));
   countdown.pause();
   for await (const bytes of 'open' in document ? document.open() : [document]) {
     countdown.resume();
@@ -35,9 +36,11 @@ export async function feedDocument(
   await write(frameKinds.bytes, '');
 }
 
-function toJob(task: ExtractionTask): ExtractionJob {
-  const { kind, source, splitter, title, maxChunks, onDuplicate = 'keep', columns = null } = task;
+function toJob(task: ExtractionTask, ocr: OcrJob): ExtractionJob {
+  const { kind, source, splitter, title, maxChunks, maxOcrPages, onDuplicate = 'keep', columns = null } = task;
   const format = source.kind === 'text' ? 'text' : source.extension;
   const charset = source.kind === 'text' ? null : (source.charset ?? null);
-  return { kind, format, charset, splitter, title, maxChunks, onDuplicate, columns };
+  const bounded =
+    ocr.kind === 'on' && maxOcrPages !== undefined ? { ...ocr, maxPages: Math.min(ocr.maxPages, maxOcrPages) } : ocr;
+  return { kind, format, charset, splitter, title, maxChunks, onDuplicate, columns, ocr: bounded };
 }

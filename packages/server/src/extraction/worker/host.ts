@@ -5,6 +5,9 @@ import { type SupervisedProcess, superviseProcess } from '../../processes/superv
 import { watchMemory } from '../../processes/usage-watch.ts';
 import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';
 import { ExtractionError } from '../extraction-error.ts';
+import type { OcrEngine } from '../ocr/open-ocr.ts';
+import type { Picture } from '../ocr/recognition.ts';
+import { createPictureCollector } from './collect-picture.ts';
 import { createCountdown } from './countdown.ts';
 import { explainExit } from './explain-exit.ts';
 import { feedDocument } from './feed-document.ts';
@@ -26,6 +29,7 @@ export interface HostOptions {
   /** The program of the process. Default: the extraction program. */
   readonly program?: string;
   readonly isolation: SpawnSettings;
+  readonly ocr: OcrEngine;
   readonly logger: Logger;
 }
 
@@ -79,27 +83,40 @@ interface Reader {
 }
 
 interface Listener {
-  message(message: FromChild): void;
+  message(message: Exclude<FromChild, { type: 'picture' }>): void;
+  picture(picture: Picture): void;
   /** The error of the document that the exit implies, or an Error if the document cannot be the reason. */
   exited(why: ExtractionOutcome | Error): void;
 }
 
-function startReader({ logger, isolation, ...plan }: HostOptions & { readonly cpuSeconds: number }): Reader {
+function startReader({ logger, isolation, ocr, ...plan }: HostOptions & { readonly cpuSeconds: number }): Reader {
+  const pictures = createPictureCollector(ocr.job.kind === 'on' ? ocr.job.maxPixels : 0);
   let sentInvalid = false;
   let listener: Listener | undefined;
   let why: ExtractionOutcome | Error | undefined;
   const process = superviseProcess(spawnReader(plan, isolation), {
     maxFrameBytes: () => longestFrame,
     onFrameTooLong: () => refuse('a frame is too long'),
-    onFrame: (_kind, content) => {
+    onFrame: (kind, content) => {
       if (sentInvalid) return;
       try {
-        listener?.message(parseFromChild(content));
+        if (kind === frameKinds.bytes) takeBytes(content);
+        else takeMessage(parseFromChild(content));
       } catch (cause) {
         refuse(String(cause));
       }
     },
   });
+
+  function takeBytes(content: Buffer): void {
+    const picture = pictures.add(content);
+    if (picture !== undefined) listener?.picture(picture);
+  }
+
+  function takeMessage(message: FromChild): void {
+    if (message.type === 'picture') pictures.begin(message);
+    else listener?.message(message);
+  }
 
   function refuse(cause: string): void {
     sentInvalid = true;
@@ -143,6 +160,7 @@ async function converse(
   const countdown = createCountdown(options.timeoutMs, () => resolve(failed('time_limit')));
   const unwatch = watchMemory(child.process.pid, options.memoryMb, () => resolve(failed('memory_limit')));
   const cancel = () => resolve({ kind: 'cancelled' });
+  const session = options.ocr.openSession();
   signal.addEventListener('abort', cancel, { once: true });
 
   function answer(): void {
@@ -158,7 +176,23 @@ async function converse(
     if (message.type === 'rows') await task.onReportedRows?.(message.rows);
   }
 
+  let isRecognizing = false;
+  async function recognize(picture: Picture): Promise<void> {
+    if (over.signal.aborted) return;
+    // A reader waits for each answer.
+    if (isRecognizing) return resolve(failed('parser_crashed'));
+    isRecognizing = true;
+    // OCR has time limits of its own.
+    countdown.pause();
+    const recognition = await session.recognize(picture, over.signal);
+    isRecognizing = false;
+    if (over.signal.aborted) return;
+    if (unanswered === 0) countdown.resume();
+    child.process.send(frameKinds.message, encodeMessage({ type: 'recognized', recognition }));
+  }
+
   child.listen({
+    picture: (picture) => void recognize(picture).catch(reject),
     message: (message) => {
       if (over.signal.aborted) return;
       if (message.type === 'done') resolve(message);
@@ -175,7 +209,7 @@ async function converse(
     exited: (why) => (why instanceof Error ? reject(why) : resolve(why)),
   });
   countdown.resume();
-  feedDocument(child.process, { task, countdown, over: over.signal }).catch(reject);
+  feedDocument(child.process, { task, ocr: options.ocr.job, countdown, over: over.signal }).catch(reject);
   try {
     return await promise;
   } finally {

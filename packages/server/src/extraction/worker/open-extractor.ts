@@ -3,6 +3,7 @@ import { createSemaphore } from '../../kernel/concurrency/semaphore.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../extraction.ts';
+import { noOcr, type OcrEngine } from '../ocr/open-ocr.ts';
 import { type Host, startHost } from './host.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
 
@@ -22,6 +23,8 @@ export interface ExtractorOptions {
   readonly program?: string;
   /** The isolation of the processes. Default: the best that this machine offers, determined with the first document. */
   readonly isolation?: () => Promise<SpawnSettings>;
+  /** OCR of scanned pages, opened with the first document. Default: scanned pages are not read. */
+  readonly ocr?: () => Promise<OcrEngine>;
   readonly logger: Logger;
 }
 
@@ -39,7 +42,7 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
   const closing = new AbortController();
 
   async function read(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
-    const start = { ...options, isolation: await isolation() };
+    const start = { ...options, isolation: await isolation(), ocr: (await options.ocr?.()) ?? noOcr };
     const worker = await pool.take(task.projectId, () => (signal.aborted ? undefined : startHost(start)));
     if (worker === undefined) return { kind: 'cancelled' };
     try {

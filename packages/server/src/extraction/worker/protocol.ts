@@ -9,20 +9,26 @@ import {
   rowCodes,
 } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
+import type { Recognition } from '../ocr/recognition.ts';
+import type { PictureMessage } from './collect-picture.ts';
 
 /** The maximum number of batches without a `next` reply: one is being stored, one is prepared, one is waiting. */
 export const mostBatchesSent = 3;
 
 /**
  * The messages between server and child. The server sends a job, the bytes of the document and an empty piece at their
- * end. The child sends stages and batches, and finally `done`.
+ * end. The child sends stages and batches, and finally `done`. It may send pictures of pages, one at a time and followed
+ * by their bytes; the server answers each with `recognized`.
  */
 export type ToChild =
   /** `bytes` is the expected length of the document, for which the child allocates its buffer. */
-  { readonly type: 'job'; readonly job: ExtractionJob; readonly bytes: number } | { readonly type: 'next' };
+  | { readonly type: 'job'; readonly job: ExtractionJob; readonly bytes: number }
+  | { readonly type: 'next' }
+  | { readonly type: 'recognized'; readonly recognition: Recognition };
 
 export type FromChild =
   | { readonly type: 'stage'; readonly stage: 'parsing' | 'chunking'; readonly percent: number }
+  | PictureMessage
   | { readonly type: 'chunks'; readonly chunks: readonly ExtractedChunk[] }
   | { readonly type: 'rows'; readonly rows: readonly ReportedRow[] }
   | { readonly type: 'done'; readonly result: JobResult; readonly cpuSeconds: number };
@@ -72,7 +78,8 @@ function isFromChild(message: unknown): message is FromChild {
   if (!isRecord(message)) return false;
   if (message.type === 'rows') return Array.isArray(message.rows) && message.rows.every(isReportedRow);
   if (message.type === 'done') return isResult(message.result) && typeof message.cpuSeconds === 'number';
-  return message.type === 'stage';
+  // The sizes of a picture are checked when it is collected.
+  return message.type === 'stage' || message.type === 'picture';
 }
 
 function isResult(result: unknown): boolean {

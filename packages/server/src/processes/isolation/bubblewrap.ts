@@ -13,6 +13,8 @@ export interface Namespace {
   readonly readable: readonly string[];
   /** The working folder. */
   readonly folder: string;
+  /** The variables of the program. Default: none. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The size of `/tmp`, which is held in memory. With 0 there is no `/tmp`. */
   readonly scratchBytes: number;
   /** The descriptor from which bubblewrap reads the system-call filter. */
@@ -27,12 +29,13 @@ export interface Namespace {
  * process 1 of its namespace, holds no capability, and ends with the server.
  */
 export function bubblewrapArguments(namespace: Namespace): string[] {
-  const { readable, folder, scratchBytes, filterDescriptor, infoDescriptor } = namespace;
+  const { readable, folder, environment = {}, scratchBytes, filterDescriptor, infoDescriptor } = namespace;
   return [
     bubblewrapPath,
     ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--uid', '65534', '--gid', '65534', '--hostname', 'isolated', '--as-pid-1'],
     ...['--die-with-parent', '--new-session', '--clearenv', '--cap-drop', 'ALL'],
+    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
     ...libraryFolders.flatMap((path) => ['--ro-bind-try', path, path]),
     ...(scratchBytes > 0 ? ['--size', String(scratchBytes), '--tmpfs', '/tmp'] : []),
     ...readable.flatMap((path) => ['--ro-bind', path, path]),

@@ -42,6 +42,20 @@ export interface IsolatedProgram {
   readonly isUnrestricted?: boolean;
 }
 
+/** A program that is not Node.js. It reads its input stream, and it has no channel. */
+export interface IsolatedCommand {
+  /** The path of the program and its arguments. */
+  readonly command: readonly [string, ...string[]];
+  /** Its whole environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Files and folders that it may read in a sandbox, in addition to itself and the libraries of the system. */
+  readonly readable: readonly string[];
+  readonly folder: string;
+  readonly limits: KernelLimits;
+  /** The memory limit of its control group, where groups are available. */
+  readonly memoryMb: number;
+}
+
 /** Limits that the kernel enforces on a child. */
 export interface KernelLimits {
   /** Writable memory. It bounds growth that is too fast for the watch on resident memory. Default: unlimited. */
@@ -72,6 +86,7 @@ export const nobody = 65534;
 /** The descriptor of the bidirectional channel. A child also has its output streams, but no input stream. */
 export const channelDescriptor = 3;
 const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
+const commandStdio = ['pipe', 'pipe', 'pipe', 'ignore'] as const;
 /** Additional descriptors of bubblewrap: it reads the system-call filter and writes the id of its child. */
 const [filterDescriptor, infoDescriptor] = [stdio.length, stdio.length + 1];
 /** Memory that Node.js maps as writable at its start, mostly untouched: space for machine code and stacks. */
@@ -82,14 +97,17 @@ const prlimit = '/usr/bin/prlimit';
 const shell = '/bin/sh';
 const mebibyte = 1024 ** 2;
 
-/** Starts one child. Only this module defines its command line and its environment, which is empty. */
-export function spawnIsolated(program: IsolatedProgram, settings: SpawnSettings): IsolatedChild {
+/** Starts one child. Only this module defines its command line. The environment of Node.js is empty. */
+export function spawnIsolated(program: IsolatedProgram | IsolatedCommand, settings: SpawnSettings): IsolatedChild {
   const words = wrap(program, settings);
   const userId = settings.user === 'own' ? ownUser() : settings.user;
   const options = {
-    env: {},
+    env: environmentOf(program),
     cwd: settings.isSandboxed ? '/' : program.folder,
-    stdio: [...stdio, ...(settings.isSandboxed ? (['pipe', 'pipe'] as const) : [])],
+    stdio: [
+      ...('command' in program ? commandStdio : stdio),
+      ...(settings.isSandboxed ? (['pipe', 'pipe'] as const) : []),
+    ],
     // The child leads its own process group. Ctrl-C reaches only the server, which ends its children itself.
     detached: true,
     ...(userId === undefined ? {} : { uid: userId, gid: userId }),
@@ -150,24 +168,31 @@ function endWith(child: ChildProcess, group: Group): () => boolean {
   return () => hasRunOut;
 }
 
-function wrap(program: IsolatedProgram, settings: SpawnSettings): string[] {
+function environmentOf(program: IsolatedProgram | IsolatedCommand): Readonly<Record<string, string>> {
+  return 'command' in program ? program.environment : {};
+}
+
+function wrap(program: IsolatedProgram | IsolatedCommand, settings: SpawnSettings): string[] {
   const { limits, folder } = program;
   const { hasUtilLinux, isSandboxed, user } = settings;
-  const node = [process.execPath, ...nodeArguments(program)];
+  const isCommand = 'command' in program;
+  const words = isCommand ? [...program.command] : [process.execPath, ...nodeArguments(program)];
+  const own = isCommand ? [program.command[0], ...program.readable] : [process.execPath, ...readableFiles(program)];
   const taskLimit = hasUtilLinux && (isSandboxed || user === 'own') ? [prlimit, `--nproc=${limits.tasks}`, '--'] : [];
   if (!isSandboxed) {
-    if (!hasUtilLinux) return [...shellLimits(limits), ...node];
-    return [...privileges(settings), ...kernelLimits(limits), ...taskLimit, ...node];
+    if (!hasUtilLinux) return [...shellLimits(limits), ...words];
+    return [...privileges(settings), ...kernelLimits(limits), ...taskLimit, ...words];
   }
   const namespace = {
-    readable: [process.execPath, ...readableFiles(program), ...taskLimit.slice(0, 1)],
+    readable: [...own, ...taskLimit.slice(0, 1)],
+    environment: environmentOf(program),
     folder,
     scratchBytes: limits.fileMb * mebibyte,
     filterDescriptor,
     infoDescriptor,
   };
   // A limit set inside counts the tasks of the sandbox only, even if another process outside has the same user.
-  return [...(hasUtilLinux ? kernelLimits(limits) : []), ...bubblewrapArguments(namespace), ...taskLimit, ...node];
+  return [...(hasUtilLinux ? kernelLimits(limits) : []), ...bubblewrapArguments(namespace), ...taskLimit, ...words];
 }
 
 /** Prevents new privileges and ends the child when the server dies. As root, it also drops all capabilities. */

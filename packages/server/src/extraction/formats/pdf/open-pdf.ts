@@ -20,6 +20,30 @@ export interface Pdfium {
   FPDFText_GetMatrix(text: number, index: number, matrix: number): number;
   FPDFText_GetLooseCharBox(text: number, index: number, rectangle: number): number;
   FPDFText_GetCharOrigin(text: number, index: number, x: number, y: number): number;
+  FPDFPage_CountObjects(page: number): number;
+  FPDFPage_GetObject(page: number, index: number): number;
+  FPDFPageObj_GetType(object: number): number;
+  FPDFPageObj_GetBounds(object: number, left: number, bottom: number, right: number, top: number): number;
+  FPDFFormObj_CountObjects(form: number): number;
+  FPDFFormObj_GetObject(form: number, index: number): number;
+  FPDFImageObj_GetImagePixelSize(image: number, width: number, height: number): number;
+  FPDFBitmap_CreateEx(width: number, height: number, format: number, buffer: number, stride: number): number;
+  FPDFBitmap_FillRect(bitmap: number, left: number, top: number, width: number, height: number, color: number): number;
+  FPDFBitmap_GetBuffer(bitmap: number): number;
+  FPDFBitmap_GetStride(bitmap: number): number;
+  FPDFBitmap_Destroy(bitmap: number): void;
+  FPDF_RenderPageBitmap(
+    ...place: readonly [
+      bitmap: number,
+      page: number,
+      left: number,
+      top: number,
+      width: number,
+      height: number,
+      rotation: number,
+      flags: number,
+    ]
+  ): void;
   FPDFTextObj_GetFont(object: number): number;
   FPDFFont_GetWeight(font: number): number;
   FPDFFont_GetBaseFontName(font: number, buffer: number, length: number): number;

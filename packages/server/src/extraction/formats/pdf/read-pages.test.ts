@@ -76,9 +76,10 @@ test('the child returns the same chunks of a long document as its reader in this
     maxChunks: 9999,
     onDuplicate: 'keep',
     columns: null,
+    ocr: { kind: 'off' },
   } as const;
   const report = { format: 'pdf', warnings: [], milliseconds: 0 };
-  await createChunks({ job, bytes: document, sink, report });
+  await createChunks({ job, bytes: document, sink, report, recognize: () => Promise.reject(new Error('no scan')) });
   const pool = open({ processes: 1 });
   for (let round = 0; round < 2; round += 1) {
     const { task, chunks: read } = taskOf(file('pdf', document));

@@ -1,27 +1,35 @@
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged } from '../../extraction-error.ts';
+import type { Ocr } from '../../ocr/recognition.ts';
 import { findHeadingStyles } from './heading-styles.ts';
-import { createLineJoiner } from './join-lines.ts';
+import { createLineJoiner, type LineJoiner } from './join-lines.ts';
 import { toLines } from './lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
 import { readOutline } from './outline.ts';
 import { type AnnotationCounts, createAnnotationReader } from './read-annotations.ts';
 import { readPages } from './read-pages.ts';
+import { readScans, type Scans } from './read-scans.ts';
 import type { PageSegments } from './read-segments.ts';
 import { type PageLines, removeRunningHeads } from './running-heads.ts';
 import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
 
 /**
- * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read.
+ * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read:
+ * first of all pages, then of the scanned pages, which `ocr` reads.
  * @throws ExtractionError when the bytes are not PDF, need a password, or none of the pages can be read.
  */
-export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => void = () => {}): Promise<Document> {
+export async function readPdf(
+  bytes: Uint8Array,
+  onPage: (percent: number) => void = () => {},
+  ocr?: Ocr,
+): Promise<Document> {
   const pdf = await openPdf(bytes);
   try {
     const annotations = createAnnotationReader(pdf);
     try {
       const read = readPages(pdf, annotations, onPage);
-      return toDocument(pdf, { read, counts: annotations.counts });
+      const scans = await readScans(pdf, read, { ocr, onPage });
+      return toDocument(pdf, { read, counts: annotations.counts, scans });
     } finally {
       annotations.close();
     }
@@ -33,20 +41,25 @@ export async function readPdf(bytes: Uint8Array, onPage: (percent: number) => vo
 interface ReadPdf {
   readonly read: readonly (PageSegments | null)[];
   readonly counts: AnnotationCounts;
+  readonly scans: Scans;
 }
 
-function toDocument(pdf: OpenPdf, { read, counts }: ReadPdf): Document {
+function toDocument(pdf: OpenPdf, { read, counts, scans }: ReadPdf): Document {
   const { numPages } = pdf;
   const { laidOut, damagedPages } = layOutLines(read);
   if (numPages === 0 || damagedPages.length === numPages) throw fileDamaged('PDF', 'none of its pages can be read');
-  const withText = laidOut.filter((page) => page.lines.length > 0);
+  const withText = laidOut.filter(({ page, lines }) => lines.length > 0 && !scans.pages.has(page));
   const title = readTitle(pdf);
   const outline = readOutline(pdf);
   const { pages, dropped } = removeRunningHeads(withText, { outline, title });
-  const joiner = createLineJoiner(linesOf(pages));
+  const joiner = createLineJoiner(linesOf(pages, scans));
   const styles = findHeadingStyles(pages, outline);
-  const blocks = inOrder(pages.map((page) => toBlocks(page, { joiner, styles })));
-  const withoutText = laidOut.filter((page) => page.lines.length === 0).map(({ page }) => page);
+  const typeset = pages.map((page) => ({ page: page.page, blocks: toBlocks(page, { joiner, styles }) }));
+  const byPage = [...typeset, ...scannedBlocks(scans, joiner)].sort((a, b) => a.page - b.page);
+  const blocks = inOrder(byPage.map((page) => page.blocks));
+  const withoutText = laidOut
+    .filter(({ page, lines }) => (scans.pages.get(page) ?? lines).length === 0)
+    .map(({ page }) => page);
   const warnings = [
     ...(pdf.pdfium.FPDF_GetXFAPacketCount(pdf.document) > 0
       ? ['xfa_form: The document contains an XFA form, which is not supported. Its fields and values are not read.']
@@ -57,6 +70,7 @@ function toDocument(pdf: OpenPdf, { read, counts }: ReadPdf): Document {
       : [
           `no_text_layer: These pages contain no text; they are empty or contain only images: ${abridged(withoutText)}.`,
         ]),
+    ...scans.warnings,
   ];
   return {
     blocks,
@@ -70,6 +84,7 @@ function toDocument(pdf: OpenPdf, { read, counts }: ReadPdf): Document {
         running_heads: dropped,
         ...(counts.hidden === 0 ? {} : { hidden: counts.hidden }),
       },
+      ...scans.facts,
     },
     warnings,
   };
@@ -85,8 +100,21 @@ function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLin
   return { laidOut, damagedPages: damagedPages };
 }
 
-function* linesOf(pages: readonly PageLines[]): Generator<string> {
+function* linesOf(pages: readonly PageLines[], scans: Scans): Generator<string> {
   for (const { lines } of pages) for (const line of lines) yield textOf(line);
+  for (const paragraphs of scans.pages.values()) for (const lines of paragraphs) yield* lines;
+}
+
+function scannedBlocks({ pages }: Scans, joiner: LineJoiner): { page: number; blocks: PdfBlock[] }[] {
+  return [...pages].map(([page, paragraphs]) => ({
+    page,
+    blocks: paragraphs.map((lines) => ({
+      kind: 'paragraph',
+      text: joiner.join(lines.map((text) => ({ text, hyphen: false }))),
+      page,
+      isNote: false,
+    })),
+  }));
 }
 
 /** A paragraph that continues on the next page stays together. The notes at the foot of the page follow it. */
