@@ -80,7 +80,10 @@ async function openIndex(vectors: readonly Float32Array[]) {
     async *readTail() {},
   };
   const index = openVectorIndex({ source, memory: 2 ** 31 });
-  const space = { collectionId: 'c', dimensions, firstChange: 0, lastChange: 1, pagedChange: 1, pageVersion: 1 };
+  const space = {
+    ...({ collectionId: 'c', slot: 0 } as const),
+    ...{ dimensions, firstChange: 0, lastChange: 1, pagedChange: 1, pageVersion: 1 },
+  };
   return {
     async ask(query: Float32Array, isVisible: (seq: number) => boolean): Promise<number[]> {
       const chunks = { findVisible: async (seqs: readonly number[]) => new Set(seqs.filter(isVisible)) };

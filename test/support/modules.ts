@@ -169,6 +169,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'check-filter',
       'chunk-index',
       'embedding/embedder',
+      'embedding/model-id',
       'embedding/share-embedder',
       'query/fuse',
       'query/measure-text',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RetrievalDefaults } from './chunk-query.ts';
-import { CollectionEmbedding, RecordEmbedding } from './embedding.ts';
+import { CollectionEmbedding, RecordEmbedding, VectorSet } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { RecordFailureDetails, SheetColumns } from './sheets.ts';
@@ -39,6 +39,7 @@ export const Collection = Type.Object({
     description:
       '`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded.',
   }),
+  vector_sets: Type.Array(VectorSet, { description: 'The sets of vectors, the one in use first.' }),
   num_refused_chunks: Type.Integer({
     description:
       'Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded.',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
+import { vectorRoles } from './vocabulary.ts';
 
 /** The state of vectors. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -55,3 +56,25 @@ export const CollectionEmbedding = Type.Object({
   }),
 });
 export type CollectionEmbedding = Static<typeof CollectionEmbedding>;
+/** A set of vectors of a collection. */
+export const VectorSet = Type.Object({
+  role: Type.Enum([...vectorRoles], {
+    description:
+      '`live`: answers questions; `next`: is being built and becomes `live` when every chunk has its vector; `kept`: was in use before, and is in use again after `reembed` with its model. A collection has at most one that is not `live`.',
+  }),
+  embedding_model_id: Type.String(),
+  model: Type.String({ description: 'Provider and name of the model.' }),
+  dimensions: Type.Integer({ description: '0 until the first vector is stored.' }),
+});
+export type VectorSet = Static<typeof VectorSet>;
+
+export const CollectionReembedQuery = Type.Object({
+  embedding_model_id: Type.Optional(
+    Type.String({
+      minLength: 8,
+      maxLength: 8,
+      description: 'Id of a configured model. Default: the first model. An error names the ids of all models.',
+    }),
+  ),
+});
+export type CollectionReembedQuery = Static<typeof CollectionReembedQuery>;

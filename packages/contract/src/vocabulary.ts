@@ -24,6 +24,10 @@ export type RowStatus = (typeof rowStatuses)[number];
 export const vectorStates = ['off', 'current', 'catching_up', 'other_model'] as const;
 export type VectorState = (typeof vectorStates)[number];
 
+/** What a set of vectors of a collection is for: it answers questions, is being built, or is kept for a return to it. */
+export const vectorRoles = ['live', 'next', 'kept'] as const;
+export type VectorRole = (typeof vectorRoles)[number];
+
 /** The rankings that can answer a question about chunks. */
 export const rankings = ['words', 'vectors', 'fused'] as const;
 export type Ranking = (typeof rankings)[number];

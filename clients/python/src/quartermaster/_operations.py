@@ -214,7 +214,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/reembed",
         ("files",),
         False,
-        (),
+        ("embedding_model_id",),
         None,
     ),
     "createRecord": Operation(

@@ -138,6 +138,8 @@ class Collection(TypedDict):
     """Dimensions of a vector; 0 for the built-in model."""
     vectors: Literal["off", "current", "catching_up", "other_model"]
     """`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded."""
+    vector_sets: list[VectorSet]
+    """The sets of vectors, the one in use first."""
     num_refused_chunks: int
     """Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded."""
     embedding: CollectionEmbedding | None
@@ -148,6 +150,16 @@ class Collection(TypedDict):
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
     created_timestamp: Timestamp
+
+
+class VectorSet(TypedDict):
+    role: Literal["live", "next", "kept"]
+    """`live`: answers questions; `next`: is being built and becomes `live` when every chunk has its vector; `kept`: was in use before, and is in use again after `reembed` with its model. A collection has at most one that is not `live`."""
+    embedding_model_id: str
+    model: str
+    """Provider and name of the model."""
+    dimensions: int
+    """0 until the first vector is stored."""
 
 
 class CollectionEmbedding(TypedDict):

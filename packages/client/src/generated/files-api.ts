@@ -124,6 +124,8 @@ export type Collection = {
   embedding_size: number;
   /** `off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded. */
   vectors: 'off' | 'current' | 'catching_up' | 'other_model';
+  /** The sets of vectors, the one in use first. */
+  vector_sets: Array<VectorSet>;
   /** Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded. */
   num_refused_chunks: number;
   /** State of the vectors; null without an embedding model. */
@@ -140,6 +142,16 @@ export type Collection = {
   metadata: { [name: string]: unknown };
   updated_timestamp: Timestamp;
   created_timestamp: Timestamp;
+};
+
+export type VectorSet = {
+  /** `live`: answers questions; `next`: is being built and becomes `live` when every chunk has its vector; `kept`: was in use before, and is in use again after `reembed` with its model. A collection has at most one that is not `live`. */
+  role: 'live' | 'next' | 'kept';
+  embedding_model_id: string;
+  /** Provider and name of the model. */
+  model: string;
+  /** 0 until the first vector is stored. */
+  dimensions: number;
 };
 
 export type CollectionEmbedding = {
@@ -967,6 +979,10 @@ export interface FilesApi {
       path: {
         /** Id. */
         collection_id: string;
+      };
+      query?: {
+        /** Id of a configured model. Default: the first model. An error names the ids of all models. */
+        embedding_model_id?: string | undefined;
       };
     };
     responses: {

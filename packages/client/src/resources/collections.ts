@@ -11,6 +11,7 @@ import type { Calls } from '../transport/calls.ts';
 import type { RequestOptions } from '../transport/transport.ts';
 
 type ListQuery = QueryOf<FilesApi, 'GET /v1/collections'>;
+type ReembedQuery = QueryOf<FilesApi, 'POST /v1/collections/{collection_id}/reembed'>;
 
 export type Collections = ReturnType<typeof createCollections>;
 export type Chunks = ReturnType<typeof createChunks>;
@@ -31,9 +32,9 @@ export function createCollections(calls: Calls<FilesApi>) {
     /** Deletes a collection with its records and chunks. */
     delete: (collectionId: string, options: RequestOptions = {}) =>
       calls.done(`DELETE ${one}`, { path: path(collectionId) }, options),
-    /** Computes the vectors of all chunks again, after the operator has changed the embedding model. */
-    reembed: (collectionId: string, options: RequestOptions = {}) =>
-      calls.data(`POST ${one}/reembed`, { path: path(collectionId) }, options),
+    /** Builds vectors of the first or the named model beside those in use, or returns to kept ones. */
+    reembed: (collectionId: string, query: ReembedQuery = {}, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}/reembed`, { path: path(collectionId), query }, options),
   };
 }
 

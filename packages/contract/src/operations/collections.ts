@@ -41,7 +41,7 @@ export const collectionOperations = describeOperations('collections', {
   reembedCollection: {
     summary: 'Recompute the vectors of a collection',
     description:
-      'Computes the vector of every chunk in the background, with the embedding model that is configured now. Until all are done, `vectors` is `catching_up` and queries use full-text search only. ' +
+      'Computes the vector of every chunk in the background, with the first configured model or another one. The vectors in use answer questions until every chunk has a new one, and are kept afterwards. To go back, call this with their model: nothing is computed again. A collection has at most two sets of vectors, so a further one replaces the kept set. ' +
       'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
     scope: 'collections',
     examples: { collection: {} },

@@ -1,4 +1,4 @@
-import type { CollectionType, ListQuery, RetrievalDefaults } from '@quartermaster/contract';
+import type { CollectionType, ListQuery, RetrievalDefaults, VectorRole } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 import type { EmbeddingFailure } from '../search/vector-repository.ts';
 
@@ -25,12 +25,15 @@ export interface CountedCollection extends StoredCollection {
   readonly numRecords: number;
   /** The number of visible chunks: those of records and those created directly. */
   readonly numChunks: number;
-  /** Null when it has no model. */
+  /** The vectors in use. Null when it has no model. */
   readonly vectors: VectorsOfCollection | null;
+  /** Vectors that are being built or kept. */
+  readonly otherVectors: VectorsOfCollection | null;
 }
 
-/** The vectors of a collection. The counts include those of replaced chunks until these are removed. */
+/** A set of vectors of a collection. The counts include those of replaced chunks until these are removed. */
 export interface VectorsOfCollection {
+  readonly role: VectorRole;
   readonly model: string;
   /** 0 until the first vector is stored. */
   readonly dimensions: number;

@@ -2,23 +2,27 @@ import {
   builtInEmbeddingModel,
   type Collection,
   type CollectionCreate,
+  type CollectionReembedQuery,
   type CollectionUpdate,
   type ListQuery,
   type RetrievalDefaults,
+  type VectorSet,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Page } from '../kernel/page.ts';
+import { toModelId } from '../search/embedding/model-id.ts';
 import { checkWeights, readMetadata, readText } from './chunks/read-fields.ts';
 import {
   type CollectionRepository,
   type CountedCollection,
   maxCapacity,
   type StoredCollection,
+  type VectorsOfCollection,
 } from './collection-repository.ts';
 import { describeEmbedding, type EmbeddingNow, vectorStateOf } from './describe-embedding.ts';
-import { collectionNotFound, noEmbeddingModel, tooManyCollections } from './problems.ts';
+import { collectionNotFound, noEmbeddingModel, tooManyCollections, unknownModel } from './problems.ts';
 
 /** The configured models, and whether the collections without their vectors are known yet. */
 export interface EmbeddingOfCollections {
@@ -28,7 +32,10 @@ export interface EmbeddingOfCollections {
   /** The dimensions of the last vector of a model; null while they are unknown. */
   readonly dimensionsOf: (model: string) => number | null;
   readonly isReady: () => boolean;
-  readonly restart: (collectionId: string) => Promise<void>;
+  /** The ids of the configured models in the API, the first one first. */
+  readonly modelIds: readonly string[];
+  /** Builds vectors of the model with this id, or of the first model. @returns false when no model has the id */
+  readonly reembed: (collectionId: string, modelId: string | undefined) => Promise<boolean>;
 }
 
 export interface CollectionLimits {
@@ -61,8 +68,11 @@ export interface Collections {
   findCounted(projectId: string, collectionId: string): Promise<CountedCollection>;
   list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
-  /** Embeds all chunks again with the model in use. @throws INVALID_REQUEST when no model is configured. */
-  reembed(projectId: string, collectionId: string): Promise<Collection>;
+  /**
+   * Builds vectors of a model beside those in use, and puts them into use when every chunk has one.
+   * @throws INVALID_REQUEST when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id
+   */
+  reembed(projectId: string, collectionId: string, query: CollectionReembedQuery): Promise<Collection>;
   remove(projectId: string, collectionId: string): Promise<void>;
 }
 
@@ -115,7 +125,10 @@ export function createCollections(deps: CollectionsDeps): Collections {
         deps.countExceeded?.('collections_of_project');
         throw tooManyCollections(limits.collections);
       }
-      return describeCollections()({ ...collection, numRecords: 0, numChunks: 0, vectors: null });
+      return describeCollections()({
+        ...collection,
+        ...{ numRecords: 0, numChunks: 0, vectors: null, otherVectors: null },
+      });
     },
     get,
     async list(projectId, query) {
@@ -139,10 +152,10 @@ export function createCollections(deps: CollectionsDeps): Collections {
       if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);
       return toItem({ ...before, ...change });
     },
-    async reembed(projectId, collectionId) {
+    async reembed(projectId, collectionId, { embedding_model_id: modelId }) {
       await findCounted(projectId, collectionId);
       if (embedding === null) throw noEmbeddingModel();
-      await embedding.restart(collectionId);
+      if (!(await embedding.reembed(collectionId, modelId))) throw unknownModel(modelId ?? '', embedding.modelIds);
       return get(projectId, collectionId);
     },
     async remove(projectId, collectionId) {
@@ -179,6 +192,7 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     embedding_model_id: collection.embeddingModelId,
     embedding_size: collection.vectors?.dimensions ?? 0,
     vectors: vectorStateOf(collection, embedding),
+    vector_sets: [collection.vectors, collection.otherVectors].flatMap((set) => (set === null ? [] : toVectorSet(set))),
     num_refused_chunks: collection.vectors?.numRefused ?? 0,
     embedding: describeEmbedding(collection, embedding),
     retrieval: collection.retrieval,
@@ -187,4 +201,8 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     updated_timestamp: collection.updatedAt,
     created_timestamp: collection.createdAt,
   };
+}
+
+function toVectorSet({ role, model, dimensions }: VectorsOfCollection): VectorSet {
+  return { role, embedding_model_id: toModelId(model), model, dimensions };
 }

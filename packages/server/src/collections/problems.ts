@@ -82,6 +82,14 @@ export function noEmbeddingModel(): Problem {
   );
 }
 
+export function unknownModel(id: string, known: readonly string[]): Problem {
+  return fieldInvalid(
+    'query/embedding_model_id',
+    JSON.stringify(id),
+    `the id of a configured model: ${known.join(', ')}`,
+  );
+}
+
 export function tooManyCollections(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',

@@ -2,6 +2,7 @@ import {
   Acknowledgement,
   Collection,
   CollectionCreate,
+  CollectionReembedQuery,
   CollectionUpdate,
   List,
   ListQuery,
@@ -142,12 +143,13 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
       schema: {
         ...collectionOperations.reembedCollection,
         params: CollectionParams,
+        querystring: CollectionReembedQuery,
         response,
       },
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      return successEnvelope(await collections.reembed(projectId, request.params.collection_id));
+      return successEnvelope(await collections.reembed(projectId, request.params.collection_id, request.query));
     },
   );
 }

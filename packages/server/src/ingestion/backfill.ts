@@ -6,7 +6,7 @@ import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
-import type { BackfillJob, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
+import type { BackfillEnd, BackfillJob, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
 import { embedSlice } from './embed-chunks.ts';
 
 export interface BackfillDeps {
@@ -97,16 +97,22 @@ export function openBackfill(deps: BackfillDeps): Backfill {
 
 function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal): JobHandler {
   const { vectors, clock, logger } = deps;
+  async function end(as: BackfillEnd): Promise<void> {
+    const ended = await vectors.endBackfill(job, as);
+    if (ended === 'swapped')
+      logger.info({ collection_id: job.collectionId, model: deps.embedder.model }, 'vectors replaced');
+  }
+
   function defer(pauseMs: number, reason: string): Promise<void> {
     const at = clock.now();
     const runAfter = at + pauseMs;
-    return vectors.endBackfill(job, { kind: 'deferred', runAfter, failure: { reason, at, retryAt: runAfter } });
+    return end({ kind: 'deferred', runAfter, failure: { reason, at, retryAt: runAfter } });
   }
   const backoffMs = retryDelayMs({ firstMs: deps.backoffMs, longestMs: longestBackoffMs }, job.attempt);
 
   async function confirm(): Promise<void> {
-    const [missing] = await vectors.missing(job.id, { after: '', limit: 1, now: clock.now() });
-    await vectors.endBackfill(job, missing === undefined ? { kind: 'done', failure: null } : nextSlice(''));
+    const [missing] = await vectors.missing(job, { after: '', limit: 1, now: clock.now() });
+    await end(missing === undefined ? { kind: 'done', failure: null } : nextSlice(''));
   }
 
   const nextSlice = (reached: string) => ({ kind: 'continued', reached, runAfter: clock.now() }) as const;
@@ -115,19 +121,22 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     failed === undefined ? null : { reason: failed.reason, at: clock.now(), retryAt: failed.retryAt };
 
   async function embed(): Promise<void> {
-    const end = await embedSlice(deps, { collectionId: job.id, reached: job.reached }, signal);
-    switch (end.kind) {
+    const slice = await embedSlice(deps, job, signal);
+    switch (slice.kind) {
       case 'done':
-        return vectors.endBackfill(job, { kind: 'done', failure: failureOf(end.failed) });
+        return end({ kind: 'done', failure: failureOf(slice.failed) });
       case 'more':
-        return vectors.endBackfill(job, { ...nextSlice(end.reached), failure: failureOf(end.failed) });
+        return end({ ...nextSlice(slice.reached), failure: failureOf(slice.failed) });
       case 'other_model':
         // The collection has a new model and is not claimed for this one again.
-        return vectors.endBackfill(job, { kind: 'deferred', runAfter: 0 });
+        return end({ kind: 'deferred', runAfter: 0 });
       case 'unavailable': {
-        const pauseMs = Math.max(backoffMs, Math.min(end.retryAfterMs ?? 0, longestRequestedMs));
-        logger.warn({ collection_id: job.id, reason: end.message, pause_ms: pauseMs }, 'backfill requeued: no vectors');
-        return defer(pauseMs, end.message);
+        const pauseMs = Math.max(backoffMs, Math.min(slice.retryAfterMs ?? 0, longestRequestedMs));
+        logger.warn(
+          { collection_id: job.collectionId, reason: slice.message, pause_ms: pauseMs },
+          'backfill requeued: no vectors',
+        );
+        return defer(pauseMs, slice.message);
       }
     }
   }
@@ -137,8 +146,11 @@ function backfill(deps: BackfillDeps, job: ClaimedBackfill, signal: AbortSignal)
     renew: (leaseUntil) => vectors.renewBackfill(job, leaseUntil),
     async settle(reason) {
       // A time of zero is always due, even if the clock was changed.
-      if (reason instanceof WorkerStopping) return vectors.endBackfill(job, { kind: 'deferred', runAfter: 0 });
-      logger.error({ err: reason, collection_id: job.id, pause_ms: backoffMs }, 'backfill requeued: attempt failed');
+      if (reason instanceof WorkerStopping) return end({ kind: 'deferred', runAfter: 0 });
+      logger.error(
+        { err: reason, collection_id: job.collectionId, pause_ms: backoffMs },
+        'backfill requeued: attempt failed',
+      );
       await defer(backoffMs, internalFailure);
     },
   };

@@ -4,7 +4,13 @@ import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
-import type { MissingVector, NewVector, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
+import type {
+  MissingVector,
+  NewVector,
+  StoredFailure,
+  VectorRepository,
+  VectorSetKey,
+} from '../search/vector-repository.ts';
 
 export type SliceEnd =
   /** No chunk after the slice lacks its vector. */
@@ -28,9 +34,10 @@ export interface EmbedDeps {
 /** The delays after which a text is sent again that the embedder failed to process, in milliseconds. */
 const textRetries = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
-/** The chunks to embed: those of a collection whose ids come after `reached`. */
-export interface Slice {
-  readonly collectionId: string;
+/** The chunks to embed: those without a vector in this set whose ids come after `reached`. */
+export interface Slice extends VectorSetKey {
+  /** Those of the set; 0 until its first vector is stored. */
+  readonly dimensions: number;
   readonly reached: string;
 }
 
@@ -41,16 +48,16 @@ export interface Slice {
 export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSignal): Promise<SliceEnd> {
   const { embedder, vectors, space, clock } = deps;
   const limit = embedder.batchSize * embedder.lanes;
-  const chunks = await vectors.missing(slice.collectionId, { after: slice.reached, limit, now: clock.now() });
+  const chunks = await vectors.missing(slice, { after: slice.reached, limit, now: clock.now() });
   const last = chunks.at(-1);
   if (last === undefined) return { kind: 'done', failed: undefined };
-  const other = await findOtherDimensions(deps, slice.collectionId, signal);
+  const other = await findOtherDimensions(embedder, slice.dimensions, signal);
   if (other !== undefined) return other;
   const { embedded, tokens, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
   const created = toNewVectors(deps, chunks, embedded);
   if (created.length > 0 || tokens > 0) {
     await space?.untilFreeSpace(signal);
-    const saving = await vectors.save(slice.collectionId, embedder.model, created, tokens);
+    const saving = await vectors.save(slice, embedder.model, created, tokens);
     if (saving.kind === 'other_model') return { kind: 'other_model' };
     if (saving.kind === 'other_dimensions') return otherDimensions(saving);
   }
@@ -64,14 +71,13 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
 /** Sent instead of a slice, so that a model with other dimensions is paid for a short text only. */
 const shortText = 'test';
 
-/** Asks for one short vector while the embedder is known to have other dimensions than the collection. */
+/** Asks for one short vector while the embedder is known to have other dimensions than the set of vectors. */
 async function findOtherDimensions(
-  { embedder, vectors }: EmbedDeps,
-  collectionId: string,
+  embedder: EmbedDeps['embedder'],
+  stored: number,
   signal: AbortSignal,
 ): Promise<SliceEnd | undefined> {
-  const stored = embedder.dimensions() === null ? 0 : ((await vectors.find(collectionId))?.dimensions ?? 0);
-  if (stored === 0 || stored === embedder.dimensions()) return undefined;
+  if (stored === 0 || embedder.dimensions() === null || stored === embedder.dimensions()) return undefined;
   const { failure } = await embedTexts(embedder, new Set([shortText]), signal);
   if (failure !== undefined) {
     return { kind: 'unavailable', message: failure.message, retryAfterMs: failure.retryAfterMs };

@@ -1,3 +1,4 @@
+import type { VectorSetKey } from './embedding/vector-index.ts';
 import type { SampledChunk, SimilarityScale } from './query/similarity-scale.ts';
 
 /** The vectors that a scale was measured on. */
@@ -17,5 +18,5 @@ export interface SimilarityScaleRepository {
   /** Replaces the row of the collection. Does nothing when the collection is gone. */
   save(scale: StoredScale): Promise<void>;
   /** Returns pseudo-random chunks with their vectors; the same chunks each time for unchanged vectors. */
-  sample(vectors: MeasuredVectors, limit: number): Promise<SampledChunk[]>;
+  sample(vectors: MeasuredVectors & VectorSetKey, limit: number): Promise<SampledChunk[]>;
 }

@@ -1,9 +1,13 @@
+import type { VectorRole } from '@quartermaster/contract';
 import type { Claim, Job, Lease } from '../jobs/job.ts';
-import type { VectorSpace } from './embedding/vector-index.ts';
+import type { VectorSetKey, VectorSpace } from './embedding/vector-index.ts';
 import type { VectorPageRepository } from './vector-pages/vector-page-repository.ts';
 
-/** The state of the vectors of a collection. */
+export type { VectorSetKey, VectorSlot } from './embedding/vector-index.ts';
+
+/** The state of a set of vectors. */
 export interface StoredVectorSpace extends VectorSpace {
+  readonly role: VectorRole;
   readonly model: string;
   /** Whether some chunks may have no vector. */
   readonly needsBackfill: boolean;
@@ -62,9 +66,13 @@ export interface RecordVectors {
   readonly reason: string | null;
 }
 
-/** A claimed collection. The job has the id of the collection. */
-export interface BackfillJob extends Job {
+/** A claimed set of vectors. */
+export interface BackfillJob extends Job, VectorSetKey {
   readonly projectId: string;
+  /** 0 until the first vector is stored. */
+  readonly dimensions: number;
+  /** A set that is being built is put into use when its walk ends and no chunk lacks its vector. */
+  readonly role: VectorRole;
   /** The walk over the chunks continues after this id. */
   readonly reached: string;
 }
@@ -100,10 +108,12 @@ export interface EmbeddingFailure {
 }
 
 /**
- * Stores the vectors of chunks. A collection has vectors of one model, which are deleted with their chunks. Late or
- * repeated writes are harmless: a vector is stored only for an existing, unchanged chunk.
+ * Stores the vectors of chunks, which are deleted with their chunks. A collection has a live set of vectors, and at most one
+ * other, which is being built or kept. Each set has one model. Late or repeated writes are harmless: a vector is stored only
+ * for an existing, unchanged chunk.
  */
 export interface VectorRepository {
+  /** Returns the live set. */
   find(collectionId: string): Promise<StoredVectorSpace | undefined>;
   /**
    * Assigns the model to a collection without one. @returns its state afterwards; undefined when the collection is
@@ -114,21 +124,24 @@ export interface VectorRepository {
   adoptAll(model: string): Promise<void>;
   /** Marks all collections of the model for the backfill. */
   requeueAll(model: string): Promise<void>;
-  /** Changes the model of the collection. All its chunks then wait to be embedded. */
-  restart(collectionId: string, model: string): Promise<void>;
+  /**
+   * Begins to build vectors of the model beside the live ones. It continues with a kept set of the model, unless the live
+   * set has the same model. If a set of another model is being built and the live one has this model, the building ends.
+   */
+  prepare(collectionId: string, model: string): Promise<void>;
   /** Returns visible chunks without a vector in the order of their ids. */
-  missing(collectionId: string, page: MissingPage): Promise<MissingVector[]>;
-  /** Counts the vectors of the visible chunks of records. Records without vectors and failures are omitted. */
+  missing(of: VectorSetKey, page: MissingPage): Promise<MissingVector[]>;
+  /** Counts the live vectors of the visible chunks of records. Records without vectors and failures are omitted. */
   countOfRecords(
-    of: { readonly collectionId: string; readonly model: string },
+    of: VectorSetKey & { readonly model: string },
     recordIds: readonly string[],
   ): Promise<ReadonlyMap<string, RecordVectors>>;
   /** Where the codes of vectors are stored. */
   readonly pages: VectorPageRepository;
-  /** Stores vectors, and adds the tokens that were paid for them to those of the collection. */
-  save(collectionId: string, model: string, vectors: readonly NewVector[], tokens?: number): Promise<Saving>;
+  /** Stores vectors, and adds the tokens that were paid for them to those of the set. */
+  save(to: VectorSetKey, model: string, vectors: readonly NewVector[], tokens?: number): Promise<Saving>;
   vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
-  /** Marks the collections of this model for the backfill that have failed texts whose next attempt is due. */
+  /** Marks the sets of this model for the backfill that have failed texts whose next attempt is due. */
   requeueFailed(due: { model: string; now: number }): Promise<void>;
   /** Counts the collections of the model that need the backfill. */
   countBacklog(model: string): Promise<number>;
@@ -136,6 +149,6 @@ export interface VectorRepository {
   claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
   /** Extends the lease. @returns false when it is lost. */
   renewBackfill(held: Claim, leaseUntil: number): Promise<boolean>;
-  /** Ends the lease. */
-  endBackfill(held: BackfillJob, end: BackfillEnd): Promise<void>;
+  /** Ends the lease. @returns `swapped` when the set was being built, is complete, and is in use now */
+  endBackfill(held: BackfillJob, end: BackfillEnd): Promise<'swapped' | 'ended'>;
 }

@@ -378,6 +378,59 @@ test('a former model that is still configured searches and embeds its collection
   assert.deepEqual(embedder.texts, ['Coffee from Jimma.']);
 });
 
+test('vectors of another model are built while the former ones answer, and the way back costs nothing', async (t) => {
+  const database = await openTestDatabase(t);
+  const files = createTestFiles();
+  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('one', 64) });
+  for (const content of ['Green tea from Uji.', 'Black tea from Assam.', 'Coffee from Jimma.']) {
+    await first.record(first.collectionId, { content });
+  }
+  await until(async () => (await first.state())[0] === 'current');
+  assert.equal((await first.call('POST', `${first.path}/chunks/query`, { query_text: 'tea' })).body.ranking, 'fused');
+  await first.close();
+
+  const [former, embedder] = [createScriptedEmbedder('one', 64), createScriptedEmbedder('two', 128)];
+  const [reached, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const embed: Embedder['embed'] = async (texts, signal) => {
+    reached.resolve();
+    await go.promise;
+    return embedder.embed(texts, signal);
+  };
+  const options = { database, files, embedder: { ...embedder, embed }, furtherEmbedders: [former] };
+  const { call } = (await openTestService(t, options)).createProject(first.projectId);
+  const sets = async () => (await call('GET', first.path)).body.data.vector_sets;
+  const ask = async (query_text: string) =>
+    (await call('POST', `${first.path}/chunks/query`, { query_text, explain: true })).body;
+
+  const [live] = await sets();
+  assert.deepEqual([live.role, live.model, live.dimensions], ['live', 'one', 64]);
+  await call('POST', `${first.path}/reembed`);
+  await reached.promise;
+  assert.deepEqual(
+    (await sets()).map(({ role, model }: { role: string; model: string }) => [role, model]),
+    [
+      ['live', 'one'],
+      ['next', 'two'],
+    ],
+  );
+  assert.equal((await ask('green teas')).ranking, 'fused');
+  assert.deepEqual([former.texts, embedder.texts], [['green teas'], []]);
+  go.resolve();
+  await until(async () => (await sets())[0].model === 'two');
+  assert.equal((await ask('black teas')).ranking, 'fused');
+  assert.equal(embedder.texts.filter((text) => text.includes('from')).length >= 3, true);
+  assert.deepEqual(former.texts, ['green teas'], 'the former model is asked no more');
+
+  const before = former.texts.length;
+  const { status, body } = await call('POST', `${first.path}/reembed?embedding_model_id=${live.embedding_model_id}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  await until(async () => (await sets())[0].model === 'one');
+  assert.equal(former.texts.length, before);
+  const unknown = await call('POST', `${first.path}/reembed?embedding_model_id=Qm000000`);
+  assert.equal(unknown.status, 422);
+  assert.match(unknown.body.error.message, new RegExp(`${live.embedding_model_id}; received "Qm000000"`));
+});
+
 test('a question is answered with words alone until every chunk has its vector', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();

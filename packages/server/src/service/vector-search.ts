@@ -1,6 +1,7 @@
 import { openBackfill } from '../ingestion/backfill.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedders, type Embedders } from '../search/embedding/embedders.ts';
+import { toModelId } from '../search/embedding/model-id.ts';
 import { type SharedEmbedder, shareEmbedder } from '../search/embedding/share-embedder.ts';
 import { startPageBuilder } from '../search/vector-pages/page-builder.ts';
 import { createPageSource } from '../search/vector-pages/page-source.ts';
@@ -52,7 +53,8 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       async count(collectionId: string, recordIds: readonly string[]) {
         const stored = await vectors.find(collectionId);
         const { model } = (stored && embedders.find(stored.model)) ?? embedders.first;
-        return { model, vectors: await vectors.countOfRecords({ collectionId, model }, recordIds) };
+        const slot = stored?.slot ?? 0;
+        return { model, vectors: await vectors.countOfRecords({ collectionId, slot, model }, recordIds) };
       },
     },
     ofCollections: {
@@ -60,10 +62,14 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       hasModel: (model: string) => embedders.find(model) !== undefined,
       dimensionsOf: (model: string) => embedders.find(model)?.dimensions() ?? null,
       isReady: backfills.isReady,
-      async restart(collectionId: string) {
-        await vectors.adopt(collectionId, embedders.first.model);
-        await vectors.restart(collectionId, embedders.first.model);
+      modelIds: embedders.all.map(({ model }) => toModelId(model)),
+      async reembed(collectionId: string, modelId: string | undefined) {
+        const embedder = modelId === undefined ? embedders.first : embedders.findById(modelId);
+        if (embedder === undefined) return false;
+        await vectors.adopt(collectionId, embedder.model);
+        await vectors.prepare(collectionId, embedder.model);
         backfills.wake();
+        return true;
       },
     },
     close: async () => {

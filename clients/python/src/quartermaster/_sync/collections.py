@@ -76,9 +76,10 @@ class Collections:
         """Delete a collection with its records and chunks."""
         self._connection.json(Call("deleteCollection", {"collection_id": collection_id}))
 
-    def reembed(self, collection_id: str) -> Collection:
-        """Compute the vectors of a collection again."""
-        call = Call("reembedCollection", {"collection_id": collection_id})
+    def reembed(self, collection_id: str, *, embedding_model_id: str | None = None) -> Collection:
+        """Build vectors of the first or the named model beside those in use, or return to kept ones."""
+        query = {"embedding_model_id": embedding_model_id}
+        call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
         collection: Collection = self._connection.data(call)
         return collection
 

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkPages } from '../../search/vector-pages/check-pages.ts';
+import type { VectorSetKey } from '../../search/vector-repository.ts';
 import { lockCounts, recount } from '../repositories/records/vector-counts.ts';
 import { createVectorPageRepository } from '../repositories/records/vector-page-repository.ts';
+import { setId, slots } from '../repositories/records/vector-sets.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -10,13 +12,15 @@ import type { Database } from './database.ts';
  */
 export async function checkVectors(database: Database, collectionId: string): Promise<readonly string[]> {
   const pages = createVectorPageRepository(database);
-  const space = (await pages.listSpaces()).find((each) => each.collectionId === collectionId);
-  const ofPages = space === undefined ? [] : await checkPages(pages, space);
-  return [...ofPages, ...(await checkCounts(database, collectionId))];
+  const spaces = (await pages.listSpaces()).filter((each) => each.collectionId === collectionId);
+  const findings: string[] = [];
+  for (const space of spaces) findings.push(...(await checkPages(pages, space)));
+  for (const slot of slots) findings.push(...(await checkCounts(database, { collectionId, slot })));
+  return findings;
 }
 
-async function checkCounts({ read }: Database, collectionId: string): Promise<readonly string[]> {
-  const counts = await recount(read, collectionId);
+async function checkCounts({ read }: Database, key: VectorSetKey): Promise<readonly string[]> {
+  const counts = await recount(read, key);
   if (counts === undefined || isDeepStrictEqual(counts.stored, counts.counted)) return [];
   const { stored, counted } = counts;
   return [
@@ -27,14 +31,17 @@ async function checkCounts({ read }: Database, collectionId: string): Promise<re
 /** Stores the counts of the vectors that are there. */
 export async function correctCounts({ write }: Database, collectionId: string): Promise<void> {
   await write.transaction().execute(async (transaction) => {
-    await lockCounts(transaction, collectionId);
-    const counts = await recount(transaction, collectionId);
-    if (counts === undefined) return;
-    await transaction
-      .updateTable('collection_vector')
-      .set({ num_embedded: counts.counted.embedded, num_refused: counts.counted.refused })
-      .where('collection_id', '=', collectionId)
-      .execute();
+    for (const slot of slots) {
+      const key = { collectionId, slot };
+      await lockCounts(transaction, key);
+      const counts = await recount(transaction, key);
+      if (counts === undefined) continue;
+      await transaction
+        .updateTable('collection_vector')
+        .set({ num_embedded: counts.counted.embedded, num_refused: counts.counted.refused })
+        .where('id', '=', setId(key))
+        .execute();
+    }
   });
 }
 

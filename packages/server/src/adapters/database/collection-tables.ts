@@ -1,3 +1,4 @@
+import type { VectorRole } from '@quartermaster/contract';
 import type { Generated } from 'kysely';
 
 export interface CollectionTable {
@@ -189,9 +190,13 @@ export interface IndexRebuildTable {
   chunks: number;
 }
 
-/** The vectors of a collection: their model, and a change counter for processes that hold the vectors in memory. */
+/** A set of vectors of a collection: their model, and a change counter for processes that hold the vectors in memory. */
 export interface CollectionVectorTable {
+  id: string;
   collection_id: string;
+  /** The vectors of slot 0 are in `chunk_vector`, those of slot 1 in `second_chunk_vector`. */
+  slot: 0 | 1;
+  role: VectorRole;
   project_id: string;
   model: string;
   /** 0 until the first vector is stored. */

@@ -41,6 +41,7 @@ import { refreshedRecordsMigration } from './migrations/from-0042/0062-refreshed
 import { createVectorPagesMigration } from './migrations/from-0042/0063-vector-pages.ts';
 import { createEmbeddingWalksMigration } from './migrations/from-0042/0066-embedding-walks.ts';
 import { createEmbeddingCountsMigration } from './migrations/from-0042/0067-embedding-counts.ts';
+import { createVectorSetsMigration } from './migrations/from-0042/0070-vector-sets.ts';
 import { sheetColumnsMigration } from './migrations/from-0042/0078-sheet-columns.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
@@ -88,6 +89,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0063-vector-pages': createVectorPagesMigration(dialect),
     '0066-embedding-walks': createEmbeddingWalksMigration(dialect),
     '0067-embedding-counts': createEmbeddingCountsMigration(dialect),
+    '0070-vector-sets': createVectorSetsMigration(dialect),
     '0078-sheet-columns': sheetColumnsMigration,
   };
 }

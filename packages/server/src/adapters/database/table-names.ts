@@ -36,6 +36,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   run_result: true,
   collection_vector: true,
   chunk_vector: true,
+  second_chunk_vector: true,
   similarity_scale: true,
   vector_page: true,
   process: true,

@@ -58,6 +58,7 @@ export interface Tables {
   run_result: RunResultTable;
   collection_vector: CollectionVectorTable;
   chunk_vector: ChunkVectorTable;
+  second_chunk_vector: ChunkVectorTable;
   similarity_scale: SimilarityScaleTable;
   vector_page: VectorPageTable;
   process: ProcessTable;

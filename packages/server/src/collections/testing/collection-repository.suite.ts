@@ -26,7 +26,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const collection = await addCollection(open(), { type: 'qa', description: '描述', capacity: 1000, metadata });
     const { collections } = open();
     const found = await collections.find(collection.projectId, collection.id);
-    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, vectors: null });
+    const vectors = { vectors: null, otherVectors: null };
+    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, ...vectors });
     assert.equal(await collections.find(newId('project'), collection.id), undefined);
   });
 
@@ -132,6 +133,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
       numRecords: 0,
       numChunks: 0,
       vectors: null,
+      otherVectors: null,
     };
     assert.deepEqual(await collections.find(projectId, id), expected);
   });

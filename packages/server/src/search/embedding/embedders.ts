@@ -1,4 +1,5 @@
 import type { Embedder } from './embedder.ts';
+import { toModelId } from './model-id.ts';
 
 /** The configured models, each with one embedder that all its collections share. */
 export interface Embedders<Each extends Embedder = Embedder> {
@@ -8,10 +9,13 @@ export interface Embedders<Each extends Embedder = Embedder> {
   readonly all: readonly Each[];
   /** Returns the embedder whose `model` has this name. */
   find(model: string): Each | undefined;
+  /** Returns the embedder whose model has this id in the API. */
+  findById(id: string): Each | undefined;
 }
 
 export function createEmbedders<Each extends Embedder>(first: Each, further: readonly Each[] = []): Embedders<Each> {
   const all = [first, ...further];
   const byModel = new Map(all.map((each) => [each.model, each]));
-  return { first, all, find: (model) => byModel.get(model) };
+  const byId = new Map(all.map((each) => [toModelId(each.model), each]));
+  return { first, all, find: (model) => byModel.get(model), findById: (id) => byId.get(id) };
 }

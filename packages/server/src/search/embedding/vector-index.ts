@@ -1,8 +1,16 @@
-/** The current vectors of one collection. */
-export interface VectorSpace {
+/** A collection has at most two sets of vectors. The slot tells which table has the vectors of a set. */
+export type VectorSlot = 0 | 1;
+
+/** Identifies a set of vectors. */
+export interface VectorSetKey {
   readonly collectionId: string;
+  readonly slot: VectorSlot;
+}
+
+/** The current vectors of one set. */
+export interface VectorSpace extends VectorSetKey {
   readonly dimensions: number;
-  /** Vectors up to this change belong to another model. */
+  /** Vectors up to this change belong to another model. No two sets of a collection have the same first change. */
   readonly firstChange: number;
   readonly lastChange: number;
   /** The vectors up to this change are in pages. */

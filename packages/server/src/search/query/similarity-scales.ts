@@ -64,13 +64,13 @@ export function createSimilarityScales(deps: {
     return stored;
   }
 
-  function measure(of: MeasuredVectors, embedQuestion: EmbedQuestion): Promise<StoredScale | null> {
+  function measure(of: StoredVectorSpace, embedQuestion: EmbedQuestion): Promise<StoredScale | null> {
     const { collectionId, model, firstChange, lastChange } = of;
     const space = { collectionId, model, firstChange, lastChange };
     const current = running.get(collectionId);
     if (current !== undefined) return current;
     const started = semaphore.run(async () => {
-      const sample = await scales.sample(space, sampleSizes.chunks);
+      const sample = await scales.sample({ ...space, slot: of.slot }, sampleSizes.chunks);
       const scale = await measureScale(sample, (texts) => mapWithConcurrency(texts, lanes, embedQuestion));
       if (scale === null) return null;
       const stored = { ...space, ...scale };
@@ -85,7 +85,7 @@ export function createSimilarityScales(deps: {
   }
 
   /** Measures in the background. A failure is repeated by a later question. */
-  function refresh(space: MeasuredVectors, embedQuestion: EmbedQuestion): void {
+  function refresh(space: StoredVectorSpace, embedQuestion: EmbedQuestion): void {
     measure(space, embedQuestion).catch((error: unknown) => {
       const reason = error instanceof EmbedderUnavailable ? error.message : error;
       logger.warn({ collection_id: space.collectionId, reason }, 'similarity scale not measured');

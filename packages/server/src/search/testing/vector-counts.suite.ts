@@ -11,7 +11,8 @@ import {
   recordOf,
   start,
 } from '../../collections/testing/fixtures.suite.ts';
-import type { NewVector } from '../vector-repository.ts';
+import type { NewVector, VectorSetKey } from '../vector-repository.ts';
+import { firstSet, replaceVectors } from './vector-repository.suite.ts';
 
 const toVector = (seq: number): NewVector => ({ seq, updatedAt: start, embedded: Float32Array.of(1) });
 const toFailure = (seq: number, retryAt: number | null): NewVector => ({
@@ -23,7 +24,7 @@ const toFailure = (seq: number, retryAt: number | null): NewVector => ({
 /** Tests the stored counts of every vector repository. `recount` counts the vectors themselves. */
 export function testVectorCounts(
   open: () => OpenedRepositories & {
-    recount(collectionId: string): Promise<{ stored: object; counted: object } | undefined>;
+    recount(key: VectorSetKey): Promise<{ stored: object; counted: object } | undefined>;
   },
 ): void {
   async function openCounts() {
@@ -32,13 +33,20 @@ export function testVectorCounts(
     const { id: collectionId, projectId } = collection;
     const model = `model ${collectionId}`;
     await repositories.vectors.adopt(collectionId, model);
+    async function liveSet() {
+      const live = await repositories.vectors.find(collectionId);
+      assert.ok(live);
+      return live;
+    }
     return {
-      ...{ ...repositories, collection, collectionId, projectId, model },
+      ...{ ...repositories, collection, collectionId, projectId, model, other: `other ${collectionId}` },
       seqs: async () =>
-        (await repositories.vectors.missing(collectionId, { after: '', limit: 100, now: start })).map(({ seq }) => seq),
+        (await repositories.vectors.missing(firstSet(collectionId), { after: '', limit: 100, now: start })).map(
+          ({ seq }) => seq,
+        ),
       /** Checks the stored counts: embedded and refused. */
       async assertCounts(embedded: number, refused: number) {
-        assert.deepEqual(await repositories.recount(collectionId), {
+        assert.deepEqual(await repositories.recount(await liveSet()), {
           stored: { embedded, refused },
           counted: { embedded, refused },
         });
@@ -54,30 +62,30 @@ export function testVectorCounts(
     for (const content of ['a', 'b', 'c']) await chunks.add(projectId, collectionId, newChunk(content));
     const [a = 0, b = 0, c = 0] = await seqs();
     await assertCounts(0, 0);
-    await vectors.save(collectionId, model, [toVector(a), toFailure(b, null), toFailure(c, start + 1)]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a), toFailure(b, null), toFailure(c, start + 1)]);
     await assertCounts(1, 1);
-    await vectors.save(collectionId, model, [toVector(a), toVector(b), toFailure(c, null)]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a), toVector(b), toFailure(c, null)]);
     await assertCounts(2, 1);
-    await vectors.save(collectionId, model, [{ ...toVector(a), updatedAt: start + 1 }]);
+    await vectors.save(firstSet(collectionId), model, [{ ...toVector(a), updatedAt: start + 1 }]);
     await assertCounts(2, 1);
   });
 
   test('a changed or deleted chunk is not counted any more, and another model begins with zero', async () => {
-    const { vectors, chunks, projectId, collectionId, model, seqs, assertCounts } = await openCounts();
+    const { vectors, chunks, projectId, collectionId, model, other, seqs, assertCounts } = await openCounts();
     const added = ['a', 'b', 'c'].map((content) => newChunk(content));
     for (const chunk of added) await chunks.add(projectId, collectionId, chunk);
     const [a = 0, b = 0, c = 0] = await seqs();
-    await vectors.save(collectionId, model, [toVector(a), toVector(b), toFailure(c, null)]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a), toVector(b), toFailure(c, null)]);
     const key = (place: number) => ({ projectId, collectionId, chunkId: added[place]?.id ?? '' });
     await chunks.change(key(0), { text: { content: 'A', numTokens: 1, words: 'a' }, updatedAt: start + 1 });
     await assertCounts(1, 1);
     await chunks.remove(key(2));
     await assertCounts(1, 0);
-    await vectors.restart(collectionId, 'other');
+    await replaceVectors(vectors, collectionId, other);
     await assertCounts(0, 0);
     await chunks.remove(key(1));
     await assertCounts(0, 0);
-    await vectors.save(collectionId, 'other', [{ ...toVector(a), updatedAt: start + 1 }]);
+    await vectors.save({ collectionId, slot: 1 }, other, [{ ...toVector(a), updatedAt: start + 1 }]);
     await assertCounts(1, 0);
   });
 
@@ -85,7 +93,7 @@ export function testVectorCounts(
     const opened = await openCounts();
     const { vectors, jobs, records, collection, collectionId, model, seqs, assertCounts } = opened;
     const record = await recordOf(opened, collection, ['a', 'b', 'c']);
-    await vectors.save(collectionId, model, (await seqs()).map(toVector));
+    await vectors.save(firstSet(collectionId), model, (await seqs()).map(toVector));
     await assertCounts(3, 0);
     const sweep = async () => {
       const job = await claim(opened, start + 20, { kind: 'sweep' });
@@ -97,7 +105,7 @@ export function testVectorCounts(
     await publish(opened, await claim(opened, start + 7), ['d', 'e']);
     await sweep();
     await assertCounts(0, 0);
-    await vectors.save(collectionId, model, (await seqs()).map(toVector));
+    await vectors.save(firstSet(collectionId), model, (await seqs()).map(toVector));
     await assertCounts(2, 0);
     await records.markDeleting(keyOf(record), start + 10);
     await sweep();
@@ -105,13 +113,13 @@ export function testVectorCounts(
   });
 
   test('tokens are added to those of the collection, also without a vector', async () => {
-    const { vectors, collections, projectId, collectionId, model } = await openCounts();
+    const { vectors, collections, projectId, collectionId, model, other } = await openCounts();
     const tokens = async () => (await collections.find(projectId, collectionId))?.vectors?.numTokens;
-    await vectors.save(collectionId, model, [], 7);
-    await vectors.save(collectionId, model, [], 5);
-    await vectors.save(collectionId, 'other', [], 1);
+    await vectors.save(firstSet(collectionId), model, [], 7);
+    await vectors.save(firstSet(collectionId), model, [], 5);
+    await vectors.save(firstSet(collectionId), other, [], 1);
     assert.equal(await tokens(), 12);
-    await vectors.restart(collectionId, 'other');
+    await replaceVectors(vectors, collectionId, other);
     assert.equal(await tokens(), 12);
   });
 
@@ -133,12 +141,12 @@ export function testVectorCounts(
     await end({ kind: 'continued', reached: '', runAfter: start, failure: null });
     assert.equal(await lastError(), null);
     const [seq = 0] = await seqs();
-    await vectors.save(collectionId, model, [toFailure(seq, null)]);
+    await vectors.save(firstSet(collectionId), model, [toFailure(seq, null)]);
     const ofText = { ...failure, reason: 'refused', retryAt: null };
     await end({ kind: 'continued', reached: '', runAfter: start, failure: ofText });
     await end({ kind: 'continued', reached: '', runAfter: start, failure: null });
     assert.deepEqual(await lastError(), ofText);
-    await vectors.save(collectionId, model, [toVector(seq)]);
+    await vectors.save(firstSet(collectionId), model, [toVector(seq)]);
     await end({ kind: 'done', failure: null });
     assert.equal(await lastError(), null);
   });

@@ -21,6 +21,17 @@ const toVector = (seq: number, values: readonly number[]): NewVector => ({
 
 const refused = { reason: 'The model refuses the text.', retryAt: null, failures: 1 };
 
+/** The key of the first set of vectors of a collection. */
+export const firstSet = (collectionId: string) => ({ collectionId, slot: 0 }) as const;
+
+/** Puts new vectors into use, none of which is stored yet. */
+export async function replaceVectors(vectors: VectorRepository, collectionId: string, model: string): Promise<void> {
+  await vectors.prepare(collectionId, model);
+  const job = await vectors.claimBackfill({ ...claimEmbed, model, token: 'r', now: start, leaseUntil: start + 10 });
+  assert.equal(job?.collectionId, collectionId);
+  assert.equal(await vectors.endBackfill(job, { kind: 'done' }), 'swapped');
+}
+
 const claimEmbed = { kind: 'embed', afterProject: '' } as const;
 
 /** Tests the behaviour of every vector repository. */
@@ -32,7 +43,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       await repositories.chunks.add(collection.projectId, collection.id, newChunk(content));
     const model = `model ${collection.id}`;
     assert.equal((await repositories.vectors.adopt(collection.id, model))?.model, model);
-    const missing = () => repositories.vectors.missing(collection.id, { after: '', limit: 100, now: start });
+    const missing = () => repositories.vectors.missing(firstSet(collection.id), { after: '', limit: 100, now: start });
     const seqs = (await missing()).map(({ seq }) => seq);
     return { ...repositories, collection, collectionId: collection.id, model, missing, seqs };
   }
@@ -47,7 +58,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([await vectors.countBacklog(model), await vectors.countBacklog('other')], [1, 0]);
     const lease = { token: 'a', now: start, leaseUntil: start + 1000 };
     const job = await vectors.claimBackfill({ ...lease, ...claimEmbed, model });
-    assert.ok(job !== undefined && job.id === collectionId);
+    assert.ok(job !== undefined && job.collectionId === collectionId);
     await vectors.endBackfill(job, { kind: 'done' });
     assert.equal(await vectors.countBacklog(model), 0);
   });
@@ -56,7 +67,9 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const { vectors, collectionId, model, missing, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
     const [first] = await missing();
-    assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [0.25, -1.5, 3])]), { kind: 'saved' });
+    assert.deepEqual(await vectors.save(firstSet(collectionId), model, [toVector(b, [0.25, -1.5, 3])]), {
+      kind: 'saved',
+    });
     assert.deepEqual(
       (await missing()).map(({ seq, text }) => [seq, text]),
       [
@@ -65,7 +78,9 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       ],
     );
     assert.deepEqual(
-      (await vectors.missing(collectionId, { after: first?.id ?? '', limit: 1, now: start })).map(({ seq }) => seq),
+      (await vectors.missing(firstSet(collectionId), { after: first?.id ?? '', limit: 1, now: start })).map(
+        ({ seq }) => seq,
+      ),
       [c],
     );
     const space = await spaceOf(vectors, collectionId);
@@ -81,8 +96,8 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('rows are returned in the order of the changes, part by part, and a changed vector again', async () => {
     const { vectors, collectionId, model, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
-    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [-1])]);
-    await vectors.save(collectionId, model, [toVector(c, [1]), toVector(a, [-1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [-1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(c, [1]), toVector(a, [-1])]);
     const space = await spaceOf(vectors, collectionId);
     const read: Array<readonly number[]> = [];
     for (let after = { change: 0, seq: 0 }; ; ) {
@@ -101,7 +116,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('a text that the model refuses is not embedded again, has no vector, and is counted', async () => {
     const { vectors, collections, collection, collectionId, model, missing, seqs } = await openSpace();
     await vectors.save(
-      collectionId,
+      firstSet(collectionId),
       model,
       seqs.map((seq) => ({ seq, updatedAt: start, embedded: refused })),
     );
@@ -109,7 +124,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
     const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.vectors?.numRefused;
     assert.equal(await countRefused(), 3);
-    await vectors.restart(collectionId, model);
+    await replaceVectors(vectors, collectionId, 'other');
     assert.equal(await countRefused(), 0);
   });
 
@@ -119,17 +134,17 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const failure = { reason: 'status 500', retryAt: start + 1000, failures: 3 };
     const job = await vectors.claimBackfill({ ...claimEmbed, model, token: 'a', now: start, leaseUntil: start + 10 });
     assert.ok(job);
-    await vectors.save(collectionId, model, [{ seq, updatedAt: start, embedded: failure }]);
+    await vectors.save(firstSet(collectionId), model, [{ seq, updatedAt: start, embedded: failure }]);
     await vectors.endBackfill(job, { kind: 'done' });
     const due = async (now: number) => {
       await vectors.requeueFailed({ model, now });
-      const rows = await vectors.missing(collectionId, { after: '', limit: 9, now });
+      const rows = await vectors.missing(firstSet(collectionId), { after: '', limit: 9, now });
       return [(await spaceOf(vectors, collectionId)).needsBackfill, rows.map(({ failures }) => failures)];
     };
     assert.deepEqual(await due(start + 999), [false, []]);
     assert.equal((await collections.find(collection.projectId, collectionId))?.vectors?.numRefused, 0);
     assert.deepEqual(await due(start + 1000), [true, [3]]);
-    await vectors.save(collectionId, model, [toVector(seq, [1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(seq, [1])]);
     assert.deepEqual((await due(start + 1000))[1], []);
   });
 
@@ -144,7 +159,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     });
     await chunks.remove(key(a));
     await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
-    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [1])]);
     assert.deepEqual(
       (await missing()).map(({ seq, text, updatedAt }) => ({ seq, text, updatedAt })),
       [{ seq: b, text: 'B', updatedAt: start + 1 }],
@@ -154,7 +169,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('vectors are deleted with their chunks, and a changed text loses its vector', async () => {
     const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
-    await vectors.save(collectionId, model, [toVector(a, [1]), toVector(b, [1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [1])]);
     const stored = await chunks.fetch(collectionId, seqs);
     const key = (seq: number) => ({
       projectId: collection.projectId,
@@ -174,25 +189,27 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   });
 
   test('the dimensions of a model never change, and another model is reported and not mixed', async () => {
-    const { vectors, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
+    const { vectors, collectionId, model, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
-    await vectors.save(collectionId, model, [toVector(a, [1, 2])]);
-    assert.deepEqual(await vectors.save(collectionId, model, [toVector(b, [1])]), {
+    await vectors.save(firstSet(collectionId), model, [toVector(a, [1, 2])]);
+    assert.deepEqual(await vectors.save(firstSet(collectionId), model, [toVector(b, [1])]), {
       kind: 'other_dimensions',
       given: 1,
       stored: 2,
     });
-    assert.deepEqual(await vectors.save(collectionId, 'other', [toVector(b, [1, 2])]), { kind: 'other_model' });
+    assert.deepEqual(await vectors.save(firstSet(collectionId), 'other', [toVector(b, [1, 2])]), {
+      kind: 'other_model',
+    });
     assert.equal((await vectors.adopt(collectionId, 'other'))?.model, model);
-    await vectors.restart(collectionId, 'other');
-    assert.equal((await missing()).length, 2);
-    const restarted = await spaceOf(vectors, collectionId);
-    assert.deepEqual([restarted.model, restarted.dimensions, restarted.needsBackfill], ['other', 0, true]);
-    assert.deepEqual(await vectors.vectors(restarted, seqs), new Map());
-    await vectors.save(collectionId, 'other', [toVector(a, [1, 2, 3])]);
+    await replaceVectors(vectors, collectionId, 'other');
+    const replaced = await spaceOf(vectors, collectionId);
+    assert.deepEqual([replaced.model, replaced.dimensions, replaced.slot], ['other', 0, 1]);
+    assert.equal((await vectors.missing(replaced, { after: '', limit: 100, now: start })).length, 2);
+    assert.deepEqual(await vectors.vectors(replaced, seqs), new Map());
+    await vectors.save(replaced, 'other', [toVector(a, [1, 2, 3])]);
     const [code, more] = await vectors.pages.rowsAfter(
       await spaceOf(vectors, collectionId),
-      { change: restarted.firstChange, seq: Number.MAX_SAFE_INTEGER },
+      { change: replaced.firstChange, seq: Number.MAX_SAFE_INTEGER },
       9,
     );
     assert.deepEqual([code?.seq, more], [a, undefined]);
@@ -202,7 +219,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const { vectors, collectionId, model, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
     const { pages } = vectors;
-    await vectors.save(collectionId, model, [toVector(a, [1, 0])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(a, [1, 0])]);
     const space = await spaceOf(vectors, collectionId);
     assert.deepEqual([await pages.hasUnpaged(space, 1), await pages.hasUnpaged(space, 2)], [true, false]);
     const page = { scan: Buffer.from('scan'), refine: Buffer.from('refine'), count: 1 };
@@ -217,7 +234,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const stored = await pages.read(listed.id);
     assert.deepEqual([Buffer.from(stored?.scan ?? []), Buffer.from(stored?.refine ?? [])], [page.scan, page.refine]);
     assert.deepEqual(Buffer.from((await pages.readScan(listed.id)) ?? []), page.scan);
-    await vectors.save(collectionId, model, [toVector(b, [0, 1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(b, [0, 1])]);
     const grown = await spaceOf(vectors, collectionId);
     const found = await pages.pagedRows(grown, Float64Array.of(a, b));
     assert.deepEqual([found.map(({ seq }) => seq), await pages.countPaged(grown)], [[a], 1]);
@@ -230,7 +247,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('the pages of an earlier model are not listed, cannot be changed, and are removed', async () => {
     const { vectors, collectionId, model, seqs } = await openSpace(['a']);
     const { pages } = vectors;
-    await vectors.save(collectionId, model, [toVector(seqs[0] ?? 0, [1])]);
+    await vectors.save(firstSet(collectionId), model, [toVector(seqs[0] ?? 0, [1])]);
     const space = await spaceOf(vectors, collectionId);
     const by = {
       added: [{ scan: Buffer.from('s'), refine: Buffer.from('r'), count: 1 }],
@@ -238,11 +255,14 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     };
     assert.equal(await pages.replace(space, by), true);
     const paged = await spaceOf(vectors, collectionId);
-    await vectors.restart(collectionId, 'other');
-    const restarted = await spaceOf(vectors, collectionId);
-    assert.deepEqual([await pages.list(restarted), (await pages.list(paged)).length], [[], 1]);
+    await replaceVectors(vectors, collectionId, 'other');
+    const replaced = await spaceOf(vectors, collectionId);
+    assert.deepEqual([await pages.list(replaced), (await pages.list(paged)).length], [[], 1]);
+    assert.equal(replaced.pagedChange, replaced.firstChange);
+    assert.equal(await pages.removeOutdated(100), 0, 'the pages of a kept set stay');
+    await vectors.save(replaced, 'other', [toVector(seqs[0] ?? 0, [1])]);
+    await vectors.prepare(collectionId, 'a third one');
     assert.equal(await pages.replace(paged, by), false);
-    assert.equal(restarted.pagedChange, restarted.firstChange);
     while ((await pages.removeOutdated(1)) > 0);
     assert.deepEqual(await pages.list(paged), []);
   });
@@ -258,7 +278,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const job = await claim(repositories);
     assert.equal(job.id, record.id);
     await jobs.addChunks(job, [newChunk('half'), newChunk('other half', { ordinal: 1 })]);
-    const missing = () => vectors.missing(collectionId, { after: '', limit: 9, now: start });
+    const missing = () => vectors.missing(firstSet(collectionId), { after: '', limit: 9, now: start });
     const [visible, ...others] = await missing();
     assert.deepEqual([visible?.text, others], ['visible', []]);
     await jobs.publish(job, { status: 'ready', numChunks: 2, report: {}, now: start });
@@ -267,11 +287,12 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       ['visible', 'half', 'other half'],
     );
     const half = (await missing())[1];
-    await vectors.save(collectionId, 'm', [
+    await vectors.save(firstSet(collectionId), 'm', [
       toVector(visible?.seq ?? 0, [1]),
       { seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, embedded: refused },
     ]);
-    const count = (model: string) => vectors.countOfRecords({ collectionId, model }, [earlier.id, record.id]);
+    const count = (model: string) =>
+      vectors.countOfRecords({ ...firstSet(collectionId), model }, [earlier.id, record.id]);
     assert.deepEqual(
       await count('m'),
       new Map([
@@ -385,7 +406,16 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(
       { ...(await vectors.find(bare.id)), collectionId: '' },
       {
-        ...{ collectionId: '', model: 'for all', dimensions: 0, firstChange: 0, lastChange: 0, needsBackfill: true },
+        ...{
+          collectionId: '',
+          slot: 0,
+          role: 'live',
+          model: 'for all',
+          dimensions: 0,
+          firstChange: 0,
+          lastChange: 0,
+          needsBackfill: true,
+        },
         ...{ pagedChange: 0, pageVersion: 0 },
       },
     );

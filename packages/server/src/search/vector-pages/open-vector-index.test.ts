@@ -53,7 +53,15 @@ function createSource(collections: Record<string, readonly Float32Array[]>) {
   const spaceOf = (collectionId: string, count = vectorsOf(collectionId).length, firstChange = -1): VectorSpace => {
     const { change = -1, version = 0 } = paged.get(collectionId) ?? {};
     const dimensions = vectorsOf(collectionId)[0]?.length ?? 0;
-    return { collectionId, dimensions, firstChange, lastChange: count - 1, pagedChange: change, pageVersion: version };
+    return {
+      collectionId,
+      slot: 0,
+      dimensions,
+      firstChange,
+      lastChange: count - 1,
+      pagedChange: change,
+      pageVersion: version,
+    };
   };
   return { source, page, pages, reads, spaceOf, close: () => encoder[Symbol.asyncDispose]() };
 }

@@ -22,6 +22,8 @@ const defaults = { pauseMs: 2000, compactMs: 10 * 60_000 };
 /** The pages of earlier models that one transaction deletes. */
 const removedAtOnce = 8;
 
+const nameOf = ({ collectionId, slot }: VectorSpace) => `${collectionId} ${slot}`;
+
 /**
  * Writes vectors into pages in the background, as soon as they fill one. A process that ends leaves no half of a page,
  * because a page and the change up to which vectors are in pages are written by one transaction. Of two processes that
@@ -29,24 +31,24 @@ const removedAtOnce = 8;
  */
 export function startPageBuilder(deps: PageBuilderDeps): RunningTask {
   const { pages, hasFreeSpace, logger, pauseMs, compactMs } = { ...defaults, ...deps };
-  /** The last change of each collection at which its vectors did not fill a page. */
+  /** The last change of each set at which its vectors did not fill a page. */
   const tooFew = new Map<string, number>();
   let compactAt = 0;
 
   async function buildAll(encode: Encode, signal: AbortSignal): Promise<void> {
     const spaces = await pages.listSpaces();
     for (const space of spaces) {
-      if (tooFew.get(space.collectionId) === space.lastChange) continue;
+      if (tooFew.get(nameOf(space)) === space.lastChange) continue;
       for (let current = space; await buildPages(pages, encode, current); ) {
         signal.throwIfAborted();
         if (!(await hasFreeSpace())) return;
-        const next = (await pages.listSpaces()).find(({ collectionId }) => collectionId === space.collectionId);
+        const next = (await pages.listSpaces()).find((each) => nameOf(each) === nameOf(space));
         if (next === undefined) break;
         current = next;
       }
-      tooFew.set(space.collectionId, space.lastChange);
+      tooFew.set(nameOf(space), space.lastChange);
     }
-    const known = new Set(spaces.map(({ collectionId }) => collectionId));
+    const known = new Set(spaces.map(nameOf));
     for (const id of tooFew.keys()) if (!known.has(id)) tooFew.delete(id);
   }
 

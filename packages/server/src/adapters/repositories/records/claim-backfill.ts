@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { BackfillClaim, BackfillEnd, BackfillJob } from '../../../search/vector-repository.ts';
+import type { BackfillClaim, BackfillEnd, BackfillJob, VectorSlot } from '../../../search/vector-repository.ts';
 import type { Database } from '../../database/database.ts';
 import { claimedBy, isClaimable, isFree, isHeldBy, noLease, skipLocked } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
+import { lockSets, swapSets, vectorTable } from './vector-sets.ts';
 
 /*
  * A backfill walks over the chunks of a collection in the order of their ids, one slice for each claim. `reached` is its
@@ -27,7 +28,7 @@ interface Due {
   readonly claim: BackfillClaim;
 }
 
-const firstToConfirm = ({ dialect, claim }: Due) => sql<string>`(select collection_id from collection_vector
+const firstToConfirm = ({ dialect, claim }: Due) => sql<string>`(select id from collection_vector
   where wanted > done and model = ${claim.model} and run_after = 0 and ${isFree('lease_until', claim)}
   order by run_after limit 1 ${skipLocked(dialect)})`;
 
@@ -40,7 +41,7 @@ const nextToEmbed = ({ dialect, claim }: Due, afterProject: string) => sql<strin
     from waiting where waiting.project_id is not null
   ), first (id) as (
     select (
-      select collection_id from collection_vector
+      select collection_vector.id from collection_vector
       where collection_vector.project_id = waiting.project_id and wanted > done and model = ${claim.model}
         and ${isClaimable(claim)}
       order by run_after limit 1 ${skipLocked(dialect)}
@@ -62,22 +63,40 @@ async function take(
       walk: sql<number>`case when ${begin} then wanted else walk end`,
       restart: sql<string | null>`case when ${begin} then null else restart end`,
     })
-    .where('collection_id', '=', id)
-    .returning(['collection_id', 'project_id', 'reached', 'attempt'])
+    .where('id', '=', id)
+    .returning(['id', 'collection_id', 'slot', 'role', 'dimensions', 'project_id', 'reached', 'attempt'])
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { collection_id, project_id: projectId, attempt } = row;
-  return { id: collection_id, projectId, reached: row.reached ?? '', token: claim.token, attempt };
+  const { collection_id: collectionId, project_id: projectId, ...job } = row;
+  return { ...job, collectionId, projectId, reached: row.reached ?? '', token: claim.token };
 }
 
-export async function endBackfill(write: Kysely<Tables>, held: BackfillJob, end: BackfillEnd): Promise<void> {
-  await write
-    .updateTable('collection_vector')
-    .set({ ...noLease, ...columnsOf(end), ...errorOf(end) })
-    .where('collection_id', '=', held.id)
-    .where(isHeldBy(held))
-    .execute();
+export async function endBackfill(
+  write: Kysely<Tables>,
+  held: BackfillJob,
+  end: BackfillEnd,
+): Promise<'swapped' | 'ended'> {
+  if (held.role === 'live' || end.kind !== 'done') {
+    await endLease(write, held, end);
+    return 'ended';
+  }
+  return write.transaction().execute(async (transaction) => {
+    await lockSets(transaction, held.collectionId);
+    const row = await endLease(transaction, held, end);
+    if (row?.role !== 'next' || row.wanted > row.done) return 'ended';
+    await swapSets(transaction, held.collectionId);
+    return 'swapped';
+  });
 }
+
+const endLease = (write: Kysely<Tables>, held: BackfillJob, end: BackfillEnd) =>
+  write
+    .updateTable('collection_vector')
+    .set({ ...noLease, ...columnsOf(end), ...errorOf(end, held.slot) })
+    .where('id', '=', held.id)
+    .where(isHeldBy(held))
+    .returning(['role', 'wanted', 'done'])
+    .executeTakeFirst();
 
 function columnsOf(end: BackfillEnd) {
   switch (end.kind) {
@@ -91,15 +110,16 @@ function columnsOf(end: BackfillEnd) {
 }
 
 /** Reads at most one failed text, along the index of failed texts. */
-const hasNoFailedText = sql<boolean>`not exists (select 1 from chunk_vector
+const hasNoFailedText = (slot: VectorSlot) => sql<boolean>`not exists (
+  select 1 from ${sql.table(vectorTable(slot))} as chunk_vector
   where chunk_vector.collection_id = collection_vector.collection_id
     and chunk_vector.change > collection_vector.first_change and chunk_vector.code is null)`;
 
-function errorOf({ failure }: BackfillEnd) {
+function errorOf({ failure }: BackfillEnd, slot: VectorSlot) {
   if (failure === undefined) return {};
   if (failure !== null) return { error_reason: failure.reason, error_at: failure.at, error_retry_at: failure.retryAt };
   const unlessFailed = (column: string) =>
-    sql<null>`case when ${hasNoFailedText} then null else ${sql.ref(column)} end`;
+    sql<null>`case when ${hasNoFailedText(slot)} then null else ${sql.ref(column)} end`;
   return {
     error_reason: unlessFailed('error_reason'),
     error_at: unlessFailed('error_at'),

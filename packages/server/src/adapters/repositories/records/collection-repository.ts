@@ -163,24 +163,34 @@ async function withCounts(
   ]);
   const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
   const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
-  const spaces = new Map(vectors.map((row) => [row.collection_id, toVectorsOfCollection(row)]));
+  const setsOf = Map.groupBy(vectors, ({ collection_id }) => collection_id);
   return rows.map((row) => ({
     ...toCollection(row),
-    vectors: spaces.get(row.id) ?? null,
+    ...toVectorsOfCollection(setsOf.get(row.id) ?? []),
     numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
     numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
   }));
 }
 
-function toVectorsOfCollection(row: Selectable<CollectionVectorTable>): VectorsOfCollection {
+/** Returns the set in use and the other one. The tokens are those of both. */
+function toVectorsOfCollection(rows: ReadonlyArray<Selectable<CollectionVectorTable>>) {
+  const numTokens = rows.reduce((sum, row) => sum + Number(row.num_tokens), 0);
+  const sets = rows.map((row) => ({ ...toVectorSet(row), numTokens }));
+  return {
+    vectors: sets.find(({ role }) => role === 'live') ?? null,
+    otherVectors: sets.find(({ role }) => role !== 'live') ?? null,
+  };
+}
+
+function toVectorSet(row: Selectable<CollectionVectorTable>): Omit<VectorsOfCollection, 'numTokens'> {
   const { error_reason: reason, error_at: at } = row;
   return {
+    role: row.role,
     model: row.model,
     dimensions: row.dimensions,
     needsBackfill: row.wanted > row.done,
     numEmbedded: Number(row.num_embedded),
     numRefused: Number(row.num_refused),
-    numTokens: Number(row.num_tokens),
     lastError: reason === null || at === null ? null : { reason, at, retryAt: row.error_retry_at },
   };
 }

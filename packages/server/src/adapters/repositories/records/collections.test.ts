@@ -10,6 +10,7 @@ import { newId, type OpenedRepositories } from '../../../collections/testing/fix
 import { testRecordJobRepository } from '../../../ingestion/testing/record-job-repository.suite.ts';
 import { testVectorCounts } from '../../../search/testing/vector-counts.suite.ts';
 import { testVectorRepository } from '../../../search/testing/vector-repository.suite.ts';
+import { testVectorSets } from '../../../search/testing/vector-sets.suite.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../project-repository.ts';
@@ -75,8 +76,9 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     testVectorRepository(() => opened);
     testVectorCounts(() => ({
       ...opened,
-      recount: (collectionId) => recount(temporary.database.read, collectionId),
+      recount: (key) => recount(temporary.database.read, key),
     }));
+    testVectorSets(() => opened);
     testMetadataFilter(() => opened);
   });
 }

@@ -1,17 +1,18 @@
 import { type Kysely, sql } from 'kysely';
-import type { MissingPage, MissingVector, RecordVectors } from '../../../search/vector-repository.ts';
+import type { MissingPage, MissingVector, RecordVectors, VectorSetKey } from '../../../search/vector-repository.ts';
 import type { Tables } from '../../database/tables.ts';
+import { asChunkVector, setId } from './vector-sets.ts';
 
 /** Reads one page of the visible chunks without a vector, along the index of their ids. */
 export function findMissing(
   read: Kysely<Tables>,
-  collectionId: string,
+  { collectionId, slot }: VectorSetKey,
   { after, limit, now }: MissingPage,
 ): Promise<MissingVector[]> {
   return read
     .selectFrom('chunk')
-    .innerJoin('collection_vector', 'collection_vector.collection_id', 'chunk.collection_id')
-    .leftJoin('chunk_vector', 'chunk_vector.seq', 'chunk.seq')
+    .innerJoin('collection_vector', (on) => on.on('collection_vector.id', '=', setId({ collectionId, slot })))
+    .leftJoin(asChunkVector(slot), 'chunk_vector.seq', 'chunk.seq')
     .select((column) => [
       'chunk.seq',
       'chunk.id',
@@ -48,7 +49,7 @@ export function findMissing(
 
 export async function countOfRecords(
   read: Kysely<Tables>,
-  { collectionId, model }: { readonly collectionId: string; readonly model: string },
+  { collectionId, slot, model }: VectorSetKey & { readonly model: string },
   recordIds: readonly string[],
 ): Promise<ReadonlyMap<string, RecordVectors>> {
   if (recordIds.length === 0) return new Map();
@@ -57,8 +58,8 @@ export async function countOfRecords(
     .innerJoin('chunk', (on) =>
       on.onRef('chunk.record_id', '=', 'record.id').onRef('chunk.generation', '=', 'record.generation'),
     )
-    .innerJoin('collection_vector', 'collection_vector.collection_id', 'record.collection_id')
-    .innerJoin('chunk_vector', 'chunk_vector.seq', 'chunk.seq')
+    .innerJoin('collection_vector', (on) => on.on('collection_vector.id', '=', setId({ collectionId, slot })))
+    .innerJoin(asChunkVector(slot), 'chunk_vector.seq', 'chunk.seq')
     .select([
       'record.id',
       sql<number>`sum(case when chunk_vector.code is null then 0 else 1 end)`.as('embedded'),

@@ -32,11 +32,11 @@ describe('the query plans of SQLite', () => {
     await recordOf(repositories, collection, ['a', 'b', 'c']);
     for (const content of ['d', 'e']) await chunks.add(collection.projectId, collection.id, newChunk(content));
     await vectors.adopt(collection.id, 'model');
-    const missing = await vectors.missing(collection.id, { after: '', limit: 100, now: 0 });
+    const missing = await vectors.missing({ collectionId: collection.id, slot: 0 }, { after: '', limit: 100, now: 0 });
     const seqs = missing.map(({ seq }) => seq);
     const embedded = Float32Array.from([1, 2]);
     await vectors.save(
-      collection.id,
+      { collectionId: collection.id, slot: 0 },
       'model',
       seqs.map((seq) => ({ seq, updatedAt: start, embedded })),
     );
@@ -72,10 +72,11 @@ describe('the query plans of SQLite', () => {
   it('each page of chunks without vectors starts where the previous page ended', async () => {
     const { vectors } = repositories;
     const { collection } = await addChunks();
-    await vectors.restart(collection.id, 'other');
+    await vectors.prepare(collection.id, 'other');
     await observed.plans();
-    const [first] = await vectors.missing(collection.id, { after: '', limit: 1, now: 0 });
-    assert.equal((await vectors.missing(collection.id, { after: first?.id ?? '', limit: 100, now: 0 })).length, 4);
+    const next = { collectionId: collection.id, slot: 1 } as const;
+    const [first] = await vectors.missing(next, { after: '', limit: 1, now: 0 });
+    assert.equal((await vectors.missing(next, { after: first?.id ?? '', limit: 100, now: 0 })).length, 4);
     const lines = (await observed.plans()).flatMap(({ plan }) => plan);
     assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
     assert.equal(
@@ -93,7 +94,7 @@ describe('the query plans of SQLite', () => {
 
   it('the count of the vectors of records reads the chunks of these records', async () => {
     const { collection } = await addChunks();
-    const of = { collectionId: collection.id, model: 'model' };
+    const of = { collectionId: collection.id, slot: 0, model: 'model' } as const;
     const lines = await accessTo('chunk', () => repositories.vectors.countOfRecords(of, ['none']));
     assert.deepEqual(lines, ['SEARCH chunk USING COVERING INDEX chunk_of_record (record_id=? AND generation=?)']);
   });

@@ -3,6 +3,7 @@ import { fromBytes } from '../../../search/embedding/vectors.ts';
 import { maxProbedText } from '../../../search/query/similarity-scale.ts';
 import type { SimilarityScaleRepository } from '../../../search/similarity-scale-repository.ts';
 import type { Database } from '../../database/database.ts';
+import { asChunkVector } from './vector-sets.ts';
 
 /** Stores the scales in either database. */
 export function createSimilarityScaleRepository({ read, write }: Database): SimilarityScaleRepository {
@@ -30,10 +31,10 @@ export function createSimilarityScaleRepository({ read, write }: Database): Simi
           last_change = excluded.last_change, unrelated = excluded.unrelated, related = excluded.related,
           weight = excluded.weight, share = excluded.share`.execute(write);
     },
-    async sample({ collectionId, firstChange }, limit) {
+    async sample({ collectionId, slot, firstChange }, limit) {
       // The index has these columns, so that a large collection is scanned without its vectors.
       const seqs = read
-        .selectFrom('chunk_vector')
+        .selectFrom(asChunkVector(slot))
         .select('seq')
         .where('collection_id', '=', collectionId)
         .where('change', '>', firstChange)
@@ -41,7 +42,7 @@ export function createSimilarityScaleRepository({ read, write }: Database): Simi
         .orderBy('seq')
         .limit(limit);
       const rows = await read
-        .selectFrom('chunk_vector')
+        .selectFrom(asChunkVector(slot))
         .innerJoin('chunk', 'chunk.seq', 'chunk_vector.seq')
         .select((column) => [
           'chunk_vector.vector',

@@ -1,8 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { VectorSetKey, VectorSlot } from '../../../search/vector-repository.ts';
 import type { Tables } from '../../database/tables.ts';
+import { asChunkVector, setId, slots, vectorTable } from './vector-sets.ts';
 
 /*
- * The counts of a collection are stored in its row of `collection_vector`. Every transaction that writes or deletes vectors
+ * The counts of a set of vectors are stored in its row of `collection_vector`. Every transaction that writes or deletes vectors
  * first locks this row and then changes both. The counts are of the vectors after `first_change`. ADR 0129.
  */
 
@@ -22,10 +24,10 @@ export function countVectors(rows: ReadonlyArray<{ hasVector: boolean; retryAt: 
 export async function countStored(
   transaction: Transaction<Tables>,
   seqs: readonly number[],
-  firstChange: number,
+  { slot, firstChange }: { readonly slot: VectorSlot; readonly firstChange: number },
 ): Promise<VectorCounts> {
   const rows = await transaction
-    .selectFrom('chunk_vector')
+    .selectFrom(asChunkVector(slot))
     .select(['change', 'retry_at', sql<number>`case when code is null then 0 else 1 end`.as('has_vector')])
     .where('seq', 'in', seqs)
     .execute();
@@ -35,7 +37,7 @@ export async function countStored(
 
 export async function changeCounts(
   transaction: Transaction<Tables>,
-  collectionId: string,
+  key: VectorSetKey,
   { embedded, refused }: VectorCounts,
 ): Promise<void> {
   if (embedded === 0 && refused === 0) return;
@@ -45,16 +47,16 @@ export async function changeCounts(
       num_embedded: column('num_embedded', '+', embedded),
       num_refused: column('num_refused', '+', refused),
     }))
-    .where('collection_id', '=', collectionId)
+    .where('id', '=', setId(key))
     .execute();
 }
 
-/** Locks the row of a collection. An update that changes nothing does this in both dialects. */
-export function lockCounts(transaction: Transaction<Tables>, collectionId: string) {
+/** Locks the row of a set. An update that changes nothing does this in both dialects. */
+export function lockCounts(transaction: Transaction<Tables>, key: VectorSetKey) {
   return transaction
     .updateTable('collection_vector')
     .set((column) => ({ num_embedded: column.ref('num_embedded') }))
-    .where('collection_id', '=', collectionId)
+    .where('id', '=', setId(key))
     .returning('first_change')
     .executeTakeFirst();
 }
@@ -66,26 +68,29 @@ export async function dropVectors(
   seqs: readonly number[],
 ): Promise<void> {
   if (seqs.length === 0) return;
-  const space = await lockCounts(transaction, collectionId);
-  if (space === undefined) return;
-  const { embedded, refused } = await countStored(transaction, seqs, space.first_change);
-  await transaction.deleteFrom('chunk_vector').where('seq', 'in', seqs).execute();
-  await changeCounts(transaction, collectionId, { embedded: -embedded, refused: -refused });
+  for (const slot of slots) {
+    const space = await lockCounts(transaction, { collectionId, slot });
+    if (space === undefined) continue;
+    const { embedded, refused } = await countStored(transaction, seqs, { slot, firstChange: space.first_change });
+    await transaction.deleteFrom(vectorTable(slot)).where('seq', 'in', seqs).execute();
+    await changeCounts(transaction, { collectionId, slot }, { embedded: -embedded, refused: -refused });
+  }
 }
 
-/** Counts all vectors of a collection. The duration grows with their number. @returns undefined without a model */
+/** Counts all vectors of a set. The duration grows with their number. @returns undefined without the set */
 export async function recount(
   db: Kysely<Tables>,
-  collectionId: string,
+  key: VectorSetKey,
 ): Promise<{ readonly stored: VectorCounts; readonly counted: VectorCounts } | undefined> {
+  const vectors = sql.table(vectorTable(key.slot));
   const { rows } = await sql<{ stored_embedded: number; stored_refused: number; vectors: number; refused: number }>`
     select num_embedded as stored_embedded, num_refused as stored_refused,
-      (select count(*) from chunk_vector where collection_id = space.collection_id and change > space.first_change)
-        - (select count(*) from chunk_vector
+      (select count(*) from ${vectors} where collection_id = space.collection_id and change > space.first_change)
+        - (select count(*) from ${vectors}
           where collection_id = space.collection_id and change > space.first_change and code is null) as vectors,
-      (select count(*) from chunk_vector where collection_id = space.collection_id and change > space.first_change
+      (select count(*) from ${vectors} where collection_id = space.collection_id and change > space.first_change
         and code is null and retry_at is null) as refused
-    from collection_vector space where collection_id = ${collectionId}`.execute(db);
+    from collection_vector space where id = ${setId(key)}`.execute(db);
   const [row] = rows;
   return (
     row && {

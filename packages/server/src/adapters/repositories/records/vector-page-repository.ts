@@ -9,6 +9,7 @@ import type {
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
+import { asChunkVector, setId } from './vector-sets.ts';
 
 /** The rows that one statement finds by their numbers. */
 const seqsPerStatement = 1000;
@@ -34,7 +35,7 @@ export function createVectorPageRepository({ dialect, read, write }: Database): 
     readScan: async (id) => (await readPart(id, ['scan']))?.scan,
     async rowsAfter(space, after, limit) {
       const rows = await read
-        .selectFrom('chunk_vector')
+        .selectFrom(asChunkVector(space.slot))
         .select(['seq', 'change', 'vector'])
         .where('collection_id', '=', space.collectionId)
         .where((where) => where(where.refTuple('change', 'seq'), '>', where.tuple(after.change, after.seq)))
@@ -49,7 +50,7 @@ export function createVectorPageRepository({ dialect, read, write }: Database): 
       const found: VectorRow[] = [];
       for (let from = 0; from < seqs.length; from += seqsPerStatement) {
         const rows = await read
-          .selectFrom('chunk_vector')
+          .selectFrom(asChunkVector(space.slot))
           .select(['seq', 'change', 'vector'])
           .where('seq', 'in', [...seqs.subarray(from, from + seqsPerStatement)])
           .where(withoutIndex<string>(dialect, 'collection_id'), '=', space.collectionId)
@@ -63,7 +64,7 @@ export function createVectorPageRepository({ dialect, read, write }: Database): 
     },
     async countPaged(space) {
       const { count } = await read
-        .selectFrom('chunk_vector')
+        .selectFrom(asChunkVector(space.slot))
         .select(sql<number>`count(*)`.as('count'))
         .where('collection_id', '=', space.collectionId)
         .where('change', '>', space.firstChange)
@@ -73,7 +74,7 @@ export function createVectorPageRepository({ dialect, read, write }: Database): 
     },
     async hasUnpaged(space, count) {
       const row = await read
-        .selectFrom('chunk_vector')
+        .selectFrom(asChunkVector(space.slot))
         .select('seq')
         .where('collection_id', '=', space.collectionId)
         .where('change', '>', space.pagedChange)
@@ -108,13 +109,13 @@ async function listSpaces(read: Kysely<Tables>): Promise<VectorSpace[]> {
   const rows = await read
     .selectFrom('collection_vector')
     .innerJoin('collection', 'collection.id', 'collection_vector.collection_id')
-    .select(['collection_id', 'dimensions', 'first_change', 'last_change', 'paged_change', 'page_version'])
+    .select(['collection_id', 'slot', 'dimensions', 'first_change', 'last_change', 'paged_change', 'page_version'])
     .where('collection.status', '=', 'ready')
     .where('dimensions', '>', 0)
     .where((where) => where('last_change', '>', where.ref('first_change')))
     .execute();
   return rows.map((row) => ({
-    ...{ collectionId: row.collection_id, dimensions: row.dimensions },
+    ...{ collectionId: row.collection_id, slot: row.slot, dimensions: row.dimensions },
     ...{ firstChange: row.first_change, lastChange: row.last_change },
     ...{ pagedChange: row.paged_change, pageVersion: row.page_version },
   }));
@@ -123,13 +124,13 @@ async function listSpaces(read: Kysely<Tables>): Promise<VectorSpace[]> {
 /** @returns false when the pages or the model have changed meanwhile */
 async function replacePages(
   transaction: Transaction<Tables>,
-  { collectionId, firstChange, pageVersion }: VectorSpace,
+  { collectionId, slot, firstChange, pageVersion }: VectorSpace,
   { added, removed, pagedChange }: PageChange,
 ): Promise<boolean> {
   const updated = await transaction
     .updateTable('collection_vector')
     .set({ paged_change: pagedChange, page_version: pageVersion + 1 })
-    .where('collection_id', '=', collectionId)
+    .where('id', '=', setId({ collectionId, slot }))
     .where('first_change', '=', firstChange)
     .where('page_version', '=', pageVersion)
     .returning('collection_id')
@@ -147,9 +148,10 @@ async function replacePages(
 
 async function removeOutdated(write: Kysely<Tables>, limit: number): Promise<number> {
   const { rows } = await sql<object>`delete from vector_page where id in (
-      select vector_page.id from collection_vector
-      join vector_page on vector_page.collection_id = collection_vector.collection_id
-        and vector_page.first_change < collection_vector.first_change limit ${sql.lit(limit)})
+      select vector_page.id from vector_page
+      left join collection_vector on collection_vector.collection_id = vector_page.collection_id
+        and collection_vector.first_change = vector_page.first_change
+      where collection_vector.id is null limit ${sql.lit(limit)})
     returning id`.execute(write);
   return rows.length;
 }

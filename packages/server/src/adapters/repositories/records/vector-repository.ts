@@ -1,9 +1,15 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { fromBytes, toBytes } from '../../../search/embedding/vectors.ts';
-import type { NewVector, Saving, StoredVectorSpace, VectorRepository } from '../../../search/vector-repository.ts';
+import type {
+  NewVector,
+  Saving,
+  StoredVectorSpace,
+  VectorRepository,
+  VectorSetKey,
+} from '../../../search/vector-repository.ts';
 import type { CollectionVectorTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
-import { noLease, renewLease } from '../../database/lease.ts';
+import { renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { claimBackfill, endBackfill } from './claim-backfill.ts';
@@ -11,6 +17,7 @@ import { lockCollection } from './lock-collection.ts';
 import { countOfRecords, findMissing } from './missing-vectors.ts';
 import { changeCounts, countStored, countVectors } from './vector-counts.ts';
 import { createVectorPageRepository } from './vector-page-repository.ts';
+import { asChunkVector, prepareSet, setId, slots, vectorTable, wantAll } from './vector-sets.ts';
 
 /** Stores vectors in either database. The search index over them is not part of the database. */
 export function createVectorRepository(database: Database): VectorRepository {
@@ -32,40 +39,21 @@ export function createVectorRepository(database: Database): VectorRepository {
         .updateTable('collection_vector')
         .set({ ...wantAll, run_after: 0 })
         .where('model', '=', model)
+        .where('role', '<>', 'kept')
         .execute();
     },
-    async restart(collectionId, model) {
-      await write
-        .updateTable('collection_vector')
-        .set((column) => ({
-          model,
-          dimensions: 0,
-          first_change: column.ref('last_change'),
-          paged_change: column.ref('last_change'),
-          page_version: column('page_version', '+', 1),
-          num_embedded: 0,
-          num_refused: 0,
-          ...noError,
-          ...wantAll,
-          reached: null,
-          attempt: 0,
-          ...noLease,
-          run_after: 0,
-        }))
-        .where('collection_id', '=', collectionId)
-        .execute();
-    },
-    missing: (collectionId, page) => findMissing(read, collectionId, page),
+    prepare: (collectionId, model) => prepareSet(write, collectionId, model),
+    missing: (of, page) => findMissing(read, of, page),
     countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),
     pages: createVectorPageRepository(database),
-    save: (collectionId, model, vectors, tokens = 0) =>
+    save: (to, model, vectors, tokens = 0) =>
       write
         .transaction()
-        .execute((transaction) => saveVectors(transaction, { dialect, collectionId, model, tokens }, vectors)),
+        .execute((transaction) => saveVectors(transaction, { ...to, dialect, model, tokens }, vectors)),
     async vectors(space, seqs) {
       if (seqs.length === 0) return new Map();
       const rows = await read
-        .selectFrom('chunk_vector')
+        .selectFrom(asChunkVector(space.slot))
         .select(['seq', 'vector'])
         .where('seq', 'in', seqs)
         .where(withoutIndex<string>(dialect, 'collection_id'), '=', space.collectionId)
@@ -74,14 +62,18 @@ export function createVectorRepository(database: Database): VectorRepository {
       return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
     },
     async requeueFailed({ model, now }) {
-      const failed = write.selectFrom('chunk_vector').select('collection_id').where('retry_at', '<=', now);
-      await write
-        .updateTable('collection_vector')
-        .set({ ...wantAll, run_after: 0 })
-        .where('model', '=', model)
-        .where('collection_id', 'in', failed)
-        .whereRef('wanted', '=', 'done')
-        .execute();
+      for (const slot of slots) {
+        const failed = write.selectFrom(asChunkVector(slot)).select('collection_id').where('retry_at', '<=', now);
+        await write
+          .updateTable('collection_vector')
+          .set({ ...wantAll, run_after: 0 })
+          .where('model', '=', model)
+          .where('slot', '=', slot)
+          .where('role', '<>', 'kept')
+          .where('collection_id', 'in', failed)
+          .whereRef('wanted', '=', 'done')
+          .execute();
+      }
     },
     async countBacklog(model) {
       const row = await read
@@ -94,15 +86,10 @@ export function createVectorRepository(database: Database): VectorRepository {
     },
     claimBackfill: (claim) => claimBackfill(database, claim),
     renewBackfill: (held, leaseUntil) =>
-      renewLease(database, { table: 'collection_vector', key: 'collection_id' }, held, { lease_until: leaseUntil }),
+      renewLease(database, { table: 'collection_vector', key: 'id' }, held, { lease_until: leaseUntil }),
     endBackfill: (held, end) => endBackfill(write, held, end),
   };
 }
-
-const noError = { error_reason: null, error_at: null, error_retry_at: null };
-
-/** Any chunk may lack its vector. */
-const wantAll = { wanted: sql<number>`wanted + 1`, restart: '' };
 
 /**
  * Notes that chunks of a collection have no vectors, in the transaction that causes it. Does nothing for a collection
@@ -115,16 +102,21 @@ export async function wantVectors(
 ): Promise<void> {
   // Ids have the same length, so this sorts before the id itself.
   const before = firstId.slice(0, -1);
-  await transaction
-    .updateTable('collection_vector')
-    .set({
-      wanted: sql<number>`wanted + 1`,
-      restart: sql<string>`case when restart is null or restart > ${before} then ${before} else restart end`,
-      // A collection that waits keeps its place.
-      run_after: sql<number>`case when wanted = done then 0 else run_after end`,
-    })
-    .where('collection_id', '=', collectionId)
-    .execute();
+  // In the order of the slots, as `lockSets` does.
+  for (const slot of slots) {
+    await transaction
+      .updateTable('collection_vector')
+      .set({
+        wanted: sql<number>`wanted + 1`,
+        restart: sql<string>`case when restart is null or restart > ${before} then ${before} else restart end`,
+        // A collection that waits keeps its place.
+        run_after: sql<number>`case when wanted = done then 0 else run_after end`,
+      })
+      .where('collection_id', '=', collectionId)
+      .where('slot', '=', slot)
+      .where('role', '<>', 'kept')
+      .execute();
+  }
 }
 
 /** Inserts the vector state of one collection or of all. Collections that have a model keep it. */
@@ -134,9 +126,10 @@ async function insertSpaces(
 ): Promise<void> {
   const only = collectionId === undefined ? sql`` : sql`and id = ${collectionId}`;
   await sql`insert into collection_vector
-      (collection_id, project_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
-    select id, project_id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0 from collection where status = 'ready' ${only}
-    on conflict (collection_id) do nothing`.execute(transaction);
+      (id, collection_id, slot, role, project_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
+    select id, id, 0, 'live', project_id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0
+    from collection where status = 'ready' ${only}
+    on conflict (id) do nothing`.execute(transaction);
 }
 
 /** Returns whether the collection has visible chunks. */
@@ -163,6 +156,7 @@ async function findSpace(db: Kysely<Tables>, collectionId: string): Promise<Stor
     .selectFrom('collection_vector')
     .selectAll()
     .where('collection_id', '=', collectionId)
+    .where('role', '=', 'live')
     .executeTakeFirst();
   return row && toSpace(row);
 }
@@ -170,6 +164,8 @@ async function findSpace(db: Kysely<Tables>, collectionId: string): Promise<Stor
 export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpace {
   return {
     collectionId: row.collection_id,
+    slot: row.slot,
+    role: row.role,
     model: row.model,
     dimensions: row.dimensions,
     firstChange: row.first_change,
@@ -180,16 +176,15 @@ export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpa
   };
 }
 
-interface SaveTo {
+interface SaveTo extends VectorSetKey {
   readonly dialect: Database['dialect'];
-  readonly collectionId: string;
   readonly model: string;
   readonly tokens: number;
 }
 
 async function saveVectors(
   transaction: Transaction<Tables>,
-  { dialect, collectionId, model, tokens }: SaveTo,
+  { dialect, collectionId, slot, model, tokens }: SaveTo,
   vectors: readonly NewVector[],
 ): Promise<Saving> {
   const dimensions =
@@ -203,7 +198,7 @@ async function saveVectors(
       num_tokens: column('num_tokens', '+', tokens),
       dimensions: column.case().when('dimensions', '=', 0).then(dimensions).else(column.ref('dimensions')).end(),
     }))
-    .where('collection_id', '=', collectionId)
+    .where('id', '=', setId({ collectionId, slot }))
     .where('model', '=', model)
     .returning(['first_change', 'last_change', 'dimensions'])
     .executeTakeFirst();
@@ -227,9 +222,9 @@ async function saveVectors(
     }));
   if (rows.length === 0) return { kind: 'saved' };
   const stored = rows.map(({ seq }) => seq);
-  const before = await countStored(transaction, stored, space.first_change);
+  const before = await countStored(transaction, stored, { slot, firstChange: space.first_change });
   await transaction
-    .insertInto('chunk_vector')
+    .insertInto(vectorTable(slot))
     .values(rows)
     .onConflict((conflict) =>
       conflict.column('seq').doUpdateSet((set) => ({
@@ -244,7 +239,7 @@ async function saveVectors(
     .execute();
   const after = countVectors(rows.map(({ code, retry_at }) => ({ hasVector: code !== null, retryAt: retry_at })));
   const change = { embedded: after.embedded - before.embedded, refused: after.refused - before.refused };
-  await changeCounts(transaction, collectionId, change);
+  await changeCounts(transaction, { collectionId, slot }, change);
   return { kind: 'saved' };
 }
 

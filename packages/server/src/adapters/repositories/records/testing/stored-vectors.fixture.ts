@@ -34,7 +34,7 @@ export async function openStoredVectors(database: Database): Promise<StoredVecto
     for (let from = 0; from < rows.length; from += batch) {
       const part = rows.slice(from, from + batch);
       await vectors.save(
-        collectionId,
+        { collectionId, slot: 0 },
         model,
         part.map(([seq, embedded]): NewVector => ({ seq, updatedAt: createdAt, embedded })),
       );
