@@ -26,7 +26,7 @@ export interface OcrOptions {
 
 /** OCR on the side of the server. */
 export interface OcrEngine {
-  /** What a reader is told. */
+  /** The limits that the reader gets. */
   readonly job: OcrJob;
   /** Starts the budget of one document. */
   openSession(): OcrSession;

@@ -63,7 +63,7 @@ export async function prepareSet(write: Database['write'], collectionId: string,
 
 /** The vectors of the slot up to this change are no longer valid. They are replaced one by one. */
 function emptySet(model: string, change: number) {
-  // The pages of both sets are told apart by their first change.
+  // The first change shows which set a page belongs to.
   const first = change + 1;
   return {
     ...{ model, dimensions: 0, first_change: first, last_change: first, paged_change: first },

@@ -31,7 +31,7 @@ export function findPageNumbers(line: string): readonly NumberInLine[] {
   });
 }
 
-/** Whether the rest of a line is what stands beside page numbers: nothing, a word for pages, or a title of the document. */
+/** Whether the rest of a line may be part of a page number: nothing, a word for pages, or a title of the document. */
 export function isPageNumberRest(rest: string, titles: ReadonlySet<string>): boolean {
   const words = wordsBeside(rest);
   return words === '' || titles.has(keyOf(words)) || titles.has(keyOf(rest.replace('#', '')));

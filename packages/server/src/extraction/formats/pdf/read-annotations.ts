@@ -137,7 +137,7 @@ function readUtf16({ pdfium, memory }: OpenPdf, write: WriteText): string {
   return text.replaceAll('\0', '').replace(/\s+/g, ' ').trim();
 }
 
-/** Puts each annotation behind the text that it stands beside, otherwise before the first text below it. */
+/** Inserts each annotation after the text at the same height, otherwise before the first text below it. */
 export function withAnnotations(segments: readonly Segment[], annotations: readonly Segment[]): readonly Segment[] {
   if (annotations.length === 0) return segments;
   const result = [...segments];

@@ -68,7 +68,7 @@ interface EdgesOfPage {
   readonly lines: readonly Line[];
 }
 
-/** Returns the two outermost lines at the top and at the bottom, and what stands beside them. */
+/** Returns the two outermost lines at the top and at the bottom, and the lines at the same height. */
 function edgeLines({ lines, height }: PageLines): Line[] {
   const sorted = lines
     .filter((line) => line.y < height * margin || line.y > height * (1 - margin))
