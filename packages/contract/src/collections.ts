@@ -160,6 +160,12 @@ export const Locator = Type.Object({
   heading_path: Type.Optional(Type.Array(Type.String(), { description: 'Headings above the chunk, outermost first.' })),
   sheet: Type.Optional(Type.String()),
   row: Type.Optional(Type.Integer({ description: 'Row of the sheet, or line of the CSV file, counted from 1.' })),
+  cells: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Cells of the question and of the answer of a pair, in this order, such as `B7` and `D7`. The letters name the column, and the number is `row`.',
+    }),
+  ),
   char_start: Type.Optional(
     Type.Integer({ description: 'Offset of the first character in the extracted text, counted from 0.' }),
   ),
@@ -173,6 +179,18 @@ const chunkFields = {
     description: 'Id of the record; null if the chunk was created without a record.',
   }),
   collection_id: Type.String(),
+  title: Type.Union([Type.String(), Type.Null()], {
+    description: 'Title of the record, which may be empty; null if the chunk was created without a record.',
+  }),
+  file_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Id of the file of the record; null if the record has none. The file may have been deleted since.',
+  }),
+  file_name: Type.Union([Type.String(), Type.Null()], {
+    description: 'Name of the file of the record; null if the record has none.',
+  }),
+  url: Type.Union([Type.String(), Type.Null()], {
+    description: 'URL of the page of the record; null if the record is no web page.',
+  }),
   content: Type.String(),
   question: Type.Optional(Type.String()),
   answer: Type.Optional(Type.String()),

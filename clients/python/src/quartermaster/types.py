@@ -382,6 +382,8 @@ class Locator(TypedDict, total=False):
     sheet: str
     row: int
     """Row of the sheet, or line of the CSV file, counted from 1."""
+    cells: list[str]
+    """Cells of the question and of the answer of a pair, in this order, such as `B7` and `D7`. The letters name the column, and the number is `row`."""
     char_start: int
     """Offset of the first character in the extracted text, counted from 0."""
     char_end: int
@@ -425,6 +427,14 @@ class _ChunkRequired(TypedDict):
     record_id: str | None
     """Id of the record; null if the chunk was created without a record."""
     collection_id: str
+    title: str | None
+    """Title of the record, which may be empty; null if the chunk was created without a record."""
+    file_id: str | None
+    """Id of the file of the record; null if the record has none. The file may have been deleted since."""
+    file_name: str | None
+    """Name of the file of the record; null if the record has none."""
+    url: str | None
+    """URL of the page of the record; null if the record is no web page."""
     content: str
     num_tokens: int
     metadata: dict[str, Any]
@@ -534,6 +544,14 @@ class _ScoredChunkRequired(TypedDict):
     record_id: str | None
     """Id of the record; null if the chunk was created without a record."""
     collection_id: str
+    title: str | None
+    """Title of the record, which may be empty; null if the chunk was created without a record."""
+    file_id: str | None
+    """Id of the file of the record; null if the record has none. The file may have been deleted since."""
+    file_name: str | None
+    """Name of the file of the record; null if the record has none."""
+    url: str | None
+    """URL of the page of the record; null if the record is no web page."""
     content: str
     num_tokens: int
     metadata: dict[str, Any]

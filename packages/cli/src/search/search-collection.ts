@@ -13,7 +13,7 @@ export interface SearchOptions extends ConnectionOptions {
 type Query = Parameters<Quartermaster['search']>[1];
 type Chunk = Awaited<ReturnType<Quartermaster['search']>>[number];
 
-/** Prints each chunk with its score, its record and its place in the document. */
+/** Prints each chunk with its score, its record with its name, and its place in the document. */
 export async function searchCollection(collectionId: string, question: string, options: SearchOptions): Promise<void> {
   const { topK, maxTokens, filters } = options;
   const query = {
@@ -31,9 +31,16 @@ export async function searchCollection(collectionId: string, question: string, o
   if (chunks.length === 0) printError('No chunk matches the question.');
   for (const [at, chunk] of chunks.entries()) {
     if (at > 0) say('');
-    say(`${chunk.score.toFixed(3)}  ${[chunk.record_id ?? chunk.chunk_id, ...placeOf(chunk)].join('  ')}`);
+    say(
+      `${chunk.score.toFixed(3)}  ${[chunk.record_id ?? chunk.chunk_id, ...nameOf(chunk), ...placeOf(chunk)].join('  ')}`,
+    );
     for (const line of chunk.content.split('\n')) say(`  ${line}`);
   }
+}
+
+function nameOf({ title, file_name, url }: Chunk): string[] {
+  const name = title || file_name || url;
+  return name ? [name] : [];
 }
 
 function placeOf({ locator }: Chunk): string[] {

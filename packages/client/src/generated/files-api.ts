@@ -360,6 +360,8 @@ export type Locator = {
   sheet?: string;
   /** Row of the sheet, or line of the CSV file, counted from 1. */
   row?: number;
+  /** Cells of the question and of the answer of a pair, in this order, such as `B7` and `D7`. The letters name the column, and the number is `row`. */
+  cells?: Array<string>;
   /** Offset of the first character in the extracted text, counted from 0. */
   char_start?: number;
   /** Offset after the last character. */
@@ -403,6 +405,14 @@ export type Chunk = {
   /** Id of the record; null if the chunk was created without a record. */
   record_id: string | null;
   collection_id: string;
+  /** Title of the record, which may be empty; null if the chunk was created without a record. */
+  title: string | null;
+  /** Id of the file of the record; null if the record has none. The file may have been deleted since. */
+  file_id: string | null;
+  /** Name of the file of the record; null if the record has none. */
+  file_name: string | null;
+  /** URL of the page of the record; null if the record is no web page. */
+  url: string | null;
   content: string;
   question?: string;
   answer?: string;
@@ -506,6 +516,14 @@ export type ScoredChunk = {
   /** Id of the record; null if the chunk was created without a record. */
   record_id: string | null;
   collection_id: string;
+  /** Title of the record, which may be empty; null if the chunk was created without a record. */
+  title: string | null;
+  /** Id of the file of the record; null if the record has none. The file may have been deleted since. */
+  file_id: string | null;
+  /** Name of the file of the record; null if the record has none. */
+  file_name: string | null;
+  /** URL of the page of the record; null if the record is no web page. */
+  url: string | null;
   content: string;
   question?: string;
   answer?: string;

@@ -12,6 +12,7 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
   assert.deepEqual(rest, {
     record_id: null,
     collection_id: collectionId,
+    ...{ title: null, file_id: null, file_name: null, url: null },
     content: 'Foxes are small.',
     num_tokens: 5,
     metadata: {},

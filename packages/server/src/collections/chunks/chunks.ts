@@ -23,12 +23,13 @@ import type { Retrieve } from '../../search/query/retrieve.ts';
 import { type Collections, checkCursors } from '../collections.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
 import type { Records } from '../records/records.ts';
+import { createChunkItems } from './chunk-items.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
 import { checkWeights, readMetadata, readText } from './read-fields.ts';
 
 export interface ChunksDeps {
   readonly collections: Pick<Collections, 'find'>;
-  readonly records: Pick<Records, 'get'>;
+  readonly records: Pick<Records, 'get' | 'name'>;
   readonly chunks: ChunkRepository;
   readonly retrieve: Retrieve<StoredChunk>;
   /** Called when a chunk was created or changed directly and has no vector. */
@@ -65,6 +66,7 @@ export interface Chunks {
 /** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createChunks(deps: ChunksDeps): Chunks {
   const { collections, chunks, clock, newId, countTokens } = deps;
+  const { toItem, toItems } = createChunkItems(deps.records);
 
   async function find(key: ChunkKey): Promise<StoredChunk> {
     await collections.find(key.projectId, key.collectionId);
@@ -97,21 +99,21 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (outcome === 'gone') throw collectionNotFound(collectionId);
       if (outcome === 'full') throw collectionFull(collectionId, capacity);
       deps.onVectorMissing(collectionId);
-      return toChunkItem({ ...chunk, recordId: null, collectionId, updatedAt: now });
+      return toItem(projectId, { ...chunk, recordId: null, collectionId, updatedAt: now });
     },
-    get: async (key) => toChunkItem(await find(key)),
+    get: async (key) => toItem(key.projectId, await find(key)),
     async list(of, query) {
       const { projectId, collectionId, recordId } = of;
       if (recordId === undefined) await collections.find(projectId, collectionId);
       else await deps.records.get({ projectId, collectionId, recordId });
       const page = await chunks.list(of, checkCursors(query, chunkNotFound));
       if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map(toChunkItem), hasMore: page.hasMore };
+      return { items: await toItems(projectId, page.items), hasMore: page.hasMore };
     },
     async update(key, body) {
       const before = await find(key);
       const metadata = body.metadata && readMetadata(body.metadata);
-      if (body.content === undefined && metadata === undefined) return toChunkItem(before);
+      if (body.content === undefined && metadata === undefined) return toItem(key.projectId, before);
       if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
       const content = body.content === undefined ? undefined : readContent(body.content);
       const text = content === undefined ? undefined : { content, ...(await measure(content)) };
@@ -123,7 +125,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
       if (text !== undefined) deps.onVectorMissing(key.collectionId);
       const { content: newContent, numTokens } = text ?? before;
-      return toChunkItem({ ...before, ...change, content: newContent, numTokens });
+      return toItem(key.projectId, { ...before, ...change, content: newContent, numTokens });
     },
     async remove(key) {
       await find(key);
@@ -155,7 +157,11 @@ export function createChunks(deps: ChunksDeps): Chunks {
         return chunk === undefined ? [] : [{ chunk, hit, numTokens: chunk.numTokens }];
       });
       const selected = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
-      const items = selected.map(({ chunk, hit }) => ({ ...toChunkItem(chunk), score: hit.score }));
+      const described = await toItems(
+        projectId,
+        selected.map(({ chunk }) => chunk),
+      );
+      const items = described.map((item, place) => ({ ...item, score: selected[place]?.hit.score ?? 0 }));
       if (body.explain !== true) return { items, ranking, reason };
       const explanations = await Promise.all(selected.map(({ chunk, hit }) => explain(chunk, hit, words)));
       return { items: items.map((item, place) => ({ ...item, ...explanations[place] })), ranking, reason };
@@ -186,20 +192,4 @@ function readContent(content: string): string {
   const text = readText(content, 'body/content');
   if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
   return text;
-}
-
-function toChunkItem(chunk: StoredChunk): Chunk {
-  return {
-    chunk_id: chunk.id,
-    record_id: chunk.recordId,
-    collection_id: chunk.collectionId,
-    content: chunk.content,
-    ...(chunk.question === null ? {} : { question: chunk.question }),
-    ...(chunk.answer === null ? {} : { answer: chunk.answer }),
-    num_tokens: chunk.numTokens,
-    metadata: chunk.metadata,
-    locator: chunk.locator,
-    updated_timestamp: chunk.updatedAt,
-    created_timestamp: chunk.createdAt,
-  };
 }

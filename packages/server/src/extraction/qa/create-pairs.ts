@@ -50,7 +50,8 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
 function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
   const { question, answer, metadata, rowKey } = pair;
   const content = contentOfPair(question, answer);
-  const locator: Locator = { ...(pair.sheet === null ? {} : { sheet: pair.sheet }), row: pair.row };
+  const { sheet, row, cells } = pair;
+  const locator: Locator = { ...(sheet === null ? {} : { sheet }), row, cells: [...cells] };
   return {
     ordinal,
     content,

@@ -60,7 +60,12 @@ test('the columns are found by name in any order, case and width; the others bec
   const { pairs } = fromCsv('ID, ＡＮＳＷＥＲ ,topic,Ques tion,Meta.Source,タグ\n7,"a, ""b""",,q,book,x y\n');
   assert.deepEqual(
     pairs.map(({ rowKey, ...pair }) => pair),
-    [{ sheet: null, row: 2, question: 'q', answer: 'a, "b"', metadata: { ID: '7', Source: 'book', tags: 'x y' } }],
+    [
+      {
+        ...{ sheet: null, row: 2, cells: ['D2', 'B2'], question: 'q', answer: 'a, "b"' },
+        metadata: { ID: '7', Source: 'book', tags: 'x y' },
+      },
+    ],
   );
 });
 

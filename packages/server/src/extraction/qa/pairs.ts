@@ -9,6 +9,8 @@ import { columnName, cut, isBlank, type Sheet, type SheetRow, type Warn, type Wo
 export interface Pair {
   readonly sheet: string | null;
   readonly row: number;
+  /** The cells of question and answer, such as `A2` and `B2`. */
+  readonly cells: readonly [question: string, answer: string];
   readonly question: string;
   readonly answer: string;
   /** The other columns: at most 16, values at most 512 characters. */
@@ -143,9 +145,9 @@ function readRow(sheet: Sheet, row: SheetRow, columns: PairColumns): PairOrRepor
   );
 
   const id = columns.id === null ? '' : clean(row.cells[columns.id]);
-  return {
-    pair: { sheet: sheet.name, row: row.row, question, answer, metadata: limited, rowKey: rowKeyOf(question, id) },
-  };
+  const cells = [columnName(columns.question) + row.row, columnName(columns.answer) + row.row] as const;
+  const place = { sheet: sheet.name, row: row.row, cells };
+  return { pair: { ...place, question, answer, metadata: limited, rowKey: rowKeyOf(question, id) } };
 }
 
 function rejection(

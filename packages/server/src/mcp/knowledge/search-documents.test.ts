@@ -12,6 +12,7 @@ function endlessStore(collections: number) {
   const chunk = (collection: string, nth: number): ScoredChunk => ({
     chunk_id: `chnk${String(nth).padStart(20, '0')}`,
     ...{ record_id: null, collection_id: collection, content: `${collection} ${nth}`, num_tokens: 20, metadata: {} },
+    ...{ title: null, file_id: null, file_name: null, url: null },
     ...{ locator: null, updated_timestamp: 0, created_timestamp: 0, score: 1 / (nth + 1) },
   });
   const store = {
