@@ -231,8 +231,7 @@ async function showExpired(opened: OpenedConsole): Promise<void> {
   const { page, service } = opened;
   await openRun(opened, [svgOf('<rect width="90" height="50"/>'), urlOf('application/pdf', '%PDF-1.7\n')]);
   await drawn(page, 1);
-  const [, path = ''] = /(\/runs\/.+)$/.exec(page.url()) ?? [];
-  const response = await fetch(`${service.pluginsUrl}/v1${path}`, {
+  const response = await fetch(`${service.pluginsUrl}/v1${new URL(page.url()).pathname}`, {
     headers: { authorization: `Bearer ${service.key}` },
   });
   const { data } = (await response.json()) as { data: { result: { artifacts: Array<{ artifact_id: string }> } } };

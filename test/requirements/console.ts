@@ -35,6 +35,17 @@ export const consoleRequirements: Requirements = {
       '[console] a collection can be embedded again',
     ],
   },
+  'console.urls': {
+    promise: 'The URL of a page holds its project, tab, filters and question; reloading, going back and links work.',
+    source: 'ADR 0040',
+    tests: [
+      '[console] a link opens the search of another project with its question and results',
+      '[console] reloading keeps the results, and the back button returns to them and to the documents',
+      '[console] filters of lists are in the URL and survive a reload',
+      '[console] another project opens the list of a section, not an object of the former project',
+      '[console] a link to a project that does not exist says so',
+    ],
+  },
   'console.language': {
     promise: 'The console is in English and Chinese, and so are the errors of the service that have codes.',
     source: 'ADR 0040',

@@ -1,11 +1,24 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  retainSearchParams,
+} from '@tanstack/react-router';
 import { basePath } from '../base-path.ts';
 import { Loading } from '../components/loading.tsx';
 import { NotFound } from './not-found.tsx';
+import { type PageState, parseSearch, stringifySearch } from './page-state.ts';
 import { Root } from './root.tsx';
 import { RouteFailure } from './route-failure.tsx';
 
-const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
+const root = createRootRoute({
+  component: Root,
+  notFoundComponent: NotFound,
+  validateSearch: (search: Record<string, unknown>): PageState => search,
+  // Every link keeps the project.
+  search: { middlewares: [retainSearchParams<PageState>(['project'])] },
+});
 
 /** Each page is a separate chunk, loaded when the user opens it. */
 const pages = [
@@ -70,6 +83,8 @@ export function createConsoleRouter() {
   return createRouter({
     routeTree: root.addChildren(pages),
     basepath: basePath === '' ? '/' : basePath,
+    parseSearch,
+    stringifySearch,
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
     defaultErrorComponent: RouteFailure,

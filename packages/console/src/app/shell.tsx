@@ -6,9 +6,11 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { leaveSession, useProjects } from '../api/session.ts';
 import { basePath } from '../base-path.ts';
+import { Empty } from '../components/empty.tsx';
 import { Failure } from '../components/failure.tsx';
 import { Icon, type IconName } from '../components/icons.tsx';
 import { Loading } from '../components/loading.tsx';
+import { PageHead } from '../components/page-head.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { type MessageKey, useLanguage } from '../language/language.tsx';
 import { LanguageChoice, SchemeChoice } from './choices.tsx';
@@ -87,8 +89,9 @@ export function Shell({ session }: { session: Session }) {
 
 function Content() {
   const projects = useProjects();
-  const { projectId } = useProjectChoice();
+  const { projectId, isMissing } = useProjectChoice();
   if (projects.error !== null) return <Failure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (isMissing) return <ProjectMissing />;
   if (projectId === '') return <Loading />;
   return (
     <div className={classes.content} key={projectId}>
@@ -97,9 +100,22 @@ function Content() {
   );
 }
 
+function ProjectMissing() {
+  const { t } = useLanguage();
+  return (
+    <>
+      <PageHead title={t('project.missing')} />
+      <Empty icon="search" title={t('project.missing')}>
+        {t('project.missingAbout')}
+      </Empty>
+    </>
+  );
+}
+
 function ProjectSelect() {
   const { t } = useLanguage();
-  const { projects, projectId, choose } = useProjectChoice();
+  const { projects, projectId, isMissing, choose } = useProjectChoice();
+  const options = projects.map((project) => ({ value: project.project_id, label: project.name }));
   return (
     <NativeSelect
       aria-label={t('shell.project')}
@@ -107,7 +123,7 @@ function ProjectSelect() {
       className={classes.project}
       value={projectId}
       onChange={(event) => choose(event.currentTarget.value)}
-      data={projects.map((project) => ({ value: project.project_id, label: project.name }))}
+      data={isMissing ? [{ value: '', label: '–' }, ...options] : options}
     />
   );
 }

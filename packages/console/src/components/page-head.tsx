@@ -4,6 +4,8 @@ import classes from './page-head.module.css';
 
 export interface PageHeadProps {
   readonly title: string;
+  /** The open part of the page, which the title of the window names, too. */
+  readonly part?: string | undefined;
   readonly about?: ReactNode;
   /** Buttons of the page. */
   readonly actions?: ReactNode;
@@ -11,10 +13,10 @@ export interface PageHeadProps {
   readonly parent?: ReactNode;
 }
 
-export function PageHead({ title, about, actions, parent }: PageHeadProps) {
+export function PageHead({ title, part, about, actions, parent }: PageHeadProps) {
   useEffect(() => {
-    document.title = `${title} · Quartermaster`;
-  }, [title]);
+    document.title = [part, title, 'Quartermaster'].filter(Boolean).join(' · ');
+  }, [part, title]);
   return (
     <header className={classes.head}>
       {parent}

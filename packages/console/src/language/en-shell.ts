@@ -53,6 +53,8 @@ export const shell = {
   'overview.storage': 'Storage used by this project',
   'overview.title': 'Overview',
   'overview.version': 'Version {version}',
+  'project.missing': 'Project not found',
+  'project.missingAbout': 'The link names a project that does not exist or was deleted. Choose another project above.',
   'session.ended': 'Your session ended',
   'session.endedAbout': 'Sign in to continue. Your input on this page is kept.',
   'setUp.about': 'Choose a name and a password for the administrator. This link works once.',

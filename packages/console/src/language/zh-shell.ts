@@ -52,6 +52,8 @@ export const shell = {
   'overview.storage': '本项目已用存储',
   'overview.title': '概览',
   'overview.version': '版本 {version}',
+  'project.missing': '项目不存在',
+  'project.missingAbout': '链接中的项目不存在或已被删除。请在上方选择其他项目。',
   'session.ended': '会话已结束',
   'session.endedAbout': '请登录以继续。此页面上的输入已保留。',
   'setUp.about': '为管理员设置名称和密码。此链接仅能使用一次。',

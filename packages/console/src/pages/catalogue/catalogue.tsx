@@ -1,8 +1,9 @@
 import { Badge, Text, TextInput } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
+import { usePageText } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -20,7 +21,7 @@ export function Catalogue() {
   const { t } = useLanguage();
   const bundles = useBundles();
   const plugins = usePlugins();
-  const [text, setText] = useState('');
+  const [text, setText] = usePageText('q');
   const words = useDeferredValue(text);
   const index = useMemo(() => indexOf(bundles.data ?? [], plugins.data ?? []), [bundles.data, plugins.data]);
   const rows = useMemo(() => findRows(index, words), [index, words]);

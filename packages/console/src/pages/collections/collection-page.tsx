@@ -3,6 +3,7 @@ import type { Collection } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { filesApi } from '../../api/addresses.ts';
+import { usePageChoice } from '../../app/page-state.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
@@ -17,9 +18,12 @@ import { SearchBox } from './search-box.tsx';
 
 const keyOf = (collectionId: string) => ['collection', collectionId];
 
+const tabs = ['records', 'search'] as const;
+
 /** One collection: its records and a search. */
 export function CollectionPage() {
   const { t } = useLanguage();
+  const [tab, openTab] = usePageChoice('tab', tabs, 'push');
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
   const collection = useQuery({
     queryKey: keyOf(collectionId),
@@ -36,6 +40,7 @@ export function CollectionPage() {
       <PageHead
         parent={<ParentLink to="/collections">{t('collections.title')}</ParentLink>}
         title={item.name === '' ? t('collections.unnamed') : item.name}
+        part={tab === 'search' ? t('collections.tab.search') : undefined}
         about={
           <Group gap="xs">
             {t(`collections.type.${item.type}`)}
@@ -59,7 +64,7 @@ export function CollectionPage() {
           </>
         }
       />
-      <Tabs defaultValue="records" keepMounted={false}>
+      <Tabs value={tab} onChange={openTab} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="records">{t('collections.tab.records')}</Tabs.Tab>
           <Tabs.Tab value="search">{t('collections.tab.search')}</Tabs.Tab>

@@ -1,8 +1,9 @@
 import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
-import { useMutation } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { useChangePage, usePageChoice, usePageState } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatMs } from '../../components/format.ts';
@@ -12,32 +13,26 @@ import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
 import { SearchResult } from './search-result.tsx';
 
-const counts = [3, 5, 10, 20];
+const counts = ['5', '3', '10', '20'] as const;
 
-/** A search form and its results. */
+/** A search form and the results of the question in the URL. */
 export function SearchBox({ collection }: { collection: Collection }) {
   const { t } = useLanguage();
-  const [text, setText] = useState('');
-  const [count, setCount] = useState('5');
-  const answer = useMutation({
-    mutationFn: async (question: string) => {
-      const started = performance.now();
-      const found = await filesApi.json('POST /v1/collections/{collection_id}/chunks/query', {
-        path: { collection_id: collection.collection_id },
-        body: { query_text: question, top_k: Number(count), explain: true },
-      });
-      return {
-        question,
-        chunks: found.data,
-        ranking: found.ranking,
-        reason: found.ranking_reason,
-        ms: performance.now() - started,
-      };
-    },
-  });
+  const { q: question = '' } = usePageState();
+  const change = useChangePage();
+  const [count, setCount] = usePageChoice('count', counts, 'replace');
+  const [text, setText] = useState(question);
+  const [shown, setShown] = useState(question);
+  if (shown !== question) {
+    setShown(question);
+    setText(question);
+  }
+  const answer = useAnswer(collection.collection_id, { question, count });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim() !== '') answer.mutate(text);
+    if (text.trim() === '') return;
+    if (text === question) void answer.refetch();
+    else change({ q: text }, 'push');
   };
   return (
     <Stack gap="lg">
@@ -55,38 +50,64 @@ export function SearchBox({ collection }: { collection: Collection }) {
           label={t('search.count')}
           value={count}
           onChange={(event) => setCount(event.currentTarget.value)}
-          data={counts.map(String)}
+          data={counts.toSorted((a, b) => Number(a) - Number(b))}
         />
-        <Button type="submit" loading={answer.isPending} leftSection={<Icon name="search" size={16} />}>
+        <Button type="submit" loading={answer.isFetching} leftSection={<Icon name="search" size={16} />}>
           {t('search.go')}
         </Button>
       </form>
       {answer.error === null ? null : <Failure error={answer.error} />}
-      {answer.isPending ? <Loading rows={3} /> : null}
-      {answer.isIdle ? (
+      {answer.isLoading ? <Loading rows={3} /> : null}
+      {question === '' ? (
         <Empty icon="search" title={t('search.start')}>
           {t('search.startAbout')}
         </Empty>
       ) : null}
-      {answer.data?.chunks.length === 0 ? (
-        <Empty icon="search" title={t('search.none')}>
-          {t('search.noneAbout')}
-        </Empty>
-      ) : null}
-      {answer.data === undefined || answer.data.chunks.length === 0 ? null : (
-        <section aria-live="polite">
-          <Text size="sm" c="dimmed" mb="xs">
-            {t('search.took', { count: answer.data.chunks.length, time: formatMs(answer.data.ms) })}{' '}
-            {t(`search.ranking.${answer.data.ranking}`)}{' '}
-            {answer.data.reason === null ? null : t(`search.reason.${answer.data.reason}`)}
-          </Text>
-          <ol className={classes.results}>
-            {answer.data.chunks.map((chunk, index) => (
-              <SearchResult key={chunk.chunk_id} chunk={chunk} place={index + 1} question={answer.data.question} />
-            ))}
-          </ol>
-        </section>
-      )}
+      <Answer answer={answer.data} />
     </Stack>
+  );
+}
+
+/** The answer to a question. It is kept, so that the way back from a document shows it again. */
+function useAnswer(collectionId: string, { question, count }: { question: string; count: string }) {
+  return useQuery({
+    queryKey: ['search', collectionId, question, count],
+    queryFn: async ({ signal }) => {
+      const started = performance.now();
+      const found = await filesApi.json('POST /v1/collections/{collection_id}/chunks/query', {
+        path: { collection_id: collectionId },
+        body: { query_text: question, top_k: Number(count), explain: true },
+        signal,
+      });
+      return { ...found, question, ms: performance.now() - started };
+    },
+    enabled: question.trim() !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+function Answer({ answer }: { answer: ReturnType<typeof useAnswer>['data'] }) {
+  const { t } = useLanguage();
+  if (answer === undefined) return null;
+  if (answer.data.length === 0) {
+    return (
+      <Empty icon="search" title={t('search.none')}>
+        {t('search.noneAbout')}
+      </Empty>
+    );
+  }
+  return (
+    <section aria-label={t('search.results')}>
+      <Text size="sm" c="dimmed" mb="xs" role="status">
+        {t('search.took', { count: answer.data.length, time: formatMs(answer.ms) })}{' '}
+        {t(`search.ranking.${answer.ranking}`)}{' '}
+        {answer.ranking_reason === null ? null : t(`search.reason.${answer.ranking_reason}`)}
+      </Text>
+      <ol className={classes.results}>
+        {answer.data.map((chunk, index) => (
+          <SearchResult key={chunk.chunk_id} chunk={chunk} place={index + 1} question={answer.question} />
+        ))}
+      </ol>
+    </section>
   );
 }

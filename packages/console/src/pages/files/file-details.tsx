@@ -1,10 +1,10 @@
 import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
-import { basePath } from '../../base-path.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatTime } from '../../components/format.ts';
@@ -117,7 +117,16 @@ function References({ fileId }: { fileId: string }) {
       ) : null}
       {file.data?.references.map(({ collection_id, record_id }) => (
         <div key={record_id}>
-          <Anchor size="sm" href={`${basePath}/collections/${collection_id}/records/${record_id}`}>
+          <Anchor
+            size="sm"
+            renderRoot={(props) => (
+              <Link
+                to="/collections/$collectionId/records/$recordId"
+                params={{ collectionId: collection_id, recordId: record_id }}
+                {...props}
+              />
+            )}
+          >
             {record_id}
           </Anchor>
         </div>

@@ -1,10 +1,11 @@
 import { NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import type { Limits, Purpose, File as StoredFile } from '@quartermaster/contract';
+import { type Limits, purposeNames, type File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { whenStored } from '../../api/uploads.ts';
+import { usePageChoice, usePageText } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
@@ -52,10 +53,12 @@ function About({ limits }: { limits: Limits | undefined }) {
   return `${t('files.about')} ${quota}.`;
 }
 
+const purposeFilters = ['', ...purposeNames] as const;
+
 function FileList() {
   const { t } = useLanguage();
-  const [text, setText] = useState('');
-  const [purpose, setPurpose] = useState<Purpose | ''>('');
+  const [text, setText] = usePageText('name');
+  const [purpose, setPurpose] = usePageChoice('purpose', purposeFilters, 'replace');
   const [chosen, setChosen] = useState<StoredFile | null>(null);
   const name = useDeferredValue(text.trim());
   const isFiltered = name !== '' || purpose !== '';
@@ -79,7 +82,7 @@ function FileList() {
         <NativeSelect
           aria-label={t('files.purpose')}
           value={purpose}
-          onChange={(event) => setPurpose(event.currentTarget.value as Purpose | '') /* of the list below */}
+          onChange={(event) => setPurpose(event.currentTarget.value)}
           data={[
             { value: '', label: t('files.allPurposes') },
             { value: 'record_file', label: t('files.purpose.record_file') },

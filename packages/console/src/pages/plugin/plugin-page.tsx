@@ -3,6 +3,7 @@ import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
 import { NotFound } from '../../app/not-found.tsx';
+import { usePageChoice } from '../../app/page-state.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -31,8 +32,11 @@ export function PluginPage() {
 
 const colors = { read: tones.good, write: tones.caution, destructive: tones.bad } as const;
 
+const tabs = ['try', 'input', 'output', 'models'] as const;
+
 function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   const { t } = useLanguage();
+  const [tab, openTab] = usePageChoice('tab', tabs, 'push');
   return (
     <>
       <PageHead
@@ -60,7 +64,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
           </Text>
         </div>
       </div>
-      <Tabs defaultValue="try" keepMounted={false}>
+      <Tabs value={tab} onChange={openTab} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="try">{t('plugin.tab.try')}</Tabs.Tab>
           <Tabs.Tab value="input">{t('plugin.tab.input')}</Tabs.Tab>

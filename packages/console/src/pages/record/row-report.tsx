@@ -3,6 +3,7 @@ import type { RowStatus } from '@quartermaster/contract';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
+import { usePageChoice } from '../../app/page-state.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
@@ -13,6 +14,7 @@ import classes from './record.module.css';
 /** The skipped rows of a sheet, with a CSV download. */
 export function RowReport({ path, version }: { path: RecordPath; version: number }) {
   const { t } = useLanguage();
+  const [shown, show] = usePageChoice('rows', ['rejected', 'duplicate'], 'replace');
   return (
     <section aria-labelledby="rows">
       <Title order={2} size="h4" id="rows">
@@ -21,7 +23,7 @@ export function RowReport({ path, version }: { path: RecordPath; version: number
       <Text size="sm" c="dimmed" mb="sm">
         {t('records.rowsAbout')}
       </Text>
-      <Tabs defaultValue="rejected" keepMounted={false}>
+      <Tabs value={shown} onChange={show} keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="rejected">{t('records.rowsRejected')}</Tabs.Tab>
           <Tabs.Tab value="duplicate">{t('records.rowsDuplicate')}</Tabs.Tab>

@@ -1,11 +1,11 @@
 import { NativeSelect, Text } from '@mantine/core';
-import { type RunItem, type RunQuery, runOutcomes } from '@quartermaster/contract';
+import { type RunItem, runOutcomes } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { useBundles } from '../../api/catalogue.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { runsKey } from '../../api/runs.ts';
+import { useChangePage, usePageChoice, usePageState } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { formatAge, formatMs } from '../../components/format.ts';
 import { InfiniteList } from '../../components/infinite-list.tsx';
@@ -15,14 +15,15 @@ import { useLanguage } from '../../language/language.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
 
-type OutcomeFilter = NonNullable<RunQuery['outcome']> | '';
+const outcomes = ['', 'none', ...runOutcomes] as const;
 
 /** The runs of the project, refreshed while the page is open. */
 export function Runs() {
   const { t } = useLanguage();
   const bundles = useBundles().data ?? [];
-  const [bundleId, setBundleId] = useState('');
-  const [outcome, setOutcome] = useState<OutcomeFilter>('');
+  const { bundle: bundleId = '' } = usePageState();
+  const change = useChangePage();
+  const [outcome, setOutcome] = usePageChoice('outcome', outcomes, 'replace');
   const isFiltered = bundleId !== '' || outcome !== '';
   const query = { bundle_id: bundleId || undefined, outcome: outcome || undefined };
   const list = useInfiniteList({
@@ -39,7 +40,7 @@ export function Runs() {
         <NativeSelect
           label={t('runs.bundle')}
           value={bundleId}
-          onChange={(event) => setBundleId(event.currentTarget.value)}
+          onChange={(event) => change({ bundle: event.currentTarget.value }, 'replace')}
           data={[
             { value: '', label: t('runs.allBundles') },
             ...bundles.map((bundle) => ({ value: bundle.bundle_id, label: bundle.name })),
@@ -48,7 +49,7 @@ export function Runs() {
         <NativeSelect
           label={t('runs.outcome')}
           value={outcome}
-          onChange={(event) => setOutcome(event.currentTarget.value as OutcomeFilter) /* of the list below */}
+          onChange={(event) => setOutcome(event.currentTarget.value)}
           data={[
             { value: '', label: t('runs.allOutcomes') },
             { value: 'none', label: t('runs.unfinished') },

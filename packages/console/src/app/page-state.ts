@@ -1,0 +1,79 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+
+/** What the URL says about a page: a reload, the back button and shared links show the same. Pages ignore other members. */
+export interface PageState {
+  readonly project?: string | undefined;
+  readonly tab?: string | undefined;
+  readonly rows?: string | undefined;
+  /** The question of a search. */
+  readonly q?: string | undefined;
+  readonly count?: string | undefined;
+  /** A part of a name. */
+  readonly name?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly status?: string | undefined;
+  readonly bundle?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+type Member = Exclude<keyof PageState, 'project'>;
+
+/** All values are texts, so that a question such as `10` or `true` stays one. */
+export function parseSearch(text: string): PageState {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function stringifySearch(search: object): string {
+  const entries = Object.entries(search).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+}
+
+export function usePageState(): PageState {
+  return useSearch({ strict: false });
+}
+
+/** Changes what the URL says. `push`: the back button returns to what it said before. */
+export function useChangePage() {
+  const navigate = useNavigate();
+  return (change: PageState, how: 'push' | 'replace') =>
+    void navigate({
+      to: '.',
+      search: (state: PageState) => ({ ...state, ...change }),
+      hash: true,
+      replace: how === 'replace',
+      resetScroll: false,
+    });
+}
+
+/** One of several values in the URL. Without one of them, it is the first, which is left out of the URL. */
+export function usePageChoice<T extends string>(
+  member: Member,
+  choices: readonly [T, ...T[]],
+  how: 'push' | 'replace',
+) {
+  const stored = usePageState()[member];
+  const change = useChangePage();
+  const value = choices.find((choice) => choice === stored) ?? choices[0];
+  const choose = (next: string | null) =>
+    change({ [member]: next === null || next === choices[0] ? undefined : next }, how);
+  return [value, choose] as const;
+}
+
+/** The text of an input in the URL. The URL follows a moment later, so the input has its own copy. */
+export function usePageText(member: Member) {
+  const stored = usePageState()[member] ?? '';
+  const change = useChangePage();
+  const [text, setText] = useState(stored);
+  const written = useRef<string | null>(null);
+  useEffect(() => {
+    if (written.current === null) setText(stored);
+    else if (written.current === stored) written.current = null;
+  }, [stored]);
+  const type = (next: string) => {
+    setText(next);
+    if (next === stored) return;
+    written.current = next;
+    change({ [member]: next === '' ? undefined : next }, 'replace');
+  };
+  return [text, type] as const;
+}
