@@ -9,6 +9,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type CliRequest, type CliResult, runCli } from '../../packages/cli/src/testing/run-cli.ts';
 import { runCommand } from '../support/run-command.ts';
+import { workbook } from '../support/sample-office.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 let service: StartedService;
@@ -365,6 +366,36 @@ test('[commands] a file that the collection does not take is not uploaded', asyn
     const reason = `needs a collection of type "${needed}"; this one has type "${type}". Nothing was uploaded. Name another collection.`;
     assert.deepEqual([code, errors], [65, `quartermaster: ${name} ${reason}\n`]);
     assert.equal((await run(['files', 'list', '--name', name, '--json'])).output, '');
+  }
+});
+
+test('[commands] the purpose of a file fits the collection to which it is added', async (t) => {
+  const { home, run, login } = await openHome(t);
+  await login();
+  await writeFile(
+    join(home, 'faq.xlsx'),
+    workbook([
+      {
+        name: 'FAQ',
+        rows: [
+          ['question', 'answer'],
+          ['Who?', 'Me.'],
+        ],
+      },
+    ]),
+  );
+  await writeFile(join(home, 'faq.json'), '[{"question":"Who?"}]');
+  for (const [type, purpose, name] of [
+    ['qa', 'qa_record_file', 'faq.xlsx'],
+    ['text', 'document_file', 'faq.xlsx'],
+    ['text', 'document_file', 'faq.json'],
+  ] as const) {
+    const id = (await run(['collections', 'create', type, '--type', type])).output.trim();
+    const added = await run(['records', 'add', id, name, '--wait', '--json'], { folder: home });
+    assert.equal(added.code, 0, added.errors);
+    assert.match(added.output, /"status":"ready"/);
+    const [newest = ''] = (await run(['files', 'list', '--name', name, '--json'])).output.split('\n');
+    assert.equal(JSON.parse(newest).purpose, purpose);
   }
 });
 

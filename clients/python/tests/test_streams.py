@@ -232,10 +232,13 @@ class Uploads(BothClients):
 
     def test_the_extension_decides_the_purpose_where_none_is_given(self) -> None:
         with HostileServer(lambda request, number: success({"file_id": "f"})) as server:
-            for name, purpose in (("a.CSV", None), ("a.xlsx", None), ("a.pdf", None), ("csv", None), ("a.csv", "record_file")):
-                self.both(server.url, lambda qm: qm.files.upload(b"x", name=name, purpose=purpose))
-            chosen = [b"qa_record_file" in request.body for request in server.received]
-            self.assertEqual(chosen, [True] * 4 + [False] * 6)
+            expected = {"a.CSV": "qa_record_file", "a.xlsx": "qa_record_file", "a.pdf": "record_file", "a.HTM": "record_file", "a.json": "document_file"}
+            for name in expected:
+                self.both(server.url, lambda qm: qm.files.upload(b"x", name=name))
+            self.both(server.url, lambda qm: qm.files.upload(b"x", name="a.xlsx", purpose="document_file"))
+            wanted = [purpose for purpose in (*expected.values(), "document_file") for _ in range(2)]
+            for purpose, request in zip(wanted, server.received, strict=True):
+                self.assertIn(f"\r\n\r\n{purpose}\r\n".encode(), request.body)
 
     def test_an_exhausted_handle_and_other_wrong_sources_are_refused(self) -> None:
         exhausted = io.BytesIO(b"content")

@@ -1,7 +1,8 @@
 /** The purposes of uploaded files and their consequences. Source: docs/contract.md "Upload". */
+const documents = ['txt', 'pdf', 'docx', 'md', 'html'] as const;
 export const purposes = {
   record_file: {
-    extensions: ['txt', 'pdf', 'docx', 'md', 'html'],
+    extensions: documents,
     collectionType: 'text',
     recordType: 'file',
   },
@@ -9,6 +10,11 @@ export const purposes = {
     extensions: ['csv', 'xlsx'],
     collectionType: 'qa',
     recordType: 'qa_sheet',
+  },
+  document_file: {
+    extensions: [...documents, 'xlsx', 'json', 'jsonl'],
+    collectionType: 'text',
+    recordType: 'file',
   },
 } as const;
 
@@ -20,4 +26,18 @@ export const purposeNames = Object.keys(purposes) as Purpose[];
 
 export function isPurpose(text: string): text is Purpose {
   return Object.hasOwn(purposes, text);
+}
+
+/** Other extensions of the same formats. */
+const aliases = new Map<string, Extension>([['htm', 'html']]);
+
+/** Returns the name under which the format is stored. @param extension in lower case */
+export function canonicalExtension(extension: string): string {
+  return aliases.get(extension) ?? extension;
+}
+
+/** Returns the purposes that accept the extension, the one of the interface first. @param extension in lower case */
+export function purposesFor(extension: string): Purpose[] {
+  const canonical = canonicalExtension(extension);
+  return purposeNames.filter((purpose) => (purposes[purpose].extensions as readonly string[]).includes(canonical));
 }

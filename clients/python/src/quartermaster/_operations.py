@@ -126,7 +126,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/files",
         ("files",),
         True,
-        ("limit", "order", "after", "before", "purpose", "name"),
+        ("limit", "order", "after", "before", "purpose", "collection_type", "name"),
         None,
     ),
     "uploadFile": Operation(

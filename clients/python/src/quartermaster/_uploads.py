@@ -68,8 +68,12 @@ class Upload:
 
 
 def default_purpose(file_name: str) -> str:
-    is_sheet = file_name.lower().endswith((".csv", ".xlsx"))
-    return "qa_record_file" if is_sheet else "record_file"
+    """Return the first purpose of the service that accepts the extension."""
+    lower = file_name.lower()
+    if lower.endswith((".csv", ".xlsx")):
+        return "qa_record_file"
+    is_interface_format = lower.endswith((".txt", ".pdf", ".docx", ".md", ".html", ".htm"))
+    return "record_file" if is_interface_format else "document_file"
 
 
 def next_piece(pieces: Generator[bytes, None, None]) -> bytes | None:

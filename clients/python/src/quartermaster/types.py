@@ -930,7 +930,7 @@ class Artifact(TypedDict):
     """Milliseconds. The artifact is deleted then."""
 
 
-PurposeName = Literal["record_file", "qa_record_file"]
+PurposeName = Literal["record_file", "qa_record_file", "document_file"]
 """Purpose of the file."""
 
 

@@ -1,4 +1,6 @@
+import { extname } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
+import { purposes, purposesFor } from '@quartermaster/contract/purposes';
 import { connect } from '../connection/connection.ts';
 import { eachItem } from '../each-item.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
@@ -64,15 +66,20 @@ function readCommon({ title, metadata, onDuplicate, columns }: AddOptions) {
   };
 }
 
-/** Uploads a file whose record the collection accepts. The upload of another one would leave a file without a record. */
+/**
+ * Uploads a file with the purpose that fits the collection. The upload of a file that the collection cannot use would
+ * leave it without a record. The service refuses an extension that no purpose accepts.
+ */
 async function upload({ qm, type }: Target, path: string): Promise<RecordBody> {
-  const needed = /\.(?:csv|xlsx)$/i.test(path) ? 'qa' : 'text';
-  if (type !== needed)
+  const accepted = purposesFor(extname(path).slice(1).toLowerCase());
+  const purpose = accepted.find((name) => purposes[name].collectionType === type);
+  const needed = accepted[0] === undefined ? 'text' : purposes[accepted[0]].collectionType;
+  if (purpose === undefined && type !== needed)
     throw new CommandError(
       exitCodes.invalidData,
       `${path} needs a collection of type "${needed}"; this one has type "${type}". Nothing was uploaded. Name another collection.`,
     );
-  return toBody(await uploadFile(qm, path, {}));
+  return toBody(await uploadFile(qm, path, purpose === undefined ? {} : { purpose }));
 }
 
 async function describeFile(qm: Quartermaster, fileId: string): Promise<RecordBody> {

@@ -15,7 +15,7 @@ export type File = {
 };
 
 /** Purpose of the file. */
-export type PurposeName = 'record_file' | 'qa_record_file';
+export type PurposeName = 'record_file' | 'qa_record_file' | 'document_file';
 
 /** Milliseconds since 1970-01-01 UTC. */
 export type Timestamp = number;
@@ -839,7 +839,9 @@ export interface FilesApi {
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
         /** Purpose of the file. */
-        purpose?: 'record_file' | 'qa_record_file' | undefined;
+        purpose?: 'record_file' | 'qa_record_file' | 'document_file' | undefined;
+        /** Files whose purpose fits collections of this type. */
+        collection_type?: 'text' | 'qa' | undefined;
         /** Files whose name contains this text; the case of A–Z is ignored. */
         name?: string | undefined;
       };

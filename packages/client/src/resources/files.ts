@@ -7,7 +7,7 @@ import { encodeUpload, type UploadProgress } from '../upload/encode-upload.ts';
 import { openSource, type UploadSource } from '../upload/open-source.ts';
 
 export interface UploadOptions extends RequestOptions {
-  /** Default: `qa_record_file` for .csv and .xlsx, otherwise `record_file`. */
+  /** Default: by the extension. It is `qa_record_file` for .csv and .xlsx; set `document_file` for a workbook that is a document. */
   readonly purpose?: PurposeName | undefined;
   /** The file name, whose extension states the format. Default: that of the source; required when it has none. */
   readonly name?: string | undefined;
@@ -66,6 +66,8 @@ export function createFiles(calls: Calls<FilesApi>, { hasOwnFetch }: { readonly 
   };
 }
 
+/** The first purpose of the service that accepts the extension. */
 function purposeFor(name: string): PurposeName {
-  return /\.(?:csv|xlsx)$/i.test(name) ? 'qa_record_file' : 'record_file';
+  if (/\.(?:csv|xlsx)$/i.test(name)) return 'qa_record_file';
+  return /\.(?:txt|pdf|docx|md|html?)$/i.test(name) ? 'record_file' : 'document_file';
 }

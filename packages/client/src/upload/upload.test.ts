@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { purposeNames, purposes, purposesFor } from '@quartermaster/contract';
 import { ConnectionError } from '../errors.ts';
 import { hangUp, startScriptedServer, success } from '../testing/scripted-server.ts';
 import type { UploadSource } from './open-source.ts';
@@ -73,13 +74,14 @@ test('names are escaped like those of a form of the platform', async (t) => {
 
 test('the purpose follows from the extension unless it is given', async (t) => {
   const { client, requests } = await startScriptedServer(t, stored);
-  await client.files.upload(new Blob(['a']), { name: 'a.CSV' });
-  await client.files.upload(new Blob(['a']), { name: 'a.xlsx', purpose: 'record_file' });
-  await client.files.upload(new Blob(['a']), { name: 'a.pdf' });
-  const purposes = await Promise.all(
+  await client.files.upload(new Blob(['a']), { name: 'a.xlsx', purpose: 'document_file' });
+  const extensions = purposeNames.flatMap((purpose) => [...purposes[purpose].extensions]);
+  for (const extension of extensions)
+    await client.files.upload(new Blob(['a']), { name: `a.${extension.toUpperCase()}` });
+  const chosen = await Promise.all(
     requests.map(async ({ body, headers }) => (await parse(body, headers['content-type'])).purpose),
   );
-  assert.deepEqual(purposes, ['qa_record_file', 'record_file', 'record_file']);
+  assert.deepEqual(chosen, ['document_file', ...extensions.map((extension) => purposesFor(extension)[0])]);
 });
 
 test('a source that has no name, has no bytes left or is of another kind is refused before a request', async (t) => {

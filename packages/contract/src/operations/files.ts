@@ -6,6 +6,7 @@ export const fileOperations = describeOperations('files', {
     description:
       'Stores the file and returns its `file_id`. Send the parts `purpose` and `file` in any order. The extension of the file name determines the format. ' +
       '`GET /v1/limits` lists the extensions of each purpose and the largest size. ' +
+      '`document_file` is for text collections, like `record_file`, and accepts further formats. ' +
       'With the header `Idempotency-Key`, a repetition with the same key and content within 24 hours returns the same `file_id`.',
     scope: 'files',
     examples: {
@@ -35,6 +36,10 @@ export const fileOperations = describeOperations('files', {
     scope: 'files',
     examples: {
       newest: { summary: 'List the newest files', query: { limit: '10' } },
+      byCollection: {
+        summary: 'List files from which records of a text collection can be created',
+        query: { collection_type: 'text' },
+      },
       byName: { summary: 'List documents by a part of their name', query: { purpose: 'record_file', name: 'library' } },
     },
   },

@@ -5,7 +5,7 @@ export const recordOperations = describeOperations('records', {
     summary: 'Create a record',
     description:
       'Returns immediately with `status: creating`. Chunks are created in the background; follow `/events` or poll the record until its status is `ready`, `partial` or `error`.\n\n' +
-      'In a collection of type `text`: type `text` (the default) needs `content`, `file` a `file_id` of purpose `record_file`, `web` a `url`. ' +
+      'In a collection of type `text`: type `text` (the default) needs `content`, `file` a `file_id` of purpose `record_file` or `document_file`, `web` a `url`. ' +
       'In a collection of type `qa`: `qa_sheet` needs a `file_id` of purpose `qa_record_file`. ' +
       'If the columns of its questions and answers have other names, the record ends in `error` with code `columns_not_found`. ' +
       '`error.details` then proposes `columns`, which you send to this call or to the record.\n\n' +

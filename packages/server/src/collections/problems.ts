@@ -41,9 +41,12 @@ export function collectionTypeMismatch(recordType: string, needed: string, found
   return fieldInvalid('body/type', both, `a type that a collection of type "${found}" accepts`);
 }
 
-/** The message names the type of the record and the purpose of the file. */
+/**
+ * The message names the type of the record and the purpose of the file.
+ * @param needed the accepted purposes, in quotes
+ */
 export function purposeMismatch(recordType: string, needed: string, found: string): Problem {
-  const expected = `a file with the purpose "${needed}" for a record of type "${recordType}"`;
+  const expected = `a file with the purpose ${needed} for a record of type "${recordType}"`;
   return fieldInvalid('body/file_id', `a file with the purpose "${found}"`, expected);
 }
 

@@ -1,4 +1,4 @@
-import { type Extension, type Purpose, purposes } from '@quartermaster/contract';
+import { canonicalExtension, type Extension, type Purpose, purposes } from '@quartermaster/contract';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { purposeNotAllowed } from './problems.ts';
 
@@ -37,7 +37,7 @@ export function readFileName(name: string, purpose: Purpose): FileName {
   }
   const dot = name.lastIndexOf('.');
   const written = dot === -1 ? '' : name.slice(dot + 1).toLowerCase();
-  const canonical = written === 'htm' ? 'html' : written;
+  const canonical = canonicalExtension(written);
   const allowed: readonly Extension[] = purposes[purpose].extensions;
   const extension = allowed.find((known) => known === canonical);
   if (extension === undefined) throw purposeNotAllowed(canonical, purpose);

@@ -71,7 +71,7 @@ export interface DeletingFile {
 }
 
 /** Selects the files of a list. `name` selects those whose name contains the text; A–Z match a–z. */
-export type FileQuery = ListQuery & { readonly purpose?: Purpose; readonly name?: string };
+export type FileQuery = ListQuery & { readonly purposes?: readonly Purpose[]; readonly name?: string };
 
 /** COMMIT was sent and its outcome is unknown. The change may be visible now, later or never. */
 export class CommitInDoubt extends Error {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { purposes } from '@quartermaster/contract';
 import { insertCollection, insertRecord } from '../adapters/database/testing/insert-rows.ts';
 import { checkStore } from './maintenance/fsck.ts';
 import { ask, upload } from './testing/ask.ts';
@@ -16,7 +17,7 @@ describe('GET /v1/files', () => {
         await upload(service, {
           content: `${index}`,
           name: qa ? 'a.csv' : 'a.txt',
-          purpose: qa ? 'qa_record_file' : 'record_file',
+          purpose: qa ? 'qa_record_file' : index % 3 === 1 ? 'document_file' : 'record_file',
         }),
       );
     }
@@ -47,6 +48,14 @@ describe('GET /v1/files', () => {
   });
   test('returns the files of one purpose', async () => {
     assert.deepEqual(await list('?purpose=qa_record_file'), { places: [6, 3, 0], has_more: false });
+    assert.deepEqual(await list('?purpose=record_file'), { places: [5, 2], has_more: false });
+  });
+  test('returns the files from which a collection of a type can have records, whatever their purpose', async () => {
+    assert.deepEqual(await list('?collection_type=text'), { places: [5, 4, 2, 1], has_more: false });
+    assert.deepEqual(await list('?collection_type=qa'), { places: [6, 3, 0], has_more: false });
+    assert.deepEqual(await list('?collection_type=text&purpose=document_file'), { places: [4, 1], has_more: false });
+    assert.deepEqual(await list('?collection_type=text&purpose=qa_record_file'), { places: [], has_more: false });
+    assert.deepEqual(await list(`?collection_type=text&limit=2&after=${ids[4]}`), { places: [2, 1], has_more: false });
   });
   test('returns the same bytes when repeated', async () => {
     assert.equal((await ask(service, '/v1/files')).text, (await ask(service, '/v1/files')).text);
@@ -62,6 +71,7 @@ describe('GET /v1/files', () => {
     ['?limit=101', 422],
     ['?order=up', 422],
     ['?purpose=assistants', 422],
+    ['?collection_type=image', 422],
   ] as const) {
     test(`answers ${query} with ${status}`, async () => {
       assert.equal((await ask(service, `/v1/files${query}`)).status, status);
@@ -212,6 +222,7 @@ describe('GET /v1/limits', () => {
       purposes: {
         record_file: { extensions: ['txt', 'pdf', 'docx', 'md', 'html'], max_bytes: 1000 },
         qa_record_file: { extensions: ['csv', 'xlsx'], max_bytes: 1000 },
+        document_file: { extensions: [...purposes.document_file.extensions], max_bytes: 1000 },
       },
       rate: { uploads_in_flight: 0, max_uploads_in_flight: 3 },
       quota: { bytes_used: 10, max_bytes: 5000, bytes_left: 4990 },

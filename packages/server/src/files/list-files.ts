@@ -1,13 +1,30 @@
+import { type CollectionType, type ListQuery, type Purpose, purposeNames, purposes } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
-import type { FileQuery, FileRepository, StoredFile } from './file-repository.ts';
+import type { FileRepository, StoredFile } from './file-repository.ts';
+
+/** The conditions of a request for files. */
+export type FileListQuery = ListQuery & {
+  readonly purpose?: Purpose;
+  /** Selects files from which records of such a collection can be created. */
+  readonly collection_type?: CollectionType;
+  readonly name?: string;
+};
 
 /** Returns one page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is not a file of the project. */
-export async function listFiles(files: FileRepository, projectId: string, query: FileQuery): Promise<Page<StoredFile>> {
+export async function listFiles(
+  files: FileRepository,
+  projectId: string,
+  { purpose, collection_type: type, ...query }: FileListQuery,
+): Promise<Page<StoredFile>> {
   if (query.after !== undefined && query.before !== undefined) {
     throw cursorsConflict();
   }
   const cursor = query.after ?? query.before;
   if (cursor !== undefined && (await files.find(projectId, cursor)) === undefined) throw objectNotFound('file', cursor);
-  return files.list(projectId, query);
+  if (purpose === undefined && type === undefined) return files.list(projectId, query);
+  const wanted = purposeNames.filter(
+    (name) => (purpose ?? name) === name && (type ?? purposes[name].collectionType) === purposes[name].collectionType,
+  );
+  return wanted.length === 0 ? { items: [], hasMore: false } : files.list(projectId, { ...query, purposes: wanted });
 }

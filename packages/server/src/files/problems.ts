@@ -1,4 +1,4 @@
-import { type Purpose, purposeNames, purposes } from '@quartermaster/contract';
+import { type Purpose, purposeNames, purposes, purposesFor } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import { Problem } from '../kernel/problem.ts';
 import { OperatorError } from '../kernel/process/operator-error.ts';
@@ -92,12 +92,12 @@ export function purposeUnknown(found: string): Problem {
   return fieldInvalid('body/purpose', quote(found), `one of ${quoteNames(purposeNames)}`);
 }
 
-/** The purpose does not allow the extension. The message names the other purpose if that one does. */
+/** The purpose does not allow the extension. The message names the purposes that do. */
 export function purposeNotAllowed(extension: string, purpose: Purpose): Problem {
   const allowed = purposes[purpose].extensions.map((name) => `.${name}`).join(', ');
   const found = extension === '' ? 'a filename without an extension' : `the extension ${quoteText(`.${extension}`)}`;
-  const other = purposeNames.find((name) => (purposes[name].extensions as readonly string[]).includes(extension));
-  const hint = other === undefined ? '' : ` (purpose ${other} allows .${extension})`;
+  const others = purposesFor(extension).join(' or ');
+  const hint = others === '' ? '' : ` (purpose ${others} allows .${extension})`;
   return fieldInvalid('body/file', `${found}${hint}`, `a file with one of ${allowed} for purpose ${purpose}`);
 }
 

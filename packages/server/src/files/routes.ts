@@ -1,5 +1,6 @@
 import {
   Acknowledgement,
+  collectionTypes,
   File,
   FileWithReferences,
   IdempotencyKey,
@@ -62,6 +63,9 @@ const mostReferences = 100;
 const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
 const FileListQuery = Type.Interface([ListQuery], {
   purpose: Type.Optional(PurposeName),
+  collection_type: Type.Optional(
+    Type.Enum(collectionTypes, { description: 'Files whose purpose fits collections of this type.' }),
+  ),
   name: Type.Optional(
     Type.String({
       minLength: 1,

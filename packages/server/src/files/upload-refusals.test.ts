@@ -39,7 +39,7 @@ describe('POST /v1/files refuses', () => {
   const forms: Record<string, [form: Form, message: RegExp]> = {
     'an unknown purpose': [
       { purpose: 'assistants' },
-      /body\/purpose must be one of "record_file", "qa_record_file"; received "assistants"/,
+      /body\/purpose must be one of "record_file", "qa_record_file", "document_file"; received "assistants"/,
     ],
     'an empty purpose': [{ purpose: '' }, /body\/purpose must be .*; received ""/],
     'a purpose with a blank': [{ purpose: ' record_file' }, /body\/purpose/],
@@ -50,7 +50,15 @@ describe('POST /v1/files refuses', () => {
     ],
     'the other way round': [
       { name: 'a.txt', purpose: 'qa_record_file' },
-      /one of .csv, .xlsx .*\(purpose record_file allows .txt\)/,
+      /one of .csv, .xlsx .*\(purpose record_file or document_file allows .txt\)/,
+    ],
+    'a workbook as a document of the interface': [
+      { name: 'a.xlsx' },
+      /one of .txt, .pdf, .docx, .md, .html for purpose record_file; .*\(purpose qa_record_file or document_file allows .xlsx\)/,
+    ],
+    'a format of the additional purpose': [
+      { name: 'a.json', purpose: 'qa_record_file' },
+      /one of .csv, .xlsx for purpose qa_record_file; .*\(purpose document_file allows .json\)/,
     ],
     'an extension nobody takes': [
       { name: 'a.exe' },
@@ -80,7 +88,10 @@ describe('POST /v1/files refuses', () => {
 
   const bodies: Record<string, [body: Buffer, expected: { status: number; code: string; message: RegExp }]> = {
     'no file': [parts(purposePart), invalid(/body\/file is required/)],
-    'no purpose': [parts(filePart), invalid(/body\/purpose is required. Send one of "record_file", "qa_record_file"/)],
+    'no purpose': [
+      parts(filePart),
+      invalid(/body\/purpose is required. Send one of "record_file", "qa_record_file", "document_file"/),
+    ],
     'nothing at all': [parts(), invalid(/body\/file is required/)],
     'two files': [parts(filePart, purposePart, filePart), invalid(/body\/file must be sent once/)],
     'two purposes': [parts(purposePart, filePart, purposePart), invalid(/body\/purpose must be sent once/)],

@@ -2,6 +2,7 @@ import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quar
 import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { loadLimits } from '../dialects/open-webui/load-document.ts';
+import { deepestJson } from '../extraction/formats/json/json-values.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
 import { answerTokens } from '../mcp/knowledge/answer-size.ts';
@@ -188,6 +189,12 @@ export const collectionLimits = {
     unit: 'bytes',
     value: () => packageLimits.unpackedBytes,
     above: unread,
+  },
+  document_json_depth: {
+    bounds: 'nested objects and lists of a JSON document',
+    unit: 'levels',
+    value: () => deepestJson,
+    above: 'The record ends in `error` with the code `file_damaged`.',
   },
   ocr_pages: {
     bounds: 'scanned pages of one record that are read by OCR',

@@ -31,7 +31,7 @@ class Files:
         Upload a file and return it.
 
         :param file: a path, the bytes, or a handle opened in binary mode, which is read from its position
-        :param purpose: default: `qa_record_file` for `.csv` and `.xlsx`, else `record_file`
+        :param purpose: default: by the extension, `qa_record_file` for `.csv` and `.xlsx`
         :param name: the file name with its extension; default: the name of the path or handle
         :param on_progress: called with the bytes sent and the size, or `None` when the size is unknown
         :param timeout: seconds without progress
@@ -45,15 +45,22 @@ class Files:
         self,
         *,
         purpose: PurposeName | None = None,
+        collection_type: Literal["text", "qa"] | None = None,
         name: str | None = None,
         limit: int | None = None,
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
     ) -> Pages[File]:
-        """List files, newest first. `name` selects files whose name contains it."""
-        query = {"purpose": purpose, "name": name, "limit": limit, "order": order, "after": after, "before": before}
-        return Pages(self._connection, Call("listFiles", query=query), "file_id")
+        """
+        List files, newest first.
+
+        :param collection_type: files from which records of such a collection can be created
+        :param name: files whose name contains this text
+        """
+        query = {"purpose": purpose, "collection_type": collection_type, "name": name, "limit": limit}
+        pages = {"order": order, "after": after, "before": before}
+        return Pages(self._connection, Call("listFiles", query={**query, **pages}), "file_id")
 
     def get(self, file_id: str) -> FileWithReferences:
         """Return a file with the records that were created from it."""

@@ -3,7 +3,6 @@ import {
   type Collection,
   duplicatePolicies,
   type OnDuplicate,
-  purposeNames,
   purposes,
   type RecordCreate,
 } from '@quartermaster/contract';
@@ -21,11 +20,11 @@ export type CreateRecords = (requests: readonly RecordCreate[]) => Promise<void>
 /** Creates records from the chosen files that fit the collection. */
 export function FromFiles({ collection, onCreate }: { collection: Collection; onCreate: CreateRecords }) {
   const { t } = useLanguage();
-  const purpose = purposeNames.find((name) => purposes[name].collectionType === collection.type) ?? 'record_file';
-  const type = purposes[purpose].recordType;
+  const type = purposes[collection.type === 'qa' ? 'qa_record_file' : 'record_file'].recordType;
+  const fitting = { collection_type: collection.type };
   const files = useInfiniteList({
-    queryKey: ['files', 'list', { purpose }],
-    load: (page, signal) => filesApi.json('GET /v1/files', { query: { ...page, purpose }, signal }),
+    queryKey: ['files', 'list', fitting],
+    load: (page, signal) => filesApi.json('GET /v1/files', { query: { ...page, ...fitting }, signal }),
     idOf: (file) => file.file_id,
   });
   const [chosen, setChosen] = useState<readonly string[]>([]);

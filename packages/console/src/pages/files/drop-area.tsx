@@ -1,5 +1,5 @@
-import { Button, Text } from '@mantine/core';
-import { type Limits, type Purpose, purposeNames, purposes } from '@quartermaster/contract';
+import { Button, Checkbox, Text } from '@mantine/core';
+import { type Limits, type Purpose, purposeNames, purposes, purposesFor } from '@quartermaster/contract';
 import { type DragEvent, useRef, useState } from 'react';
 import { addUploads } from '../../api/uploads.ts';
 import { formatBytes } from '../../components/format.ts';
@@ -8,10 +8,12 @@ import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './files.module.css';
 
-/** Each format belongs to one purpose. */
-function purposeOf(name: string): Purpose | undefined {
-  const extension = extensionOf(name).replace(/^htm$/, 'html');
-  return purposeNames.find((purpose) => (purposes[purpose].extensions as readonly string[]).includes(extension));
+/** A workbook has two purposes, between which the user chooses. Other formats have the first purpose that accepts them. */
+function purposeOf(name: string, areSheetsDocuments: boolean): Purpose | undefined {
+  const accepted = purposesFor(extensionOf(name));
+  return areSheetsDocuments && accepted.includes('document_file') && accepted.includes('qa_record_file')
+    ? 'document_file'
+    : accepted[0];
 }
 
 function extensionOf(name: string): string {
@@ -25,13 +27,14 @@ export function DropArea({ limits }: { limits: Limits | undefined }) {
   const { showError } = useToasts();
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
+  const [areSheetsDocuments, setSheetsDocuments] = useState(false);
   const dotted = (purpose: Purpose) => purposes[purpose].extensions.map((extension) => `.${extension}`);
-  const all = purposeNames.flatMap(dotted);
+  const all = [...new Set(purposeNames.flatMap(dotted))];
   const most = limits?.purposes.record_file?.max_bytes ?? Number.POSITIVE_INFINITY;
 
   const take = (files: readonly File[]) => {
     const good = files.flatMap((file) => {
-      const purpose = purposeOf(file.name);
+      const purpose = purposeOf(file.name, areSheetsDocuments);
       const parameters = { extension: extensionOf(file.name), expected: all.join(' ') };
       if (purpose === undefined) showError(`${file.name}: ${t('files.badFormat', parameters)}`);
       else if (file.size > most) {
@@ -69,11 +72,17 @@ export function DropArea({ limits }: { limits: Limits | undefined }) {
       </div>
       <Text size="xs" c="dimmed">
         {t('files.formats', {
-          documents: dotted('record_file').join(' '),
+          documents: dotted('document_file').join(' '),
           sheets: dotted('qa_record_file').join(' '),
           size: Number.isFinite(most) ? formatBytes(most) : '…',
         })}
       </Text>
+      <Checkbox
+        size="xs"
+        label={t('files.sheetsAsDocuments')}
+        checked={areSheetsDocuments}
+        onChange={(event) => setSheetsDocuments(event.currentTarget.checked)}
+      />
       <input
         ref={input}
         type="file"

@@ -86,6 +86,7 @@ function FileList() {
           data={[
             { value: '', label: t('files.allPurposes') },
             { value: 'record_file', label: t('files.purpose.record_file') },
+            { value: 'document_file', label: t('files.purpose.document_file') },
             { value: 'qa_record_file', label: t('files.purpose.qa_record_file') },
           ]}
         />

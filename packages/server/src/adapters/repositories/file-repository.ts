@@ -119,8 +119,8 @@ async function commit<T>({ write }: Database, work: (transaction: Transaction<Ta
 async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
   const page = await readKeysetPage(query, async ({ bounds, direction, limit }) => {
     let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
-    if (query.purpose === undefined) rows = rows.where('purpose', '<>', artifactPurpose);
-    else rows = rows.where('purpose', '=', query.purpose);
+    if (query.purposes === undefined) rows = rows.where('purpose', '<>', artifactPurpose);
+    else rows = rows.where('purpose', 'in', query.purposes);
     if (query.name !== undefined) {
       const name = dialect === 'postgres' ? sql<string>`lower(name collate "C")` : sql<string>`lower(name)`;
       rows = rows.where(sql<boolean>`${name} like ${likePattern(query.name)} escape '!'`);

@@ -1,6 +1,5 @@
 import {
   type CollectionType,
-  type Purpose,
   purposeNames,
   purposes,
   type RecordCreate,
@@ -112,20 +111,24 @@ function readUrl(url: string | undefined): string {
 }
 
 async function readFile(type: RecordType, fileId: string | undefined, context: SourceContext) {
-  const purpose = purposeFor(type);
-  const needed = purposes[purpose].collectionType;
+  const { names, collectionType: needed } = purposesOf(type);
   if (context.collectionType !== needed) throw collectionTypeMismatch(type, needed, context.collectionType);
-  if (fileId === undefined) throw fieldMissing('body/file_id', `the id of a file with the purpose "${purpose}"`);
+  if (fileId === undefined) throw fieldMissing('body/file_id', `the id of a file with the purpose ${names}`);
   const file = isId(fileId) ? await context.files.findFile(context.projectId, fileId) : undefined;
   if (file === undefined) throw fileNotFound(fileId);
-  if (file.purpose !== purpose) throw purposeMismatch(type, purpose, file.purpose);
+  if (purposes[file.purpose].recordType !== type) throw purposeMismatch(type, names, file.purpose);
   // file_size comes last, because the official client's tests cut the text there.
   const content = JSON.stringify({ file_id: file.id, file_name: file.name, file_size: file.bytes });
   return { fileId: file.id, content };
 }
 
-function purposeFor(type: RecordType): Purpose {
-  const purpose = purposeNames.find((name) => purposes[name].recordType === type);
-  if (purpose === undefined) throw new Error(`Records of type ${type} have no file purpose.`);
-  return purpose;
+/** The purposes of the files from which records of this type are created. */
+function purposesOf(type: RecordType): { names: string; collectionType: CollectionType } {
+  const accepted = purposeNames.filter((name) => purposes[name].recordType === type);
+  const [first] = accepted;
+  if (first === undefined) throw new Error(`Records of type ${type} have no file purpose.`);
+  return {
+    names: accepted.map((name) => `"${name}"`).join(' or '),
+    collectionType: purposes[first].collectionType,
+  };
 }

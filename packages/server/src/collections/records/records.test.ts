@@ -116,6 +116,8 @@ test('a file record names its file in its content, with the size last, and anoth
   assert.equal(created.status, 'ready');
   assert.equal(created.content, `{"file_id":"${fileId}","file_name":"a \\"b\\".md","file_size":25}`);
   assert.equal((await record(collectionId, body)).status, 'ready');
+  const document = service.files.add(projectId, 'document_file', 'a.json', '{"name":"Foxes"}');
+  assert.equal((await record(collectionId, { type: 'file', file_id: document })).status, 'ready');
   const updated = await call('POST', `/v1/collections/${collectionId}/records/${created.record_id}`, {
     type: 'file',
     file_id: fileId,
@@ -185,12 +187,14 @@ test('an invalid field is refused with the value found and the value required', 
   const ids = { text: await collection({ type: 'text' }), qa: await collection({ type: 'qa' }) };
   const plain = service.files.add(projectId, 'record_file', 'a.txt', 'text');
   const sheet = service.files.add(projectId, 'qa_record_file', 'a.csv', 'question,answer\na,b\n');
+  const workbook = service.files.add(projectId, 'document_file', 'a.xlsx', '');
   const foreign = service.files.add(newId('project'), 'record_file', 'a.txt', 'text');
   const file = newId('file');
   const cases: Array<[keyof typeof ids, object, number, RegExp]> = [
     ['qa', { type: 'file', file_id: plain }, 422, /"qa".*"file".*"text"/],
     ['text', { type: 'qa_sheet', file_id: sheet }, 422, /"text".*"qa_sheet".*"qa"/],
-    ['text', { type: 'file', file_id: sheet }, 422, /"record_file".*"file".*"qa_record_file"/],
+    ['text', { type: 'file', file_id: sheet }, 422, /"record_file" or "document_file" .*"file".*"qa_record_file"/],
+    ['qa', { type: 'qa_sheet', file_id: workbook }, 422, /"qa_record_file" .*"qa_sheet".*"document_file"/],
     ['qa', { type: 'qa_sheet', file_id: plain }, 422, /"qa_record_file".*"qa_sheet".*"record_file"/],
     ['text', { type: 'file' }, 422, /^body\/file_id is required/],
     ['text', { type: 'file', file_id: file }, 404, /file/],

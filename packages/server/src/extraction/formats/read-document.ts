@@ -40,6 +40,10 @@ export async function readDocument({ format, bytes, charset, onProgress, ocr }: 
       return (await import('./read-text.ts')).readText(bytes, charset);
     case 'text':
       return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    case 'json':
+      return (await import('./json/read-json.ts')).readJson(bytes, charset);
+    case 'jsonl':
+      return (await import('./json/read-json.ts')).readJsonLines(bytes, charset);
     case 'csv':
     case 'xlsx':
       return (await import('./read-sheets.ts')).readSheets(format, bytes);

@@ -2,19 +2,17 @@ import type { Block, Document } from '../document.ts';
 import { createWarn, isBlank, type Sheet, type Warn, type Workbook } from '../qa/sheet.ts';
 
 /**
- * Reads every visible sheet as a table: a line for each visible row that is not blank, ` | ` between cells.
+ * Reads every visible sheet as a table: a line for each visible row that is not blank, ` | ` between cells. The name of a
+ * sheet is a heading. Warnings name what is hidden and was not read.
  * @throws ExtractionError when the file cannot be read
  */
 export async function readSheets(format: 'csv' | 'xlsx', bytes: Uint8Array): Promise<Document> {
   const warnings: string[] = [];
-  const { sheets, facts } = await readWorkbook(format, bytes, createWarn(warnings));
+  const warn = createWarn(warnings);
+  const { sheets, facts } = await readWorkbook(format, bytes, warn);
   const { dialect: _, ...encoding } = facts;
-  const blocks = sheets.filter(({ hidden }) => !hidden).map(toTable);
-  return {
-    blocks: blocks.filter(({ text }) => text !== ''),
-    facts: encoding,
-    warnings,
-  };
+  const blocks = sheets.filter(({ hidden }) => !hidden).flatMap((sheet) => toBlocks(sheet, warn));
+  return { blocks, facts: encoding, warnings: [...warnings, ...describeHidden(sheets)] };
 }
 
 async function readWorkbook(format: 'csv' | 'xlsx', bytes: Uint8Array, warn: Warn): Promise<Workbook> {
@@ -22,12 +20,36 @@ async function readWorkbook(format: 'csv' | 'xlsx', bytes: Uint8Array, warn: War
   return (await import('./csv/read-csv.ts')).readCsv(bytes, { charset: undefined, warn });
 }
 
-function toTable({ name, rows }: Sheet): Block {
+function toBlocks({ name, rows }: Sheet, warn: Warn): Block[] {
   const lines: string[] = [];
+  let hidden = 0;
+  let cut = 0;
   for (const row of rows) {
-    if (row.hidden !== true && !isBlank(row)) lines.push(row.cells.map(onOneLine).join(' | '));
+    if (isBlank(row)) continue;
+    if (row.hidden === true) hidden += 1;
+    else {
+      lines.push(row.cells.map(onOneLine).join(' | '));
+      if (row.isCut === true) cut += 1;
+    }
   }
-  return { kind: 'table', text: lines.join('\n'), headerRows: 1, ...(name === null ? {} : { sheet: name }) };
+  const where = name === null ? '' : ` of the sheet ${JSON.stringify(name)}`;
+  if (hidden > 0) warn(`hidden_rows: ${hidden} rows${where} are hidden and were not read.`);
+  if (cut > 0) warn(`columns_cut: Cells after the first 1,024 columns${where} were not read, in ${cut} rows.`);
+  if (lines.length === 0) return [];
+  const sheet = name === null ? {} : { sheet: name };
+  return [
+    ...(name === null ? [] : [{ kind: 'heading', level: 1, text: name, ...sheet } as const]),
+    { kind: 'table', text: lines.join('\n'), headerRows: 1, ...sheet },
+  ];
+}
+
+const mostNamed = 20;
+
+function describeHidden(sheets: readonly Sheet[]): string[] {
+  const names = sheets.filter(({ hidden }) => hidden).map(({ name }) => JSON.stringify(name));
+  if (names.length === 0) return [];
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  return [`hidden_sheets: These sheets are hidden and were not read: ${names.slice(0, mostNamed).join(', ')}${more}.`];
 }
 
 function onOneLine(cell: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Extension, purposes } from '@quartermaster/contract';
+import { type Extension, purposeNames, purposes } from '@quartermaster/contract';
 import { wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
 import { writePdf } from '../../../../../test/support/sample-pdf.ts';
 import { Problem } from '../../kernel/problem.ts';
@@ -20,7 +20,7 @@ async function refusal(extension: Extension, bytes: Buffer): Promise<string | un
   }
 }
 
-const extensions = [...purposes.record_file.extensions, ...purposes.qa_record_file.extensions];
+const extensions = [...new Set(purposeNames.flatMap((purpose) => [...purposes[purpose].extensions]))];
 
 describe('content and extension', () => {
   test('a file with the extension of another type is refused, for every pair of types', async () => {
@@ -29,12 +29,14 @@ describe('content and extension', () => {
       docx: wordDocument(['Text']),
       xlsx: workbook([{ name: 'one', rows: [['question', 'answer']] }]),
       text: Buffer.from('question,answer\nq,a\n'),
+      json: Buffer.from('\ufeff\n [{"question": "q"}]\n'),
     };
     const families: Record<string, readonly Extension[]> = {
       pdf: ['pdf'],
       docx: ['docx'],
       xlsx: ['xlsx'],
       text: ['txt', 'md', 'html', 'csv'],
+      json: ['txt', 'md', 'html', 'csv', 'json', 'jsonl'],
     };
     for (const [family, bytes] of Object.entries(samples)) {
       for (const extension of extensions) {
@@ -66,6 +68,15 @@ describe('content and extension', () => {
       for (const extension of ['txt', 'md', 'html', 'csv'] as const) assert.ok(await refusal(extension, bytes));
     });
   }
+
+  test('JSON may have any value and encoding at its start', async () => {
+    for (const text of ['{}', '[1]', '"a"', '-1', '5', 'true', 'false', 'null', ' \r\n\t{']) {
+      for (const bytes of [Buffer.from(text), Buffer.from(`\ufeff${text}`, 'utf16le')])
+        assert.equal(await refusal('json', bytes), undefined, text);
+    }
+    for (const text of ['Dear reader', '<html>', "'a'", 'Infinity', '(1)'])
+      assert.match((await refusal('jsonl', Buffer.from(text))) ?? '', /must be a JSON document/);
+  });
 
   const text: Record<string, Buffer> = {
     'UTF-16 with a mark': Buffer.from('\ufeffGrüße, 世界\n', 'utf16le'),

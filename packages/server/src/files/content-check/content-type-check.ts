@@ -29,8 +29,19 @@ export async function checkContent(extension: Extension, content: CheckedContent
     default: {
       const found = nameOfFormat(head) ?? describeText(head);
       if (found !== undefined) throw contentContradicts(extension, found, 'text');
+      if (isJson(extension) && !startsLikeJson(head))
+        throw contentContradicts(extension, 'text of another kind', 'a JSON document');
     }
   }
+}
+
+function isJson(extension: Extension): boolean {
+  return extension === 'json' || extension === 'jsonl';
+}
+
+/** Looks at the first character. In UTF-16 and UTF-32 the reader decides. */
+function startsLikeJson(head: Buffer): boolean {
+  return head.includes(0) || /^(?:\xef\xbb\xbf)?\s*(?:$|[[{"\-\dtfn])/.test(head.toString('latin1'));
 }
 
 const officeKinds = {

@@ -138,7 +138,9 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.deepEqual(await list({ limit: 2, after: ids[3] ?? '' }), [2, 1, true]);
       assert.deepEqual(await list({ limit: 2, before: ids[0] ?? '' }), [2, 1, true]);
       assert.deepEqual(await list({ order: 'asc', limit: 3, before: ids[2] ?? '' }), [0, 1, false]);
-      assert.deepEqual(await list({ purpose: 'qa_record_file' }), [2, false]);
+      assert.deepEqual(await list({ purposes: ['qa_record_file'] }), [2, false]);
+      assert.deepEqual(await list({ purposes: ['record_file', 'qa_record_file'], limit: 3 }), [4, 3, 2, true]);
+      assert.deepEqual(await list({ purposes: ['document_file'] }), [false]);
       await files.startDelete(project, ids[1] ?? '');
       assert.deepEqual(await list({}), [4, 3, 2, 0, false]);
       assert.equal(await files.bytesKept(project), 40);

@@ -1,0 +1,130 @@
+import type { Block, Document } from '../../document.ts';
+import { decodeText } from '../../encoding/decode-text.ts';
+import { ExtractionError, fileDamaged } from '../../extraction-error.ts';
+import { type JsonValue, readJsonValues } from './json-values.ts';
+
+/** A longer text is a paragraph of its own. */
+const longText = 200;
+
+/**
+ * Reads a JSON document. Each value is a line `name: value` with its whole path. The items of the outermost list, and of
+ * the lists that are members of the root, are paragraphs.
+ * @throws ExtractionError when it is no JSON
+ */
+export function readJson(bytes: Uint8Array, charset?: string): Document {
+  const { text, facts, warnings } = decodeText(bytes, [charset]);
+  const writer = createItemWriter();
+  let current = '';
+  for (const { path, text: value } of readJsonValues(text)) {
+    const itemAt = positionOfItem(path);
+    const isSimple = path.length < 2 || (path.length === 2 && typeof path[1] === 'number');
+    const item = itemAt === -1 ? (isSimple ? '' : `${path[0]}`) : path.slice(0, itemAt + 1).join(' ');
+    if (item !== current) writer.endItem();
+    current = item;
+    writer.add(path, itemAt, value);
+  }
+  return { blocks: writer.blocks(), facts, warnings };
+}
+
+/** Returns the position of the index of the item in the path; -1 for a value that belongs to no item. */
+function positionOfItem(path: JsonValue['path']): number {
+  if (typeof path[0] === 'number') return 0;
+  return typeof path[1] === 'number' && path.length > 2 ? 1 : -1;
+}
+
+/** Reads a text whose lines are JSON documents. A line that is none stays as it is, and a warning names it. */
+export function readJsonLines(bytes: Uint8Array, charset?: string): Document {
+  const { text, facts, warnings } = decodeText(bytes, [charset]);
+  const writer = createItemWriter();
+  const bad: number[] = [];
+  let lines = 0;
+  let number = 0;
+  for (const line of eachLine(text)) {
+    number += 1;
+    if (line.trim() === '') continue;
+    lines += 1;
+    const values = readLine(line);
+    if (values === undefined) {
+      bad.push(number);
+      writer.addText(line);
+    } else for (const { path, text: value } of values) writer.add(path, -1, value);
+    writer.endItem();
+  }
+  if (bad.length > Math.max(1, lines / 10) || (lines > 0 && bad.length === lines))
+    throw fileDamaged('JSON Lines', `${bad.length} of ${lines} lines are no JSON; the first is line ${bad[0]}`);
+  return { blocks: writer.blocks(), facts, warnings: [...warnings, ...describeBad(bad)] };
+}
+
+/** @returns undefined for a line that is no JSON */
+function readLine(line: string): JsonValue[] | undefined {
+  try {
+    return Array.from(readJsonValues(line), ({ path, text }) => ({ path: [...path], text }));
+  } catch (cause) {
+    if (cause instanceof ExtractionError) return undefined;
+    throw cause;
+  }
+}
+
+const mostNamed = 20;
+
+function describeBad(bad: readonly number[]): string[] {
+  if (bad.length === 0) return [];
+  const more = bad.length > mostNamed ? ` and ${bad.length - mostNamed} more` : '';
+  return [`bad_lines: These lines are no JSON and were kept as text: ${bad.slice(0, mostNamed).join(', ')}${more}.`];
+}
+
+function* eachLine(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at);
+    yield text.slice(at, end === -1 ? text.length : end);
+    if (end === -1) return;
+    at = end + 1;
+  }
+}
+
+function createItemWriter() {
+  const blocks: Block[] = [];
+  let lines: string[] = [];
+  let lastLabel: string | undefined;
+
+  function flush(): void {
+    if (lines.length > 0) blocks.push({ kind: 'paragraph', text: lines.join('\n') });
+    lines = [];
+    lastLabel = undefined;
+  }
+
+  return {
+    addText: (text: string) => void lines.push(text),
+    /** @param itemAt the position of the index that the paragraph stands for */
+    add: (path: JsonValue['path'], itemAt: number, text: string) => {
+      const label = labelOf(path, itemAt);
+      const isLong = text.length >= longText || text.includes('\n');
+      if (isLong) flush();
+      const isListItem = typeof path.at(-1) === 'number' && path.length > itemAt + 1;
+      if (isListItem && label === lastLabel) lines.push(`${lines.pop() ?? ''}, ${text}`);
+      else lines.push(label === '' ? text : `${label}: ${text}`);
+      lastLabel = label;
+      if (isLong) flush();
+    },
+    endItem: flush,
+    blocks: () => {
+      flush();
+      return blocks;
+    },
+  };
+}
+
+/**
+ * Returns a name such as `authors[2].name`. The simple values of a list share the name of the list.
+ * @param itemAt the position of an index that is left out
+ */
+function labelOf(path: JsonValue['path'], itemAt: number): string {
+  let label = '';
+  const end = typeof path.at(-1) === 'number' ? path.length - 1 : path.length;
+  for (let at = 0; at < end; at += 1) {
+    const part = path[at] ?? '';
+    if (at === itemAt) continue;
+    label += typeof part === 'number' ? `[${part + 1}]` : label === '' ? part : `.${part}`;
+  }
+  return label;
+}
