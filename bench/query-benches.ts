@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { hashText } from '../packages/server/src/search/embedding/testing/hash-text.fixture.ts';
 import { connectClient, settledRecord } from '../test/support/client.ts';
 import { startEmbeddingService } from '../test/support/embedding-service.ts';
@@ -78,6 +79,8 @@ export async function measureQuestions(service: Service) {
   const { file_id } = await client.files.upload(content, { purpose: 'qa_record_file', name: 'pairs.csv' });
   const { record_id } = await client.records.create(full, { type: 'qa_sheet', file_id });
   assert.equal((await settledRecord(client, full, record_id)).num_chunks, chunks);
+  // Records are ready before their vectors are.
+  while ((await client.collections.get(full)).vectors === 'catching_up') await pause(500);
 
   const ask = async (collection: string) => {
     const query = { query_text: text(wordsOfQuestion), top_k: 3 };

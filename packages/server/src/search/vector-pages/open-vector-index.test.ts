@@ -115,6 +115,21 @@ test('pages that exceed the memory are read for each question, which finds the s
   assert.deepEqual(held.reads, { pages: 3, scans: 20, tail: 2 * 904 });
 });
 
+test('questions that read pages at the same time find what each finds alone', async (t) => {
+  const { vectors, queries } = createVectors('topics', { count: 3000, dimensions: 64 });
+  const held = createSource({ c: vectors });
+  await held.page('c', 2047);
+  const asked = queries(8);
+  const space = held.spaceOf('c');
+  const together = openVectorIndex({ source: held.source, memory: 2 ** 26 });
+  const alone = openVectorIndex({ source: held.source, memory: 2 ** 26 });
+  t.after(() => Promise.all([together.close(), alone.close(), held.close()]));
+  const found = await Promise.all(asked.map((query) => together.nearest(space, query, 20)));
+  for (const [place, query] of asked.entries()) {
+    assert.deepEqual(found[place], await alone.nearest(space, query, 20), `question ${place}`);
+  }
+});
+
 test('two collections that are asked in turn do not push each other out, and one that is asked often takes the place of the other', async (t) => {
   const { vectors, queries } = createVectors('topics', { count: 2048, dimensions: 64 });
   const held = createSource({ a: vectors, b: vectors });

@@ -152,7 +152,8 @@ function openQuestion(
   space: Space,
   { query, missing }: { query: Float32Array; missing: readonly MissingPage[] },
 ): PageQuestion {
-  const search = createPageSearch(memory, space.rotate(query));
+  // A question over missing pages lasts longer than one call, and `rotate` overwrites its result.
+  const search = createPageSearch(memory, space.rotate(query).slice());
   const used: MemoryPage[] = [];
   const scan = (page: MemoryPage) => {
     page.users++;
