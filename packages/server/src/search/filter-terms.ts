@@ -39,7 +39,7 @@ function termsOfEntry(key: string, value: unknown): string[] {
 function termsOfText(key: string, text: string): string[] {
   const cutText = cut(text);
   const terms = [textTerm(key, text)];
-  // One database reads NUL as the lowest character, the other one as U+FFFD, like half of a surrogate pair.
+  // The order of a text that is cut is between that of its first term and that of this one.
   if (cutText.length < Math.min(text.length, longestText)) terms.push(`${textTerm(key, text)}${highest}`);
   if (isNumber(text)) terms.push(numberTerm(key, Number(text), String(Number(text)) === text));
   return terms;
@@ -62,7 +62,7 @@ export const highest = '\uffff';
 const unstorable = /[\0\ufffd\uffff]/;
 const unstorableInKey = /[\0\u0001\ufffd\uffff]/;
 
-/** The databases read NUL and half of a surrogate pair differently, so that a text is cut there. */
+/** Filters compare NUL and half of a surrogate pair as U+FFFD, so that a text is cut at all of them. */
 export function cut(text: string): string {
   return cutAt(text.slice(0, longestText).toWellFormed(), unstorable);
 }

@@ -112,12 +112,14 @@ const operators = {
  */
 function findEntry(dialect: Dialect, key: string) {
   if (dialect === 'sqlite') {
+    const each = (column: string) => sql`json_each(${readable.sqlite(sql.ref(column))})`;
+    const name = readableText(key);
     return sql`select type, atom from (
-      select 1 as place, type, atom from json_each(chunk.metadata) where key = ${key}
-      union all select 2, type, atom from json_each(record.metadata) where key = ${key}
+      select 1 as place, type, atom from ${each('chunk.metadata')} where key = ${name}
+      union all select 2, type, atom from ${each('record.metadata')} where key = ${name}
     ) order by place limit 1`;
   }
-  const each = (column: string) => sql`json_each(${readable(sql.ref(column))}::json)`;
+  const each = (column: string) => sql`json_each(${readable.postgres(sql.ref(column))}::json)`;
   return sql`select json_typeof(value) as type, value #>> '{}' as atom from (
       select 1 as place, value from ${each('chunk.metadata')} where key = ${key}
       union all select 2, value from ${each('record.metadata')} where key = ${key}
@@ -125,13 +127,18 @@ function findEntry(dialect: Dialect, key: string) {
 }
 
 /**
- * PostgreSQL's JSON accepts neither U+0000 nor a lone surrogate, which JSON writes as escapes. A valid surrogate pair
- * is never escaped here. An escape that follows an escaped backslash is ordinary text.
+ * Reads U+0000 and each half of a surrogate pair, which JSON writes as escapes, as U+FFFD. PostgreSQL's JSON accepts neither
+ * of them. A valid surrogate pair is never escaped here. An escape that follows an escaped backslash is ordinary text.
  */
-function readable(column: RawBuilder<unknown>) {
-  return sql`case when strpos(${column}, '\\u') = 0 then ${column}
-    else regexp_replace(${column}, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\1\\\\ufffd', 'g') end`;
-}
+const readable: Record<Dialect, (column: RawBuilder<unknown>) => RawBuilder<unknown>> = {
+  // The function is that of `readable-json.ts`.
+  sqlite: (column) => sql`case when instr(${column}, '\\u') > 0 then readable_json(${column}) else ${column} end`,
+  postgres: (column) => sql`case when strpos(${column}, '\\u') = 0 then ${column}
+    else regexp_replace(${column}, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\1\\\\ufffd', 'g') end`,
+};
+
+/** The parameters of PostgreSQL are changed in the same way (`postgres-database.ts`). */
+const readableText = (text: string) => text.replaceAll('\0', '\ufffd');
 
 const kinds = ['string', 'number', 'boolean'] as const;
 
@@ -154,7 +161,7 @@ const postgresNumber = sql`length(entry.atom) <= ${sql.lit(longest)}
 
 const forms: Record<Dialect, Record<(typeof kinds)[number], Form>> = {
   sqlite: {
-    string: { entry: sql`entry.type = 'text' and entry.atom`, value: (value) => sql`${value}` },
+    string: { entry: sql`entry.type = 'text' and entry.atom`, value: (value) => sql`${readableText(String(value))}` },
     number: {
       entry: sql`case when entry.type in ('integer', 'real') then cast(entry.atom as real)
         when entry.type = 'text' and ${sqliteNumber} then cast(entry.atom as real) end`,

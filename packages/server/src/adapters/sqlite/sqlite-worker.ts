@@ -4,6 +4,7 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { isDiskFull } from '../../kernel/disk/is-disk-full.ts';
 import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
 import type { ThreadStatements, ThreadValue } from '../search-index/thread-statements.ts';
+import { readableJson } from './readable-json.ts';
 import type {
   PlacedRequest,
   ProcedureCall,
@@ -53,6 +54,7 @@ function openConnection(start: WorkerStart): Connection {
   assertPragma(db, 'journal_mode', 'wal');
   assertPragma(db, 'synchronous', 2);
   assertPragma(db, 'foreign_keys', 1);
+  db.function('readable_json', { deterministic: true }, (json) => readableJson(String(json)));
   return { start, db, begin: readOnly ? 'begin' : 'begin immediate', prepare: createStatementCache(db) };
 }
 

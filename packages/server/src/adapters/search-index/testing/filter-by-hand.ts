@@ -12,8 +12,24 @@ type Condition = Exclude<ChunkFilter, { filters: unknown } | { field: unknown }>
 
 /** Decides a filter in JavaScript, independently of both databases and of the index. */
 export function meetsByHand(filter: ChunkFilter, row: FilteredRow): boolean {
+  return meetsFilter(readable(filter), { ...row, entries: readable(row.entries) });
+}
+
+/** Replaces what no condition sees in a text or key: U+0000 and half of a surrogate pair. */
+function readable<Value>(value: Value): Value {
+  const text = (each: string) => each.toWellFormed().replaceAll('\0', '\ufffd');
+  const read = (each: unknown): unknown => {
+    if (typeof each === 'string') return text(each);
+    if (Array.isArray(each)) return each.map(read);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, inner]) => [text(key), read(inner)]));
+  };
+  return read(value) as Value; // of the same form
+}
+
+function meetsFilter(filter: ChunkFilter, row: FilteredRow): boolean {
   if ('filters' in filter) {
-    const decide = (part: ChunkFilter) => meetsByHand(part, row);
+    const decide = (part: ChunkFilter) => meetsFilter(part, row);
     return filter.type === 'and' ? filter.filters.every(decide) : filter.filters.some(decide);
   }
   if (!('field' in filter)) return meetsCondition(filter, row.entries);
@@ -76,9 +92,4 @@ const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/; // bound
 function isOrdered(type: 'gt' | 'gte' | 'lt' | 'lte', order: number): boolean {
   if (order === 0) return type === 'gte' || type === 'lte';
   return type === 'gt' || type === 'gte' ? order > 0 : order < 0;
-}
-
-/** Whether all databases read the texts of a value as JavaScript does: without NUL and half of a surrogate pair. */
-export function isReadAlike(value: unknown): boolean {
-  return !/\\u0000|\\ud[89a-f]|\ufffd/.test(JSON.stringify(value)); // JSON escapes a lone surrogate
 }

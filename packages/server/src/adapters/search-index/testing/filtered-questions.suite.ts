@@ -11,14 +11,14 @@ import { createRandom, emptyChunk } from '../../full-text/testing/full-text-corp
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
-import { type FilteredRow, isReadAlike, meetsByHand } from './filter-by-hand.ts';
+import { type FilteredRow, meetsByHand } from './filter-by-hand.ts';
 import { createRefresher } from './record-refresher.suite.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from './segment-harness.ts';
 
 const newId = createNewId();
 const projectId = emptyChunk.project_id;
 const files = ['file1', 'file2', 'file3'];
-const keys = ['a', 'b', 'lang', '__proto__', 'ключ'];
+const keys = ['a', 'b', 'lang', '__proto__', 'ключ', 'n\0l'];
 /** Values that look alike, or that the two databases and JavaScript read differently. */
 const alike = [
   ...[1, '1', '1.0', '01', ' 1', '1e0', true, 'true', 'True', 0, -0, '-0', '0.0', '', null, false, 'false'],
@@ -153,8 +153,8 @@ async function createFilteredCollection(database: Database, seed: number) {
   const condition = (): ChunkFilter => {
     if (random() < 0.2) return idCondition();
     const key = pick(keys);
-    const comparable = () => pick(filterable.filter((value) => typeof value !== 'string' || !value.includes('\0')));
-    const text = () => pick(texts.filter((value) => value !== '' && !value.includes('\0')));
+    const comparable = () => pick(filterable);
+    const text = () => pick(texts.filter((value) => value !== ''));
     const type = pick(conditionTypes);
     switch (type) {
       case 'eq':
@@ -195,7 +195,6 @@ async function createFilteredCollection(database: Database, seed: number) {
       const visible = await findInPieces(seqs, chosen);
       const expected = whole.filter(({ seq }) => visible.has(seq));
       for (const [seq, row] of await readRows(seqs)) {
-        if (!isReadAlike([row, chosen])) continue;
         const context = `${dialect} ${JSON.stringify(chosen)} ${JSON.stringify(row)}`;
         assert.equal(visible.has(seq), meetsByHand(chosen, row), context);
       }
