@@ -4,6 +4,7 @@ import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
+import { deleteOrphanPages } from '../adapters/search-index/orphan-pages.ts';
 import type { BlobRepository } from '../files/blob-repository.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import { type CheckStoreOptions, checkStore, type StoreReport } from '../files/maintenance/fsck.ts';
@@ -74,7 +75,12 @@ export function administerStore(place: {
           await removeVectorPages(database, collectionId);
           return repairIndex(database, collectionId);
         };
-        return checkStore({ ...deps, checkDatabase: () => checkDatabase(database), repairIndex: repair }, options);
+        const ofDatabase = {
+          checkDatabase: () => checkDatabase(database),
+          repairIndex: repair,
+          deleteOrphanPages: () => deleteOrphanPages(database.write),
+        };
+        return checkStore({ ...deps, ...ofDatabase }, options);
       }),
     verification: damages,
     quarantine: {

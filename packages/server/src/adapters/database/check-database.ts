@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { countOrphanPages } from '../search-index/orphan-pages.ts';
 import { checkVectors } from './check-vectors.ts';
 import type { Database } from './database.ts';
 import { checkUnfinished } from './problems.ts';
@@ -11,6 +12,8 @@ export interface DatabaseCheck {
   readonly findings: readonly string[];
   /** Errors in the search indexes, which a rebuild repairs. */
   readonly indexes: readonly DamagedIndex[];
+  /** Number of pages of the search index without a segment. */
+  readonly orphanPages: number;
 }
 
 export interface DamagedIndex {
@@ -31,15 +34,15 @@ async function checkSqlite(database: Database): Promise<DatabaseCheck> {
   try {
     const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(database.read);
     const messages = rows.flatMap((row) => Object.values(row)).map(String);
-    if (messages.join() !== 'ok') return { checked, findings: messages, indexes: [] };
-    return { checked, findings: [], indexes: await checkIndexes(database) };
+    if (messages.join() !== 'ok') return { checked, findings: messages, indexes: [], orphanPages: 0 };
+    return { checked, findings: [], ...(await checkIndexes(database)) };
   } catch (error) {
-    return { checked, findings: [messageOf(error)], indexes: [] };
+    return { checked, findings: [messageOf(error)], indexes: [], orphanPages: 0 };
   }
 }
 
 /** Checks the search index and the pages of vectors of one collection after another. */
-async function checkIndexes(database: Database): Promise<DamagedIndex[]> {
+async function checkIndexes(database: Database): Promise<Pick<DatabaseCheck, 'indexes' | 'orphanPages'>> {
   const { read } = database;
   const collections = await read.selectFrom('collection').select('id').where('status', '=', 'ready').execute();
   const damaged: DamagedIndex[] = [];
@@ -48,7 +51,7 @@ async function checkIndexes(database: Database): Promise<DamagedIndex[]> {
     damaged.push(...findings.map((finding) => ({ collectionId: id, finding })));
     if (damaged.length >= mostFindings) break;
   }
-  return damaged;
+  return { indexes: damaged, orphanPages: await countOrphanPages(read) };
 }
 
 /** Checks the search index of a collection, the pages of its vectors and their counts. */
@@ -133,8 +136,8 @@ async function checkPostgres(database: Database): Promise<DatabaseCheck> {
       [step, failures] = [Math.min(pagesPerStatement, step * 2), 0];
     }
   }
-  if (findings.length > 0) return { checked, findings, indexes: [] };
-  return { checked, findings, indexes: await checkIndexes(database) };
+  if (findings.length > 0) return { checked, findings, indexes: [], orphanPages: 0 };
+  return { checked, findings, ...(await checkIndexes(database)) };
 }
 
 async function readPages(read: Database['read'], name: string, [first, end]: readonly [number, number]): Promise<void> {

@@ -161,6 +161,8 @@ export interface IndexSegmentTable {
   state: 'building' | 'live' | 'rebuilt' | 'retired';
   /** The order of the segments of a collection. A new segment has its id; a merged one has the lowest of its parts. */
   position: number;
+  /** The position again. The check of the index compares both. */
+  position_copy: Generated<number>;
   chunks: number;
   removals: number;
   /** Number of stored pages. */

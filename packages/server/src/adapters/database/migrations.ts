@@ -43,6 +43,7 @@ import { createEmbeddingWalksMigration } from './migrations/from-0042/0066-embed
 import { createEmbeddingCountsMigration } from './migrations/from-0042/0067-embedding-counts.ts';
 import { createVectorSetsMigration } from './migrations/from-0042/0070-vector-sets.ts';
 import { sheetColumnsMigration } from './migrations/from-0042/0078-sheet-columns.ts';
+import { createSegmentPositionsMigration } from './migrations/from-0042/0079-segment-positions.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -91,6 +92,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0067-embedding-counts': createEmbeddingCountsMigration(dialect),
     '0070-vector-sets': createVectorSetsMigration(dialect),
     '0078-sheet-columns': sheetColumnsMigration,
+    '0079-segment-positions': createSegmentPositionsMigration(dialect),
   };
 }
 

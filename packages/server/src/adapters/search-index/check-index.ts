@@ -25,14 +25,15 @@ export function checkIndex(source: SegmentSource, collectionId: string): string[
 
 function readSegments(source: SegmentSource, collectionId: string): CheckedSegment[] {
   const checked: CheckedSegment[] = [];
-  for (const { id, chunks, removals } of source.listSegments(collectionId)) {
+  for (const row of source.listSegments(collectionId)) {
+    const { id } = row;
     const bytes = found(source.readHeader(id), `the header of segment ${id}`);
-    const { header } = checkSegment(bytes, (number) =>
+    const { header, pages } = checkSegment(bytes, (number) =>
       found(source.readPage(id, number), `page ${number} of segment ${id}`),
     );
-    if (header.seqs.length !== chunks || header.removals.length > removals) {
-      throw new DamagedSegment(`the numbers of segment ${id} do not agree with its header`);
-    }
+    const isEqual = header.seqs.length === row.chunks && header.removals.length === row.removals && pages === row.pages;
+    if (!isEqual) throw new DamagedSegment(`the numbers of segment ${id} do not agree with its header and pages`);
+    if (row.position !== row.positionCopy) throw new DamagedSegment(`segment ${id} has two positions`);
     for (const { live } of checked) live.remove(header.removals);
     checked.push({ seqs: header.seqs, live: createLiveChunks(header) });
   }

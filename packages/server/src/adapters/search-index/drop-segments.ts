@@ -36,7 +36,7 @@ export async function clearRetired(db: Kysely<Tables>, collectionId: string, now
   await db
     .deleteFrom('index_page')
     .where('id', '>=', first + remaining)
-    .where('id', '<', first + segment.pages)
+    .where('id', '<', first + pagesPerSegment)
     .execute();
   if (remaining === 0) await db.deleteFrom('index_segment').where('id', '=', segment.id).execute();
   else await db.updateTable('index_segment').set({ pages: remaining }).where('id', '=', segment.id).execute();

@@ -4,8 +4,11 @@ import type { ThreadStatements } from './thread-statements.ts';
 /** The numbers of a live segment, as its row has them. */
 export interface ListedSegment {
   readonly id: number;
+  readonly position: number;
+  readonly positionCopy: number;
   readonly chunks: number;
   readonly removals: number;
+  readonly pages: number;
 }
 
 export interface ListedChunk {
@@ -36,7 +39,8 @@ export function createSqliteSource(statements: ThreadStatements): SegmentSource 
       readBytes('select data as bytes from index_page where id = ?', segment * pagesPerSegment + page),
     listSegments: (collectionId) =>
       statements.all<ListedSegment>(
-        "select id, chunks, removals from index_segment where collection_id = ? and state = 'live' order by position",
+        `select id, position, position_copy as positionCopy, chunks, removals, pages from index_segment
+          where collection_id = ? and state = 'live' order by position`,
         collectionId,
       ),
     listChunks: (collectionId, after, limit) =>

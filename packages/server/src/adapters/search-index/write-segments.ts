@@ -38,7 +38,8 @@ export function addChunks(statements: ThreadStatements, { collectionId, chunks }
  */
 export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): SqliteIndexState {
   const index = readIndexState(statements, collectionId);
-  const segment = { collectionId, chunks: 0, removals: seqs.length, pages: 0, header: buildRemovals(seqs) };
+  const removed = { removals: new Set(seqs).size, header: buildRemovals(seqs) };
+  const segment = { collectionId, chunks: 0, pages: 0, ...removed };
   if (!index.hasOldIndex) insertSegment(statements, { ...segment, state: 'live' });
   if (index.reached !== null) insertSegment(statements, { ...segment, state: 'rebuilt' });
   return index;
@@ -98,6 +99,6 @@ function insertSegment(statements: ThreadStatements, segment: NewSegment): numbe
       values (?, ?, 0, ?, ?, ?, ?, ?)`,
     ...[collectionId, state, chunks, removals, pages, header, analysisVersion],
   );
-  statements.run('update index_segment set position = id where id = ?', id);
+  statements.run('update index_segment set position = id, position_copy = id where id = ?', id);
   return id;
 }

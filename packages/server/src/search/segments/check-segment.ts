@@ -8,6 +8,8 @@ import { compareTerms } from './term-order.ts';
 export interface CheckedSegment {
   readonly header: SegmentHeader;
   readonly postings: number;
+  /** Number of pages. */
+  readonly pages: number;
 }
 
 /**
@@ -37,9 +39,9 @@ export function checkSegment(bytes: Uint8Array, readPage: ReadPage): CheckedSegm
   }
   words.check();
   const written = writer.end();
-  comparePages(writer.takePages());
+  const pages = comparePages(writer.takePages());
   compareHeaders(bytes, written);
-  return { header, postings };
+  return { header, postings, pages };
 }
 
 function checkOrder(seqs: Float64Array, name: string): void {
@@ -85,8 +87,11 @@ function createWordCounts({ seqs, lengths }: SegmentHeader) {
   };
 }
 
-/** Compares written pages with the stored ones, in the order of their numbers. */
-function createPageComparison(readPage: ReadPage): (pages: readonly Uint8Array[]) => void {
+/**
+ * Compares written pages with the stored ones, in the order of their numbers. Each call returns the number of pages that
+ * were compared so far.
+ */
+function createPageComparison(readPage: ReadPage): (pages: readonly Uint8Array[]) => number {
   let number = 0;
   return (pages) => {
     for (const page of pages) {
@@ -94,6 +99,7 @@ function createPageComparison(readPage: ReadPage): (pages: readonly Uint8Array[]
         throw new DamagedSegment(`page ${number} is not what its postings and terms give`);
       number++;
     }
+    return number;
   };
 }
 

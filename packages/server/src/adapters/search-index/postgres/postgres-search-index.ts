@@ -80,7 +80,7 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
       if (seqs.length === 0) return;
       const header = await building.call('buildRemovals', seqs);
       const noPages = { pages: new Uint8Array(0), sizes: [] };
-      const segment = { collectionId, chunks: 0, removals: seqs.length, header, ...noPages };
+      const segment = { collectionId, chunks: 0, removals: new Set(seqs).size, header, ...noPages };
       await holdOffRebuild(db, collectionId);
       const index = await insertSegment(db, { ...segment, state: 'live' });
       if (index.hasOldIndex) await old.remove(db, collectionId, seqs);

@@ -113,9 +113,9 @@ export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Pr
   const hasOldIndex = sql`exists (select from full_text where collection_id = ${collectionId})`;
   const isInserted = state === 'live' ? sql`not ${hasOldIndex}` : sql`true`;
   const { rows } = await sql<{ is_old: boolean; reached: string | null }>`with segment as (
-      insert into index_segment (id, collection_id, state, position, chunks, removals, pages, header, analysis)
+      insert into index_segment (id, collection_id, state, position, position_copy, chunks, removals, pages, header, analysis)
       overriding system value
-      select id, ${collectionId}, ${sql.lit(state)}, id, ${chunks}::bigint, ${removals}::bigint,
+      select id, ${collectionId}, ${sql.lit(state)}, id, id, ${chunks}::bigint, ${removals}::bigint,
         ${sizes.length}::bigint, ${toBuffer(header)}::bytea, ${analysisVersion}::bigint
       from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id where ${isInserted}) as next
       returning id
@@ -184,7 +184,7 @@ export async function readForThread(db: Kysely<Tables>, request: ReadRequest): P
     case 'segments':
       return db
         .selectFrom('index_segment')
-        .select(['id', 'chunks', 'removals'])
+        .select(['id', 'position', 'position_copy as positionCopy', 'chunks', 'removals', 'pages'])
         .where('collection_id', '=', request.collectionId)
         .where('state', '=', 'live')
         .orderBy('position')

@@ -31,6 +31,7 @@ export function testSegments(
     testFullDisk(() => harness);
     testDeletedCollection(() => harness);
     testCheck(() => harness);
+    testRetiredPages(() => harness);
     testManyRemovals(() => harness);
   });
 }
@@ -222,7 +223,7 @@ function testDeletedCollection(current: Current): void {
 }
 
 function testCheck(current: Current): void {
-  test('a check of the database finds a missing page, a changed page, a missing segment and one too many', async () => {
+  test('a check of the database finds missing and changed pages, numbers and segments', async () => {
     const { createFilledCollection, database } = current();
     const collection = await createFilledCollection(17);
     for (let n = 0; n < 3; n++) await collection.add(20);
@@ -260,6 +261,25 @@ function testCheck(current: Current): void {
     await write.insertInto('index_page').values({ id: page, data }).execute();
     assert.deepEqual(await check(), []);
 
+    for (const column of ['chunks', 'removals', 'pages', 'position'] as const) {
+      for (const row of rows) {
+        for (const value of [row[column] - 1, row[column] + 1]) {
+          await write
+            .updateTable('index_segment')
+            .set({ [column]: value })
+            .where('id', '=', row.id)
+            .execute();
+          assert.match((await check()).join(), /is damaged: (?:the numbers of )?segment \d+ /, `${column} ${value}`);
+        }
+        await write
+          .updateTable('index_segment')
+          .set({ [column]: row[column] })
+          .where('id', '=', row.id)
+          .execute();
+      }
+    }
+    assert.deepEqual(await check(), []);
+
     await write.updateTable('index_segment').set({ state: 'retired' }).where('id', '=', first.id).execute();
     assert.match((await check()).join(), /lacks \d+ chunks\.$/);
     await write.updateTable('index_segment').set({ state: 'live' }).where('id', '=', first.id).execute();
@@ -268,6 +288,23 @@ function testCheck(current: Current): void {
       .where('seq', '=', live[0] ?? -1)
       .execute();
     assert.match((await check()).join(), /has 1 chunks that do not exist\.$/);
+  });
+}
+
+function testRetiredPages(current: Current): void {
+  test('the pages of a replaced segment go with it, whatever number of pages its row has', async () => {
+    const { createFilledCollection, merge, countRows, database } = current();
+    const collection = await createFilledCollection(21);
+    for (let n = 0; n < 9; n++) await collection.add(20);
+    await database.write
+      .updateTable('index_segment')
+      .set({ pages: 0 })
+      .where('collection_id', '=', collection.id)
+      .execute();
+    await merge(collection.id);
+    const { states, pages, expectedPages } = await countRows(collection.id);
+    assert.deepEqual([states, pages], [['live'], expectedPages]);
+    assert.equal((await checkDatabase(database)).orphanPages, 0);
   });
 }
 
