@@ -12,7 +12,7 @@ export const purposes = {
     recordType: 'qa_sheet',
   },
   document_file: {
-    extensions: [...documents, 'xlsx', 'json', 'jsonl'],
+    extensions: [...documents, 'xlsx', 'json', 'jsonl', 'png', 'jpg', 'tiff', 'webp'],
     collectionType: 'text',
     recordType: 'file',
   },
@@ -29,7 +29,11 @@ export function isPurpose(text: string): text is Purpose {
 }
 
 /** Other extensions of the same formats. */
-const aliases = new Map<string, Extension>([['htm', 'html']]);
+const aliases = new Map<string, Extension>([
+  ['htm', 'html'],
+  ['jpeg', 'jpg'],
+  ['tif', 'tiff'],
+]);
 
 /** Returns the name under which the format is stored. @param extension in lower case */
 export function canonicalExtension(extension: string): string {

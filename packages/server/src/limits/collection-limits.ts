@@ -2,6 +2,7 @@ import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quar
 import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { loadLimits } from '../dialects/open-webui/load-document.ts';
+import { mostDecodedPixels } from '../extraction/formats/image/picture.ts';
 import { deepestJson } from '../extraction/formats/json/json-values.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
@@ -195,6 +196,12 @@ export const collectionLimits = {
     unit: 'levels',
     value: () => deepestJson,
     above: 'The record ends in `error` with the code `file_damaged`.',
+  },
+  picture_pixels: {
+    bounds: 'pixels of a PNG or WebP picture, and of a page of a TIFF file',
+    unit: 'pixels',
+    value: () => mostDecodedPixels,
+    above: 'The picture or page is not read. The record ends in `error`, or in `partial` if other pages have text.',
   },
   ocr_pages: {
     bounds: 'scanned pages of one record that are read by OCR',

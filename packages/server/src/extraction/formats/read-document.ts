@@ -40,6 +40,11 @@ export async function readDocument({ format, bytes, charset, onProgress, ocr }: 
       return (await import('./read-text.ts')).readText(bytes, charset);
     case 'text':
       return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    case 'png':
+    case 'jpg':
+    case 'tiff':
+    case 'webp':
+      return (await import('./image/read-picture.ts')).readPicture(format, bytes, { onPage: onProgress, ocr });
     case 'json':
       return (await import('./json/read-json.ts')).readJson(bytes, charset);
     case 'jsonl':

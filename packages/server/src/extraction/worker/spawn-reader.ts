@@ -12,7 +12,10 @@ const kernelFiles = ['json/parse-json', 'zip'].map((name) =>
   realpathSync(modulePath(import.meta, `../../kernel/${name}`)),
 );
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
-const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'];
+const libraries = [
+  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'],
+  '@jsquash/webp',
+];
 
 /** Memory that a child maps as writable at its start, mostly untouched. Measured: 1,150 MiB. */
 const mappedAtStartMb = 1280;

@@ -31,12 +31,20 @@ describe('content and extension', () => {
       text: Buffer.from('question,answer\nq,a\n'),
       json: Buffer.from('\ufeff\n [{"question": "q"}]\n'),
     };
+    const pictures = {
+      png: Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+      jpg: Buffer.from('ffd8ffe000104a46494600', 'hex'),
+      tiff: Buffer.from('49492a0008000000', 'hex'),
+      webp: Buffer.from('RIFF\x10\0\0\0WEBPVP8 ', 'latin1'),
+    };
+    Object.assign(samples, pictures);
     const families: Record<string, readonly Extension[]> = {
       pdf: ['pdf'],
       docx: ['docx'],
       xlsx: ['xlsx'],
       text: ['txt', 'md', 'html', 'csv'],
       json: ['txt', 'md', 'html', 'csv', 'json', 'jsonl'],
+      ...{ png: ['png'], jpg: ['jpg'], tiff: ['tiff'], webp: ['webp'] },
     };
     for (const [family, bytes] of Object.entries(samples)) {
       for (const extension of extensions) {

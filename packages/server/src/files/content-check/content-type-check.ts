@@ -26,6 +26,14 @@ export async function checkContent(extension: Extension, content: CheckedContent
       return checkOffice(extension, content, head);
     case 'xlsx':
       return checkOffice(extension, content, head);
+    case 'png':
+    case 'jpg':
+    case 'tiff':
+    case 'webp': {
+      const { expected, starts } = pictureKinds[extension];
+      if (starts.some((start) => start.test(head.toString('latin1', 0, 16)))) return;
+      throw contentContradicts(extension, describe(head), expected);
+    }
     default: {
       const found = nameOfFormat(head) ?? describeText(head);
       if (found !== undefined) throw contentContradicts(extension, found, 'text');
@@ -34,6 +42,13 @@ export async function checkContent(extension: Extension, content: CheckedContent
     }
   }
 }
+
+const pictureKinds = {
+  png: { expected: 'a PNG image', starts: [/^\x89PNG\r\n\x1a\n/] },
+  jpg: { expected: 'a JPEG image', starts: [/^\xff\xd8\xff/] },
+  tiff: { expected: 'a TIFF image', starts: [/^II\*\0/, /^MM\0\*/] },
+  webp: { expected: 'a WebP image', starts: [/^RIFF.{4}WEBP/s] },
+} as const;
 
 function isJson(extension: Extension): boolean {
   return extension === 'json' || extension === 'jsonl';
@@ -115,6 +130,8 @@ const formats: ReadonlyArray<readonly [name: string, magic: Buffer]> = [
   ['a ZIP archive', Buffer.from('PK\x05\x06', 'latin1')],
   ['a PNG image', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
   ['a JPEG image', Buffer.from('\xff\xd8\xff', 'latin1')],
+  ['a TIFF image', Buffer.from('II*\0', 'latin1')],
+  ['a TIFF image', Buffer.from('MM\0*', 'latin1')],
   ['a GIF image', Buffer.from('GIF87a')],
   ['a GIF image', Buffer.from('GIF89a')],
   ['a gzip archive', Buffer.from('\x1f\x8b\x08', 'latin1')],
