@@ -52,6 +52,15 @@ test('the limit query_characters accepts a question of exactly its length and re
   await checkBodies('query_characters', [{ path: '/chunks/query', body: (length) => ({ query_text: text(length) }) }]);
 });
 
+test('the limit record_text_characters accepts exactly as many characters of a text and refuses one more', async () => {
+  const url = await openCollection();
+  const { body } = await limited.send(`${url}/records`, json({ content: 'x' }));
+  const row = limited.limit('record_text_characters');
+  const read = (most: number) => limited.send(`${url}/records/${body.data.record_id}/text?max_characters=${most}`);
+  assertAccepted(await read(row.value));
+  assertRefused(row, await read(row.value + 1));
+});
+
 test('the limit title_characters accepts a title of exactly its length and refuses one character more', async () => {
   await checkBodies('title_characters', [
     { path: '/records', body: (length) => ({ content: 'x', title: 't'.repeat(length) }) },

@@ -26,6 +26,7 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   deleteRecord: ['records.delete', ({ records }) => records.delete('c', 'r')],
   retryRecord: ['records.retry', ({ records }) => records.retry('c', 'r')],
   cancelRecord: ['records.cancel', ({ records }) => records.cancel('c', 'r')],
+  getRecordText: ['records.text', ({ records }) => records.text('c', 'r')],
   listRecordRows: ['records.rows', ({ records }) => records.rows('c', 'r')],
   listChunksOfRecord: ['records.chunks', ({ records }) => records.chunks('c', 'r')],
   followRecord: ['records.wait', ({ records }) => records.wait('c', 'r', { timeout: 300 })],

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RetrievalDefaults } from './chunk-query.ts';
+import { Locator } from './citations.ts';
 import { CollectionEmbedding, RecordEmbedding, VectorSet } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
@@ -152,26 +153,6 @@ export const RecordCreateQuery = Type.Object({
   ),
 });
 export type RecordCreateQuery = Static<typeof RecordCreateQuery>;
-
-/** The position of a chunk in its source. The format of the source determines the members. */
-export const Locator = Type.Object({
-  page: Type.Optional(Type.Integer({ description: 'First page, counted from 1.' })),
-  page_end: Type.Optional(Type.Integer({ description: 'Last page.' })),
-  heading_path: Type.Optional(Type.Array(Type.String(), { description: 'Headings above the chunk, outermost first.' })),
-  sheet: Type.Optional(Type.String()),
-  row: Type.Optional(Type.Integer({ description: 'Row of the sheet, or line of the CSV file, counted from 1.' })),
-  cells: Type.Optional(
-    Type.Array(Type.String(), {
-      description:
-        'Cells of the question and of the answer of a pair, in this order, such as `B7` and `D7`. The letters name the column, and the number is `row`.',
-    }),
-  ),
-  char_start: Type.Optional(
-    Type.Integer({ description: 'Offset of the first character in the extracted text, counted from 0.' }),
-  ),
-  char_end: Type.Optional(Type.Integer({ description: 'Offset after the last character.' })),
-});
-export type Locator = Static<typeof Locator>;
 
 const chunkFields = {
   chunk_id: Type.String(),

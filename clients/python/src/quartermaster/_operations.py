@@ -31,6 +31,7 @@ OperationId = Literal[
     "retryRecord",
     "cancelRecord",
     "listRecordRows",
+    "getRecordText",
     "listChunks",
     "createChunk",
     "listChunksOfRecord",
@@ -287,6 +288,14 @@ OPERATIONS: dict[OperationId, Operation] = {
         ("files",),
         True,
         ("limit", "order", "after", "before", "status", "format"),
+        None,
+    ),
+    "getRecordText": Operation(
+        "GET",
+        "/v1/collections/{collection_id}/records/{record_id}/text",
+        ("files",),
+        True,
+        ("char_start", "max_characters"),
         None,
     ),
     "listChunks": Operation(

@@ -422,6 +422,29 @@ class RecordRow(TypedDict):
     """Text of the cells, at most 200 characters."""
 
 
+class RecordTextGaps(TypedDict):
+    char_start: int
+    """Offset of its first character."""
+    char_end: int
+    """Offset after its last character."""
+
+
+class RecordText(TypedDict):
+    object: Literal["RecordText"]
+    record_id: str
+    text: str
+    char_start: int
+    """Offset of the first character of `text`."""
+    char_end: int
+    """Offset after the last character of `text`."""
+    num_characters: int
+    """Offset after the last character of the last chunk."""
+    has_more: bool
+    """Whether text follows. Request it with `char_end` as `char_start`."""
+    gaps: list[RecordTextGaps]
+    """Ranges that belong to no chunk. Blanks and line breaks stand for their characters."""
+
+
 class _ChunkRequired(TypedDict):
     chunk_id: str
     record_id: str | None

@@ -400,6 +400,27 @@ export type RecordRow = {
   excerpt: string;
 };
 
+export type RecordText = {
+  object: 'RecordText';
+  record_id: string;
+  text: string;
+  /** Offset of the first character of `text`. */
+  char_start: number;
+  /** Offset after the last character of `text`. */
+  char_end: number;
+  /** Offset after the last character of the last chunk. */
+  num_characters: number;
+  /** Whether text follows. Request it with `char_end` as `char_start`. */
+  has_more: boolean;
+  /** Ranges that belong to no chunk. Blanks and line breaks stand for their characters. */
+  gaps: Array<{
+    /** Offset of its first character. */
+    char_start: number;
+    /** Offset after its last character. */
+    char_end: number;
+  }>;
+};
+
 export type Chunk = {
   chunk_id: string;
   /** Id of the record; null if the chunk was created without a record. */
@@ -1186,6 +1207,29 @@ export interface FilesApi {
         data: Array<RecordRow>;
         fetched_count: number;
         has_more: boolean;
+      };
+    };
+  };
+  /** Get the extracted text of a record */
+  'GET /v1/collections/{collection_id}/records/{record_id}/text': {
+    request: {
+      path: {
+        /** Id. */
+        collection_id: string;
+        /** Id. */
+        record_id: string;
+      };
+      query?: {
+        /** Offset of the first character, as in `locator.char_start` of a chunk. */
+        char_start?: number | undefined;
+        /** Maximum number of characters in the answer. */
+        max_characters?: number | undefined;
+      };
+    };
+    responses: {
+      200: {
+        status: 'success';
+        data: RecordText;
       };
     };
   };

@@ -38,6 +38,8 @@ export class RecordFailedError extends QuartermasterError {
 type RecordsQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records'>;
 type RowsQuery = Omit<QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/rows'>, 'format'>;
 
+type TextQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/text'>;
+
 export type Records = ReturnType<typeof createRecords>;
 
 export function createRecords(calls: Calls<FilesApi>) {
@@ -109,6 +111,9 @@ export function createRecords(calls: Calls<FilesApi>) {
         (chunk) => chunk.chunk_id,
         options,
       ),
+    /** Returns a part of the extracted text, in which the offsets of the chunks count. */
+    text: (collectionId: string, recordId: string, query: TextQuery = {}, options: RequestOptions = {}) =>
+      calls.data(`GET ${one}/text`, { path: path(collectionId, recordId), query }, options),
     /** Lists the rejected rows of a sheet, with the reasons. */
     rows: (collectionId: string, recordId: string, query: RowsQuery = {}, options: RequestOptions = {}) =>
       calls.list(`GET ${one}/rows`, { path: path(collectionId, recordId), query }, (row) => row.row_id, options),

@@ -105,6 +105,14 @@ export const recordOperations = describeOperations('records', {
     scope: 'collections',
     examples: { record: {} },
   },
+  getRecordText: {
+    summary: 'Get the extracted text of a record',
+    description:
+      'Returns the characters from `char_start` on. `locator.char_start` and `locator.char_end` of the chunks of the record are offsets in this text, in UTF-16 code units: the characters between them are the text of the chunk, without the title and the table header before it.\n\n' +
+      '`gaps` lists the ranges that belong to no chunk: white space between chunks, separators of a `text_splitter`, and chunks that were deleted or got another text.',
+    scope: 'collections',
+    examples: { start: { query: { char_start: '0', max_characters: '2000' } } },
+  },
   listRecordRows: {
     summary: 'List the rejected rows of a sheet',
     description:

@@ -10,6 +10,12 @@ export function recordNotFound(id: string): Problem {
   return objectNotFound('record', id);
 }
 
+/** The chunks of a sheet come from its rows, which have no common text. */
+export function noExtractedText(id: string): Problem {
+  const message = `Record ${JSON.stringify(id)} was created from a sheet and has no extracted text. List its chunks instead.`;
+  return new Problem('OBJECT_NOT_FOUND', message);
+}
+
 /** Every attempt met a concurrent change. */
 export function recordBusy(id: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `Record ${id} was modified concurrently. Retry the request.`);

@@ -21,8 +21,10 @@ import { recordActionRoutes } from './records/record-action-routes.ts';
 import type { RecordEvents } from './records/record-events.ts';
 import { recordRoutes } from './records/record-routes.ts';
 import type { RecordRows } from './records/record-rows.ts';
+import type { RecordTexts } from './records/record-text.ts';
 import type { Records } from './records/records.ts';
 import { rowRoutes } from './records/row-routes.ts';
+import { textRoutes } from './records/text-routes.ts';
 import { dropNulls, pathId } from './route-parts.ts';
 
 export interface CollectionRoutesDeps {
@@ -32,6 +34,7 @@ export interface CollectionRoutesDeps {
   readonly chunks: Chunks;
   readonly events: RecordEvents;
   readonly rows: RecordRows;
+  readonly texts: RecordTexts;
   readonly dryRuns: DryRuns;
 }
 
@@ -43,6 +46,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   recordRoutes(app, deps);
   recordActionRoutes(app, deps);
   rowRoutes(app, deps);
+  textRoutes(app, deps);
   chunkRoutes(app, deps);
 }
 

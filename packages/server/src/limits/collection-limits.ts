@@ -1,4 +1,4 @@
-import { filterLimits, metadataLimits, separatorLimits, textLimits } from '@quartermaster/contract';
+import { filterLimits, metadataLimits, recordTextLimits, separatorLimits, textLimits } from '@quartermaster/contract';
 import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { loadLimits } from '../dialects/open-webui/load-document.ts';
@@ -63,6 +63,12 @@ export const collectionLimits = {
     bounds: 'the text of a chunk or of a record of type `text`',
     unit: 'characters',
     value: () => textLimits.content,
+    above: invalid,
+  },
+  record_text_characters: {
+    bounds: '`max_characters` of the extracted text of a record',
+    unit: 'characters',
+    value: () => recordTextLimits.characters,
     above: invalid,
   },
   query_characters: {

@@ -3,6 +3,7 @@ import { type Collections, createCollections } from '../collections/collections.
 import type { DryRuns } from '../collections/records/dry-runs.ts';
 import { createRecordEvents, eventDefaults, type RecordEvents } from '../collections/records/record-events.ts';
 import { createRecordRows, type RecordRows } from '../collections/records/record-rows.ts';
+import { createRecordTexts, type RecordTexts } from '../collections/records/record-text.ts';
 import { createRecords, type Records } from '../collections/records/records.ts';
 import { createDryRuns } from '../ingestion/dry-run.ts';
 import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts';
@@ -18,6 +19,7 @@ export interface CollectionServices {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly rows: RecordRows;
+  readonly texts: RecordTexts;
   readonly dryRuns: DryRuns;
   readonly events: RecordEvents;
   /** Ends the streams, requeues the records in progress and waits until all work has stopped. */
@@ -77,7 +79,6 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     retrieve: deps.questions === undefined ? retrieve : limitQuestions(retrieve, { ...deps.questions, logger }),
     onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });
-  const rows = createRecordRows({ records, rows: repositories.rows });
   const dryRuns = createDryRuns({
     collections,
     jobs: repositories.jobs,
@@ -90,7 +91,8 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     collections,
     records,
     chunks,
-    rows,
+    rows: createRecordRows({ records, rows: repositories.rows }),
+    texts: createRecordTexts({ records, texts: repositories.texts }),
     dryRuns,
     events,
     async close() {

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from .._call import Call
 from ..errors import RecordFailedError
-from ..types import Chunk, RecordItem, RecordPreview, RecordRow, SheetColumns, TextSplitter
+from ..types import Chunk, RecordItem, RecordPreview, RecordRow, RecordText, SheetColumns, TextSplitter
 from .connection import AsyncConnection
 from .paging import AsyncPages
 from .waiting import read_events, wait_until_final
@@ -160,6 +160,20 @@ class AsyncRecords:
         async with aclosing(read_events(self._connection, call)) as events:
             async for event in events:
                 yield json.loads(event.data)
+
+    async def text(
+        self,
+        collection_id: str,
+        record_id: str,
+        *,
+        char_start: int | None = None,
+        max_characters: int | None = None,
+    ) -> RecordText:
+        """Return a part of the extracted text. Offsets count UTF-16 code units."""
+        query = {"char_start": char_start, "max_characters": max_characters}
+        call = Call("getRecordText", _path(collection_id, record_id), query=query)
+        text: RecordText = await self._connection.data(call)
+        return text
 
     def rows(
         self,

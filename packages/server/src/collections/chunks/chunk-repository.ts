@@ -36,7 +36,13 @@ export interface ChunkKey {
 
 export interface ChunkChange {
   readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly text?: { readonly content: string; readonly numTokens: number; readonly words: string };
+  readonly text?: {
+    readonly content: string;
+    readonly numTokens: number;
+    readonly words: string;
+    /** Default: it stays. */
+    readonly locator?: Locator | null;
+  };
   readonly updatedAt: number;
 }
 

@@ -4,6 +4,7 @@ import type {
   ChunkQuery,
   ChunkUpdate,
   ListQuery,
+  Locator,
   Ranking,
   RetrievalDefaults,
   ScoredChunk,
@@ -84,17 +85,10 @@ export function createChunks(deps: ChunksDeps): Chunks {
     async create(projectId, collectionId, body) {
       const { capacity } = await collections.find(projectId, collectionId);
       const content = readContent(body.content);
-      const { numTokens, words } = await measure(content);
+      const text = { content, ...(await measure(content)), question: null, answer: null, locator: null };
       const now = clock.now();
-      const text = {
-        content,
-        question: null,
-        answer: null,
-        numTokens,
-        metadata: readMetadata(body.metadata ?? {}),
-        locator: null,
-      };
-      const chunk = { ...text, id: newId('chunk'), ordinal: 0, createdAt: now, words };
+      const metadata = readMetadata(body.metadata ?? {});
+      const chunk = { ...text, metadata, id: newId('chunk'), ordinal: 0, createdAt: now };
       const outcome = await chunks.add(projectId, collectionId, chunk);
       if (outcome === 'gone') throw collectionNotFound(collectionId);
       if (outcome === 'full') throw collectionFull(collectionId, capacity);
@@ -116,7 +110,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (body.content === undefined && metadata === undefined) return toItem(key.projectId, before);
       if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
       const content = body.content === undefined ? undefined : readContent(body.content);
-      const text = content === undefined ? undefined : { content, ...(await measure(content)) };
+      const locator = withoutOffsets(before.locator);
+      const text = content === undefined ? undefined : { content, ...(await measure(content)), locator };
       const change = {
         updatedAt: clock.now(),
         ...(metadata === undefined ? {} : { metadata }),
@@ -124,8 +119,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
       };
       if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
       if (text !== undefined) deps.onVectorMissing(key.collectionId);
-      const { content: newContent, numTokens } = text ?? before;
-      return toItem(key.projectId, { ...before, ...change, content: newContent, numTokens });
+      const { content: newContent, numTokens, locator: newLocator } = text ?? before;
+      return toItem(key.projectId, { ...before, ...change, content: newContent, numTokens, locator: newLocator });
     },
     async remove(key) {
       await find(key);
@@ -183,6 +178,13 @@ async function explain({ content }: StoredChunk, { words, vector }: Hit<StoredCh
   const has = words === null ? undefined : (await measureText(content, () => 0)).words;
   const matched = queryWords.filter((word) => has?.has(word));
   return { explanation: { words: words && { ...words, matched }, vector } };
+}
+
+/** A text that a caller wrote is not part of the extracted text. */
+function withoutOffsets(locator: Locator | null): Locator | null {
+  if (locator === null) return null;
+  const { char_start: _, char_end: __, ...place } = locator;
+  return place;
 }
 
 /** The number of candidates for each result when a budget may exclude some. */

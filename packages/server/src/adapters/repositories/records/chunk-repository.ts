@@ -17,7 +17,7 @@ import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-
 import type { Tables } from '../../database/tables.ts';
 import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
-import { insertChunks, readOwner, toChunk } from './chunk-rows.ts';
+import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { dropVectors } from './vector-counts.ts';
@@ -131,6 +131,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
         updated_at: change.updatedAt,
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
         ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
+        ...(text?.locator === undefined ? {} : { locator: toStoredLocator(text.locator) }),
       })
       .where('seq', '=', seen.seq)
       .returning(['content', 'question', 'answer', 'metadata', 'record_id'])

@@ -94,6 +94,10 @@ export function toChunk(row: ChunkRow): StoredChunk {
   };
 }
 
+export function toStoredLocator(locator: Locator | null): string | null {
+  return locator === null ? null : JSON.stringify(locator);
+}
+
 function toRow(place: ChunkPlace, chunk: NewChunk) {
   return {
     project_id: place.projectId,
@@ -107,7 +111,7 @@ function toRow(place: ChunkPlace, chunk: NewChunk) {
     answer: chunk.answer,
     num_tokens: chunk.numTokens,
     metadata: JSON.stringify(chunk.metadata),
-    locator: chunk.locator === null ? null : JSON.stringify(chunk.locator),
+    locator: toStoredLocator(chunk.locator),
     row_key: chunk.rowKey ?? null,
     created_at: chunk.createdAt,
     updated_at: chunk.createdAt,

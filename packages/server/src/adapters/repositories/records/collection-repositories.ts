@@ -2,6 +2,7 @@ import type { ChunkRepository } from '../../../collections/chunks/chunk-reposito
 import type { CollectionRepository } from '../../../collections/collection-repository.ts';
 import type { RecordRepository } from '../../../collections/records/record-repository.ts';
 import type { RecordRowRepository } from '../../../collections/records/record-row-repository.ts';
+import type { RecordTextRepository } from '../../../collections/records/record-text-repository.ts';
 import type { RecordJobRepository } from '../../../ingestion/record-job-repository.ts';
 import type { SimilarityScaleRepository } from '../../../search/similarity-scale-repository.ts';
 import type { VectorRepository } from '../../../search/vector-repository.ts';
@@ -11,6 +12,7 @@ import { createCollectionRepository } from './collection-repository.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
 import { createRecordRowRepository } from './record-rows.ts';
+import { createRecordTextRepository } from './record-texts.ts';
 import { createSimilarityScaleRepository } from './similarity-scale-repository.ts';
 import { createVectorRepository } from './vector-repository.ts';
 
@@ -21,6 +23,7 @@ export interface CollectionRepositories {
   readonly jobs: RecordJobRepository;
   readonly chunks: ChunkRepository;
   readonly rows: RecordRowRepository;
+  readonly texts: RecordTextRepository;
   readonly vectors: VectorRepository;
   readonly scales: SimilarityScaleRepository;
 }
@@ -33,6 +36,7 @@ export function createCollectionRepositories(database: Database): CollectionRepo
     jobs: createRecordJobRepository(database),
     chunks: createChunkRepository(database),
     rows: createRecordRowRepository(database),
+    texts: createRecordTextRepository(database),
     vectors: createVectorRepository(database),
     scales: createSimilarityScaleRepository(database),
   };
