@@ -127,7 +127,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/files",
         ("files",),
         True,
-        ("limit", "order", "after", "before", "purpose", "collection_type", "name"),
+        ("limit", "order", "after", "before", "purpose", "collection_type", "name", "sha256"),
         None,
     ),
     "uploadFile": Operation(
@@ -183,7 +183,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "name"),
         None,
     ),
     "getCollection": Operation(
@@ -231,7 +231,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/records",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "status", "name", "sha256"),
         None,
     ),
     "getRecord": Operation(

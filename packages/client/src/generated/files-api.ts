@@ -865,6 +865,8 @@ export interface FilesApi {
         collection_type?: 'text' | 'qa' | undefined;
         /** Files whose name contains this text; the case of A–Z is ignored. */
         name?: string | undefined;
+        /** Files whose content has this SHA-256, in lower-case hexadecimal. */
+        sha256?: string | undefined;
       };
     };
     responses: {
@@ -960,6 +962,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Collections whose name contains this text; the case of A–Z is ignored. */
+        name?: string | undefined;
       };
     };
     responses: {
@@ -1072,6 +1076,12 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Records in this status. */
+        status?: 'creating' | 'ready' | 'partial' | 'error' | undefined;
+        /** Records whose name contains this text; the case of A–Z is ignored. The name is the title. Without a title it is the file name, the URL or the first 80 characters of the text. */
+        name?: string | undefined;
+        /** Records of files whose content has this SHA-256, in lower-case hexadecimal. Files that were deleted are not found. */
+        sha256?: string | undefined;
       };
     };
     responses: {

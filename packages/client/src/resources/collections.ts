@@ -10,6 +10,7 @@ import type {
 import type { Calls } from '../transport/calls.ts';
 import type { RequestOptions } from '../transport/transport.ts';
 
+type ChunksQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/chunks'>;
 type ListQuery = QueryOf<FilesApi, 'GET /v1/collections'>;
 type ReembedQuery = QueryOf<FilesApi, 'POST /v1/collections/{collection_id}/reembed'>;
 
@@ -46,7 +47,7 @@ export function createChunks(calls: Calls<FilesApi>) {
     create: (collectionId: string, body: ChunkCreate, options: RequestOptions = {}) =>
       calls.data(`POST ${all}`, { path: { collection_id: collectionId }, body }, options),
     /** Lists the chunks of a collection. `records.chunks` lists those of a record. */
-    list: (collectionId: string, query: ListQuery = {}, options: RequestOptions = {}) =>
+    list: (collectionId: string, query: ChunksQuery = {}, options: RequestOptions = {}) =>
       calls.list(`GET ${all}`, { path: { collection_id: collectionId }, query }, (chunk) => chunk.chunk_id, options),
     get: (collectionId: string, chunkId: string, options: RequestOptions = {}) =>
       calls.data(`GET ${all}/{chunk_id}`, { path: path(collectionId, chunkId) }, options),

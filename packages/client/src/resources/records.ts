@@ -36,6 +36,7 @@ export class RecordFailedError extends QuartermasterError {
 }
 
 type RecordsQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records'>;
+type ChunksQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/chunks'>;
 type RowsQuery = Omit<QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/rows'>, 'format'>;
 
 type TextQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/text'>;
@@ -104,7 +105,7 @@ export function createRecords(calls: Calls<FilesApi>) {
       calls.data(`POST ${one}/cancel`, { path: path(collectionId, recordId) }, options),
     wait,
     /** Lists the chunks of a record, in order. */
-    chunks: (collectionId: string, recordId: string, query: RecordsQuery = {}, options: RequestOptions = {}) =>
+    chunks: (collectionId: string, recordId: string, query: ChunksQuery = {}, options: RequestOptions = {}) =>
       calls.list(
         `GET ${one}/chunks`,
         { path: path(collectionId, recordId), query },

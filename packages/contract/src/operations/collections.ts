@@ -17,7 +17,7 @@ export const collectionOperations = describeOperations('collections', {
   },
   listCollections: {
     summary: 'List collections',
-    description: 'Lists the collections of the project, newest first.',
+    description: 'Lists the collections of the project, newest first. `name` selects those whose name contains it.',
     scope: 'collections',
     examples: { newest: { query: { limit: '10' } } },
   },

@@ -53,8 +53,13 @@ export const recordOperations = describeOperations('records', {
   },
   listRecords: {
     summary: 'List the records of a collection',
+    description:
+      'Lists the records newest first. `status`, `name` and `sha256` select some of them; `sha256` finds those of a file that the collection has already.',
     scope: 'collections',
-    examples: { newest: { query: { limit: '10' } } },
+    examples: {
+      newest: { summary: 'List the newest records', query: { limit: '10' } },
+      failed: { summary: 'List records that failed', query: { status: 'error' } },
+    },
   },
   getRecord: {
     summary: 'Get a record',

@@ -1,4 +1,4 @@
-import type { CollectionType, ListQuery, RetrievalDefaults, VectorRole } from '@quartermaster/contract';
+import type { CollectionListQuery, CollectionType, RetrievalDefaults, VectorRole } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 import type { EmbeddingFailure } from '../search/vector-repository.ts';
 
@@ -65,7 +65,7 @@ export interface CollectionRepository {
   /** Returns the defaults of questions; none for a missing collection. The caller checks the project. */
   findRetrieval(collectionId: string): Promise<RetrievalDefaults>;
   /** @returns undefined when the cursor is not a collection of the project */
-  list(projectId: string, query: ListQuery): Promise<Page<CountedCollection> | undefined>;
+  list(projectId: string, query: CollectionListQuery): Promise<Page<CountedCollection> | undefined>;
   /** @returns false when there is no such collection. */
   change(projectId: string, collectionId: string, change: CollectionChange): Promise<boolean>;
   /** Hides the collection immediately; `sweep` removes its contents later. @returns false when it does not exist. */

@@ -2,6 +2,7 @@ import {
   builtInEmbeddingModel,
   type Collection,
   type CollectionCreate,
+  type CollectionListQuery,
   type CollectionReembedQuery,
   type CollectionUpdate,
   type ListQuery,
@@ -66,7 +67,7 @@ export interface Collections {
   find(projectId: string, collectionId: string): Promise<StoredCollection>;
   /** Returns the stored form with the numbers of records and chunks. */
   findCounted(projectId: string, collectionId: string): Promise<CountedCollection>;
-  list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
+  list(projectId: string, query: CollectionListQuery): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
   /**
    * Builds vectors of a model beside those in use, and puts them into use when every chunk has one.
@@ -167,7 +168,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
 }
 
 /** @throws the error that `notFound` returns for a cursor that cannot be an id */
-export function checkCursors(query: ListQuery, notFound: (id: string) => Error): ListQuery {
+export function checkCursors<T extends ListQuery>(query: T, notFound: (id: string) => Error): T {
   for (const cursor of [query.after, query.before]) {
     if (cursor !== undefined && !isId(cursor)) throw notFound(cursor);
   }

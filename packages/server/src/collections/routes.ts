@@ -2,10 +2,10 @@ import {
   Acknowledgement,
   Collection,
   CollectionCreate,
+  CollectionListQuery,
   CollectionReembedQuery,
   CollectionUpdate,
   List,
-  ListQuery,
   Success,
 } from '@quartermaster/contract';
 import { collectionOperations } from '@quartermaster/contract/operations';
@@ -76,7 +76,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       onRequest,
       schema: {
         ...collectionOperations.listCollections,
-        querystring: ListQuery,
+        querystring: CollectionListQuery,
         response: { 200: List(Collection) },
       },
     },

@@ -1,4 +1,4 @@
-import type { ListQuery, Purpose } from '@quartermaster/contract';
+import type { FileListQuery, Purpose } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
 import type { Page } from '../kernel/page.ts';
 import type { BlobDamage } from './blob-repository.ts';
@@ -71,7 +71,7 @@ export interface DeletingFile {
 }
 
 /** Selects the files of a list. `name` selects those whose name contains the text; A–Z match a–z. */
-export type FileQuery = ListQuery & { readonly purposes?: readonly Purpose[]; readonly name?: string };
+export type FileQuery = Omit<FileListQuery, 'purpose' | 'collection_type'> & { readonly purposes?: readonly Purpose[] };
 
 /** COMMIT was sent and its outcome is unknown. The change may be visible now, later or never. */
 export class CommitInDoubt extends Error {

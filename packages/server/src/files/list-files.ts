@@ -1,15 +1,7 @@
-import { type CollectionType, type ListQuery, type Purpose, purposeNames, purposes } from '@quartermaster/contract';
+import { type FileListQuery, purposeNames, purposes } from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
-
-/** The conditions of a request for files. */
-export type FileListQuery = ListQuery & {
-  readonly purpose?: Purpose;
-  /** Selects files from which records of such a collection can be created. */
-  readonly collection_type?: CollectionType;
-  readonly name?: string;
-};
 
 /** Returns one page of a project's files. Throws OBJECT_NOT_FOUND for a cursor that is not a file of the project. */
 export async function listFiles(

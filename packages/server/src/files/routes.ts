@@ -1,13 +1,12 @@
 import {
   Acknowledgement,
-  collectionTypes,
   File,
+  FileListQuery,
   FileWithReferences,
   IdempotencyKey,
   type Limit,
   Limits,
   List,
-  ListQuery,
   PurposeName,
   purposeNames,
   purposes,
@@ -61,19 +60,6 @@ export function fileRoutes(app: App, deps: FileRoutesDeps): void {
 
 const mostReferences = 100;
 const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
-const FileListQuery = Type.Interface([ListQuery], {
-  purpose: Type.Optional(PurposeName),
-  collection_type: Type.Optional(
-    Type.Enum(collectionTypes, { description: 'Files whose purpose fits collections of this type.' }),
-  ),
-  name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Files whose name contains this text; the case of A–Z is ignored.',
-    }),
-  ),
-});
 /** Used only for the documentation, because `multipart.ts` reads the body part by part. */
 const UploadBody = Type.Object({
   purpose: PurposeName,

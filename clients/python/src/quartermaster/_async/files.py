@@ -47,6 +47,7 @@ class AsyncFiles:
         purpose: PurposeName | None = None,
         collection_type: Literal["text", "qa"] | None = None,
         name: str | None = None,
+        sha256: str | None = None,
         limit: int | None = None,
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
@@ -57,9 +58,10 @@ class AsyncFiles:
 
         :param collection_type: files from which records of such a collection can be created
         :param name: files whose name contains this text
+        :param sha256: files whose content has this SHA-256
         """
-        query = {"purpose": purpose, "collection_type": collection_type, "name": name, "limit": limit}
-        pages = {"order": order, "after": after, "before": before}
+        query = {"purpose": purpose, "collection_type": collection_type, "name": name, "sha256": sha256}
+        pages = {"limit": limit, "order": order, "after": after, "before": before}
         return AsyncPages(self._connection, Call("listFiles", query={**query, **pages}), "file_id")
 
     async def get(self, file_id: str) -> FileWithReferences:

@@ -42,13 +42,14 @@ class Collections:
     def list(
         self,
         *,
+        name: str | None = None,
         limit: int | None = None,
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
     ) -> Pages[Collection]:
-        """List collections, newest first."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        """List collections, newest first. `name` selects those whose name contains it."""
+        query = {"name": name, "limit": limit, "order": order, "after": after, "before": before}
         return Pages(self._connection, Call("listCollections", query=query), "collection_id")
 
     def get(self, collection_id: str) -> Collection:

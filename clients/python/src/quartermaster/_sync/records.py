@@ -85,13 +85,24 @@ class Records:
         self,
         collection_id: str,
         *,
+        status: Literal["creating", "ready", "partial", "error"] | None = None,
+        name: str | None = None,
+        sha256: str | None = None,
         limit: int | None = None,
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
     ) -> Pages[RecordItem]:
-        """List the records of a collection, newest first."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        """List the records of a collection, newest first. `name` selects those whose name contains it."""
+        query = {
+            "status": status,
+            "name": name,
+            "sha256": sha256,
+            "limit": limit,
+            "order": order,
+            "after": after,
+            "before": before,
+        }
         call = Call("listRecords", {"collection_id": collection_id}, query=query)
         return Pages(self._connection, call, "record_id")
 

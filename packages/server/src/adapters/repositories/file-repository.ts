@@ -12,6 +12,7 @@ import {
 import { Problem } from '../../kernel/problem.ts';
 import type { Database } from '../database/database.ts';
 import { readKeysetPage } from '../database/keyset-page.ts';
+import { containsText } from '../database/like-pattern.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
 import { addFiles, contentKey } from './add-files.ts';
 import { artifactPurpose } from './artifact-repository.ts';
@@ -121,9 +122,10 @@ async function listFiles({ read, dialect }: Database, projectId: string, query: 
     let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
     if (query.purposes === undefined) rows = rows.where('purpose', '<>', artifactPurpose);
     else rows = rows.where('purpose', 'in', query.purposes);
-    if (query.name !== undefined) {
-      const name = dialect === 'postgres' ? sql<string>`lower(name collate "C")` : sql<string>`lower(name)`;
-      rows = rows.where(sql<boolean>`${name} like ${likePattern(query.name)} escape '!'`);
+    if (query.name !== undefined) rows = rows.where(containsText(sql`name`, query.name, dialect));
+    if (query.sha256 !== undefined) {
+      const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
+      rows = rows.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
     }
     for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
     return rows.orderBy('id', direction).limit(limit).execute();
@@ -143,10 +145,4 @@ function toFile(row: Selectable<FileTable>): StoredFile {
     sha256: row.sha256,
     createdAt: Number(row.created_at),
   };
-}
-
-/** Returns a pattern that finds the text anywhere. A–Z match a–z, which both databases lower in the same way. */
-function likePattern(text: string): string {
-  const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return `%${lower.replace(/[!%_]/g, '!$&')}%`;
 }

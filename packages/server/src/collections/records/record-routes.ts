@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import {
   Acknowledgement,
   List,
-  ListQuery,
   RecordCreate,
   RecordCreateQuery,
   RecordItem,
+  RecordListQuery,
   RecordPreview,
   RecordUpdate,
   Success,
@@ -86,7 +86,7 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
       schema: {
         ...recordOperations.listRecords,
         params: CollectionParams,
-        querystring: ListQuery,
+        querystring: RecordListQuery,
         response: { 200: List(RecordItem) },
       },
     },

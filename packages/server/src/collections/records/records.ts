@@ -1,4 +1,4 @@
-import type { ListQuery, RecordCreate, RecordItem, RecordType, RecordUpdate } from '@quartermaster/contract';
+import type { RecordCreate, RecordItem, RecordListQuery, RecordType, RecordUpdate } from '@quartermaster/contract';
 import type { FileAccess } from '../../files/file-access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
@@ -35,7 +35,7 @@ export interface Records {
   get(key: RecordKey): Promise<RecordItem>;
   /** Names records of the project with one query. Records that do not exist are omitted. */
   name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
-  list(projectId: string, collectionId: string, query: ListQuery): Promise<Page<RecordItem>>;
+  list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<RecordItem>>;
   update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
   /**
    * Creates the chunks again from the same source. A record that is being processed continues, without waiting for its

@@ -49,6 +49,18 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.equal((await collections.list(projectId, {}))?.items.length, 3);
   });
 
+  test('a list selects collections by a part of their name, in any case of A–Z', async () => {
+    const { collections } = open();
+    const projectId = newId('project');
+    for (const name of ['City Library', 'Bücher', '100%']) await addCollection(open(), { projectId, name });
+    const find = async (name: string) =>
+      (await collections.list(projectId, { name }))?.items.map((collection) => collection.name);
+    assert.deepEqual(await find('LIBRARY'), ['City Library']);
+    assert.deepEqual(await find('üch'), ['Bücher']);
+    assert.deepEqual(await find('%'), ['100%']);
+    assert.deepEqual(await find('none'), []);
+  });
+
   test('a collection counts its live records and visible chunks', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);

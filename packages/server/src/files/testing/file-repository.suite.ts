@@ -141,6 +141,9 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       assert.deepEqual(await list({ purposes: ['qa_record_file'] }), [2, false]);
       assert.deepEqual(await list({ purposes: ['record_file', 'qa_record_file'], limit: 3 }), [4, 3, 2, true]);
       assert.deepEqual(await list({ purposes: ['document_file'] }), [false]);
+      const [, second] = (await files.list(project, {})).items;
+      assert.deepEqual(await list({ sha256: second?.sha256 ?? '' }), [3, false]);
+      assert.deepEqual(await list({ sha256: 'of no file' }), [false]);
       await files.startDelete(project, ids[1] ?? '');
       assert.deepEqual(await list({}), [4, 3, 2, 0, false]);
       assert.equal(await files.bytesKept(project), 40);

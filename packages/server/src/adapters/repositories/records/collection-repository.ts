@@ -1,4 +1,4 @@
-import type { CollectionType, ListQuery, RetrievalDefaults } from '@quartermaster/contract';
+import type { CollectionListQuery, CollectionType, RetrievalDefaults } from '@quartermaster/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type {
   CollectionRepository,
@@ -10,6 +10,7 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { containsText } from '../../database/like-pattern.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -19,7 +20,7 @@ import { sweepCollection } from './sweep-collection.ts';
 export function createCollectionRepository(database: Database): CollectionRepository {
   const { read, write, dialect, searchIndex } = database;
 
-  async function list(projectId: string, query: ListQuery) {
+  async function list(projectId: string, query: CollectionListQuery) {
     const cursors = cursorsOf(query);
     if (cursors.length > 0 && (await countLive(read, projectId, cursors)) !== new Set(cursors).size) return undefined;
     const page = await readKeysetPage(query, (window) => {
@@ -28,6 +29,7 @@ export function createCollectionRepository(database: Database): CollectionReposi
         .select(['id', rowWeight({ json: ['metadata'] })])
         .where('project_id', '=', projectId)
         .where('status', '=', 'ready');
+      if (query.name !== undefined) page = page.where(containsText(sql`collection.name`, query.name, dialect));
       for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
       page = page.orderBy('id', window.direction).limit(window.limit);
       return read

@@ -1,4 +1,4 @@
-import type { ListQuery, RecordFailure, RecordFailureDetails, RecordStatus } from '@quartermaster/contract';
+import type { RecordFailure, RecordFailureDetails, RecordListQuery, RecordStatus } from '@quartermaster/contract';
 import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import type {
   NamedRecord,
@@ -17,10 +17,11 @@ import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { lockCollection } from './lock-collection.ts';
+import { recordFilters } from './record-filters.ts';
 import { sourceColumns, toSource } from './source-columns.ts';
 
 /** Stores records in either database. */
-export function createRecordRepository({ read, write }: Database): RecordRepository {
+export function createRecordRepository({ read, write, dialect }: Database): RecordRepository {
   const live = () => liveRecords(read);
 
   return {
@@ -51,7 +52,7 @@ export function createRecordRepository({ read, write }: Database): RecordReposit
         .execute();
       return new Map(rows.map((row) => [row.id, toNamedRecord(row)]));
     },
-    list: (projectId, collectionId, query) => listRecords(read, { projectId, collectionId }, query),
+    list: (projectId, collectionId, query) => listRecords({ read, dialect }, { projectId, collectionId }, query),
     areWaiting: (projectId, most) => {
       const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
       // The literal must match the index, because a partial index is not used for a parameter.
@@ -132,7 +133,12 @@ function liveRecords(read: Kysely<Tables>) {
   return read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
 }
 
-async function listRecords(read: Kysely<Tables>, of: { projectId: string; collectionId: string }, query: ListQuery) {
+async function listRecords(
+  { read, dialect }: Pick<Database, 'read' | 'dialect'>,
+  of: { projectId: string; collectionId: string },
+  query: RecordListQuery,
+) {
+  const filters = recordFilters(query, { dialect, projectId: of.projectId });
   const ofCollection = () =>
     liveRecords(read).where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
   const cursors = cursorsOf(query);
@@ -144,6 +150,7 @@ async function listRecords(read: Kysely<Tables>, of: { projectId: string; collec
     let page = ofCollection()
       .clearSelect()
       .select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
+    for (const filter of filters) page = page.where(filter);
     for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
     page = page.orderBy('id', window.direction).limit(window.limit);
     return read

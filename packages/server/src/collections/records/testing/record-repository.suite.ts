@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TextSplitter } from '@quartermaster/contract';
+import type { RecordListQuery, TextSplitter } from '@quartermaster/contract';
 import {
   addCollection,
   addRecord,
@@ -117,6 +117,38 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     const { records } = open();
     const collection = await addCollection(open());
     assert.equal(await records.add(newRecord({ ...collection, id: newId('collection') })), false);
+  });
+
+  test('a list selects records by status, by a part of the name that is shown, and by the content of the file', async () => {
+    const repositories = open();
+    const { records } = repositories;
+    const collection = await addCollection(repositories);
+    const fileId = newId('file');
+    const content = JSON.stringify({ file_id: fileId, file_name: 'Ünïcode_100%.PDF', file_size: 3 });
+    const added = {
+      titled: await addRecord(repositories, collection, { title: 'A Title', content: 'pdf' }),
+      page: await addRecord(repositories, collection, { type: 'web', url: 'https://example.com/', content: '{}' }),
+      file: await addRecord(repositories, collection, { type: 'file', fileId, content }),
+      text: await addRecord(repositories, collection, { content: `Otters ${'x'.repeat(80)} pdf` }),
+    };
+    const failure = { code: 'cancelled', message: 'Cancelled.' };
+    assert.equal(await records.cancel(keyOf(added.page), { failure, now: start }), true);
+    const namesOf = async (query: RecordListQuery) => {
+      const page = await records.list(collection.projectId, collection.id, { order: 'asc', ...query });
+      const ids = page?.items.map(({ id }) => id) ?? [];
+      return Object.entries(added).flatMap(([name, { id }]) => (ids.includes(id) ? [name] : []));
+    };
+    assert.deepEqual(await namesOf({ status: 'error' }), ['page']);
+    assert.deepEqual(await namesOf({ status: 'creating' }), ['titled', 'file', 'text']);
+    assert.deepEqual(await namesOf({ status: 'creating', limit: 1, after: added.titled.id }), ['file']);
+    assert.deepEqual(await namesOf({ name: 'a tITLE' }), ['titled']);
+    assert.deepEqual(await namesOf({ name: 'pdf' }), ['file'], 'texts and the JSON of files are not names');
+    assert.deepEqual(await namesOf({ name: 'file_' }), [], 'no character is a wildcard, and JSON is not searched');
+    assert.deepEqual(await namesOf({ name: 'nïcode_100%' }), ['file']);
+    assert.deepEqual(await namesOf({ name: 'example.com' }), ['page']);
+    assert.deepEqual(await namesOf({ name: 'otters' }), ['text']);
+    assert.deepEqual(await namesOf({ sha256: 'a'.repeat(64) }), []);
+    await sweepAway(repositories, collection);
   });
 
   test('records are listed for a collection, newest first, and a cursor must be one of them', async () => {
