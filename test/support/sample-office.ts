@@ -39,6 +39,7 @@ const mainTypes = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml',
   xlsm: 'application/vnd.ms-excel.sheet.macroEnabled.main+xml',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml',
 } as const;
 
 function packageOf(kind: keyof typeof mainTypes, main: string, parts: Readonly<Record<string, string>>): Buffer {
@@ -89,4 +90,31 @@ export function workbook(sheets: readonly SampleSheet[], kind: 'xlsx' | 'xlsm' =
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packageRelations}">${links.join('')}</Relationships>`,
     ...Object.fromEntries(sheets.map((sheet, at) => [`xl/sheet${at}.xml`, sheetXml(sheet)])),
   });
+}
+
+/** Builds a presentation with a slide for each title. */
+export function presentation(titles: readonly string[]): Buffer {
+  const names = `xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="${relations}"`;
+  const slide = (title: string) =>
+    `<p:sld ${names}><p:cSld><p:spTree><p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${escapeXml(title)}</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>`;
+  const links = titles.map(
+    (_, at) => `<Relationship Id="s${at}" Type="${relations}/slide" Target="slides/slide${at}.xml"/>`,
+  );
+  return packageOf('pptx', 'ppt/presentation.xml', {
+    'ppt/presentation.xml': `<p:presentation ${names}><p:sldIdLst>${titles.map((_, at) => `<p:sldId id="${256 + at}" r:id="s${at}"/>`).join('')}</p:sldIdLst></p:presentation>`,
+    'ppt/_rels/presentation.xml.rels': `<Relationships xmlns="${packageRelations}">${links.join('')}</Relationships>`,
+    ...Object.fromEntries(titles.map((title, at) => [`ppt/slides/slide${at}.xml`, slide(title)])),
+  });
+}
+
+/** Builds an EPUB publication with one chapter. */
+export function book(text: string): Buffer {
+  const parts = {
+    mimetype: 'application/epub+zip',
+    'META-INF/container.xml': '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>',
+    'book.opf':
+      '<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>',
+    'a.xhtml': `<html><body><p>${escapeXml(text)}</p></body></html>`,
+  };
+  return Buffer.from(zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)]))));
 }

@@ -186,13 +186,13 @@ export const collectionLimits = {
     above: invalid,
   },
   archive_entries: {
-    bounds: 'entries of a Word or Excel file',
+    bounds: 'entries of an Office or EPUB file',
     unit: 'items',
     value: () => packageLimits.entries,
     above: unread,
   },
   archive_unpacked_bytes: {
-    bounds: 'the unpacked parts of a Word or Excel file together',
+    bounds: 'the unpacked parts of an Office or EPUB file together',
     unit: 'bytes',
     value: () => packageLimits.unpackedBytes,
     above: unread,

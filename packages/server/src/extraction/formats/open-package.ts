@@ -11,7 +11,7 @@ interface Bounds {
   readonly left: number;
 }
 
-const formats = { docx: 'Word', xlsx: 'Excel' } as const;
+const formats = { docx: 'Word', xlsx: 'Excel', pptx: 'PowerPoint' } as const;
 
 /** The XML parts of an Office package, unpacked. */
 export interface OfficePackage {
@@ -20,8 +20,15 @@ export interface OfficePackage {
   repack(): Uint8Array;
 }
 
+/** An archive whose entries are unpacked when they are read, within one limit for all of them. */
+export interface Archive {
+  readonly names: readonly string[];
+  /** The entry of exactly this name, unpacked once and kept; undefined when there is none. */
+  read(name: string): Uint8Array | undefined;
+}
+
 /**
- * Unpacks the XML parts of a .docx or .xlsx within bounds and refuses document type definitions: no entity is ever
+ * Unpacks the XML parts of an Office package within bounds and refuses document type definitions: no entity is ever
  * expanded, no other file opened. Pictures and other parts stay packed.
  */
 export function openPackage(
@@ -32,19 +39,39 @@ export function openPackage(
   const format = formats[extension];
   if (bytes.length === 0) throw fileEmpty();
   refuseOtherContainers(bytes, format);
-  const entries = readEntries(bytes, format, limits.entries);
-  if (entries.some((entry) => entry.encrypted)) throw fileEncrypted(format);
+  const archive = openArchive(bytes, format, limits);
   const parts = new Map<string, Uint8Array>();
-  let remaining = limits.unpackedBytes;
-  for (const entry of entries) {
-    if (!/\.(?:xml|rels)$/i.test(entry.name)) continue;
-    const part = inflate(entry, { format, limits, left: remaining });
-    remaining -= part.length;
-    refuseDoctype(part, { format, name: entry.name });
-    parts.set(entry.name, part);
+  for (const name of archive.names) {
+    const part = /\.(?:xml|rels)$/i.test(name) ? archive.read(name) : undefined;
+    if (part === undefined) continue;
+    refuseDoctype(part, { format, name });
+    parts.set(name, part);
   }
   if (!parts.has('[Content_Types].xml')) throw fileTypeMismatch(format, 'another kind of zip file');
   return { parts, repack: () => zipSync(Object.fromEntries(parts), { level: 0 }) };
+}
+
+/**
+ * Reads the directory of an archive.
+ * @throws ExtractionError when it is damaged, encrypted or has too many entries
+ */
+export function openArchive(bytes: Uint8Array, format: string, limits: PackageLimits = packageLimits): Archive {
+  if (bytes.length === 0) throw fileEmpty();
+  const entries = new Map(readEntries(bytes, format, limits.entries).map((entry) => [entry.name, entry]));
+  if (entries.values().some((entry) => entry.encrypted)) throw fileEncrypted(format);
+  const unpacked = new Map<string, Uint8Array>();
+  let left = limits.unpackedBytes;
+  return {
+    names: [...entries.keys()],
+    read: (name) => {
+      const entry = entries.get(name);
+      if (entry === undefined || unpacked.has(name)) return unpacked.get(name);
+      const part = inflate(entry, { format, limits, left });
+      left -= part.length;
+      unpacked.set(name, part);
+      return part;
+    },
+  };
 }
 
 function refuseOtherContainers(bytes: Uint8Array, format: string): void {

@@ -40,6 +40,10 @@ export async function readDocument({ format, bytes, charset, onProgress, ocr }: 
       return (await import('./read-text.ts')).readText(bytes, charset);
     case 'text':
       return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    case 'pptx':
+      return (await import('./pptx/read-pptx.ts')).readPptx(bytes);
+    case 'epub':
+      return (await import('./epub/read-epub.ts')).readEpub(bytes);
     case 'png':
     case 'jpg':
     case 'tiff':

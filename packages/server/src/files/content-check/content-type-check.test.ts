@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Extension, purposeNames, purposes } from '@quartermaster/contract';
-import { wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
+import { book, presentation, wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
 import { writePdf } from '../../../../../test/support/sample-pdf.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { checkContent } from './content-type-check.ts';
@@ -28,6 +28,8 @@ describe('content and extension', () => {
       pdf: writePdf(['<< /Type /Catalog >>']),
       docx: wordDocument(['Text']),
       xlsx: workbook([{ name: 'one', rows: [['question', 'answer']] }]),
+      pptx: presentation(['Foxes']),
+      epub: book('Foxes'),
       text: Buffer.from('question,answer\nq,a\n'),
       json: Buffer.from('\ufeff\n [{"question": "q"}]\n'),
     };
@@ -42,6 +44,8 @@ describe('content and extension', () => {
       pdf: ['pdf'],
       docx: ['docx'],
       xlsx: ['xlsx'],
+      pptx: ['pptx'],
+      epub: ['epub'],
       text: ['txt', 'md', 'html', 'csv'],
       json: ['txt', 'md', 'html', 'csv', 'json', 'jsonl'],
       ...{ png: ['png'], jpg: ['jpg'], tiff: ['tiff'], webp: ['webp'] },

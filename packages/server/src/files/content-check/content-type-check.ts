@@ -25,7 +25,10 @@ export async function checkContent(extension: Extension, content: CheckedContent
     case 'docx':
       return checkOffice(extension, content, head);
     case 'xlsx':
+    case 'pptx':
       return checkOffice(extension, content, head);
+    case 'epub':
+      return checkBook(content, head);
     case 'png':
     case 'jpg':
     case 'tiff':
@@ -62,12 +65,13 @@ function startsLikeJson(head: Buffer): boolean {
 const officeKinds = {
   docx: { mainPart: 'wordprocessingml', expected: 'a Word document (Office Open XML)' },
   xlsx: { mainPart: 'spreadsheetml', expected: 'an Excel workbook (Office Open XML)' },
+  pptx: { mainPart: 'presentationml', expected: 'a PowerPoint presentation (Office Open XML)' },
 } as const;
 const contentTypesPart = '[Content_Types].xml';
 /** Enough for a workbook with thousands of sheets. */
 const mostContentTypes = 1024 * 1024;
 
-async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, head: Buffer): Promise<void> {
+async function checkOffice(extension: keyof typeof officeKinds, content: CheckedContent, head: Buffer): Promise<void> {
   const { mainPart, expected } = officeKinds[extension];
   if (isOle(head)) {
     const found = await describeOle(content);
@@ -85,6 +89,16 @@ async function checkOffice(extension: 'docx' | 'xlsx', content: CheckedContent, 
   if (found !== undefined && wanted(found)) return;
   const other = found === undefined ? 'a package of another kind' : `a package whose main part is ${found}`;
   throw contentContradicts(extension, other, expected);
+}
+
+const bookType = 'application/epub+zip';
+
+/** A book names its type in its first entry. Source: EPUB 3.3, "OCF ZIP container". */
+async function checkBook(content: CheckedContent, head: Buffer): Promise<void> {
+  const expected = 'an EPUB publication';
+  if (!isZip(head)) throw contentContradicts('epub', describe(head), expected);
+  const type = (await readZipEntry(content, 'mimetype', 1024))?.toString('latin1').trim();
+  if (type !== bookType) throw contentContradicts('epub', 'a ZIP archive of another kind', expected);
 }
 
 /** The list is read in slices, between which the event loop runs other work. */
@@ -114,7 +128,10 @@ function mainPartsOf(xml: string): string[] {
     .toLowerCase()
     .matchAll(/application\/vnd\.(?:openxmlformats-officedocument\.|ms-)([a-z0-9.]{1,80})\.main\+xml/g);
   return [...found].map((match) =>
-    (match[1] ?? '').replace(/^word\./, 'wordprocessingml.').replace(/^excel\./, 'spreadsheetml.'),
+    (match[1] ?? '')
+      .replace(/^word\./, 'wordprocessingml.')
+      .replace(/^excel\./, 'spreadsheetml.')
+      .replace(/^powerpoint\./, 'presentationml.'),
   );
 }
 

@@ -25,15 +25,14 @@ export interface WordParts {
 }
 
 /** @throws ExtractionError when the package holds no Word document. */
-export function findWordParts({ parts }: OfficePackage): WordParts {
-  const byName = new Map([...parts].map(([name, bytes]) => [name.replaceAll('\\', '/').toLowerCase(), bytes]));
-  const get = (name: string) => byName.get(name.toLowerCase());
+export function findWordParts(file: OfficePackage): WordParts {
+  const { get, names } = partsByName(file);
   const roots = [...readRelationships(get, '').values()];
   const main = roots.find((relationship) => relationship.kind === 'officeDocument');
   const name = main?.target ?? 'word/document.xml';
   const document = get(name);
   if (document === undefined) {
-    const isOther = [...byName.keys()].some((part) => /^(?:xl|ppt)\//.test(part));
+    const isOther = names.some((part) => /^(?:xl|ppt)\//.test(part));
     throw isOther ? fileTypeMismatch('Word', 'another Office format') : fileDamaged('Word', 'its text is missing');
   }
   const relationships = readRelationships(get, name);
@@ -42,11 +41,9 @@ export function findWordParts({ parts }: OfficePackage): WordParts {
     return bytes === undefined ? undefined : parseXml(bytes);
   };
   const ofKind = (kind: string) => [...relationships.values()].filter((relationship) => relationship.kind === kind);
-  const properties = parse(roots.find((relationship) => relationship.kind === 'core-properties')?.target);
-  const [title] = findAll(properties, 'dc:title');
   return {
     document,
-    title: title === undefined ? undefined : textOf(title).trim() || undefined,
+    title: readTitle(get, roots),
     relationships,
     find: (kind) => parse(ofKind(kind)[0]?.target),
     read: (id) => (id === undefined ? undefined : parse(relationships.get(id)?.target)),
@@ -54,7 +51,24 @@ export function findWordParts({ parts }: OfficePackage): WordParts {
   };
 }
 
-function readRelationships(get: (name: string) => Uint8Array | undefined, of: string): Map<string, Relationship> {
+type GetPart = (name: string) => Uint8Array | undefined;
+
+/** Finds parts by their names, whose case does not count. */
+export function partsByName({ parts }: OfficePackage): { get: GetPart; names: string[] } {
+  const byName = new Map([...parts].map(([name, bytes]) => [name.replaceAll('\\', '/').toLowerCase(), bytes]));
+  return { get: (name) => byName.get(name.toLowerCase()), names: [...byName.keys()] };
+}
+
+/** Returns the title of a document. @param roots the relationships of the package */
+export function readTitle(get: GetPart, roots: readonly Relationship[]): string | undefined {
+  const target = roots.find(({ kind }) => kind === 'core-properties')?.target ?? '';
+  const properties = get(target);
+  const [title] = properties === undefined ? [] : findAll(parseXml(properties), 'dc:title');
+  return title === undefined ? undefined : textOf(title).trim() || undefined;
+}
+
+/** Returns the relationships of a part by id; those of the package for an empty name. */
+export function readRelationships(get: GetPart, of: string): Map<string, Relationship> {
   const folder = posix.dirname(of);
   const bytes = get(posix.join(folder, '_rels', `${posix.basename(of)}.rels`));
   const found = new Map<string, Relationship>();

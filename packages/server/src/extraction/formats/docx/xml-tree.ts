@@ -17,6 +17,7 @@ const namespaces: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/drawingml(?:\/2006)?\/main$/, 'a'],
   [/\/drawingml(?:\/2006)?\/chart$/, 'c'],
   [/\/drawingml(?:\/2006)?\/wordprocessingDrawing$/, 'wp'],
+  [/\/presentationml(?:\/2006)?\/main$/, 'p'],
   [/^urn:schemas-microsoft-com:vml$/, 'v'],
   [/\/drawingml(?:\/2006)?\/diagram$/, 'dgm'],
   [/\/markup-compatibility\/2006$/, 'mc'],

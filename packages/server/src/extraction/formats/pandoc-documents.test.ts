@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { layOut } from '../document.ts';
+import { readDocument } from './read-document.ts';
+
+const pandoc = '/usr/bin/pandoc';
+
+/** A text in Markdown of which pandoc makes documents. Its words differ from each other. */
+const source = `% The handbook of foxes
+
+# Opening hours
+
+The library opens at nine.
+
+- Monday to Friday
+- Saturday until *noon*
+
+# Lending
+
+| item | weeks |
+|------|-------|
+| atlas | 4    |
+| map  | 1     |
+
+# Übersicht & 概要
+
+Straße, café — 图书馆每天九点开放。 مكتبة المدينة
+
+## Fees
+
+Ten cents each day.
+`;
+
+/** The words of the source in order, without its marks. */
+const words = source.match(/[\p{L}\p{N}]+/gu) ?? [];
+
+for (const format of ['pptx', 'epub', 'docx'] as const) {
+  test(`every word of a .${format} file that pandoc has made is read in order`, async () => {
+    const bytes = execFileSync(pandoc, ['-f', 'markdown', '-t', format, '-o', '-'], { input: source });
+    const document = await readDocument({ format, bytes });
+    const { text } = layOut(document);
+    // Slides below the level of sections have no title, so they are numbered.
+    const found = (text.replace(/^Slide \d+$/gm, '').match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+    const expected = (
+      document.facts.title !== undefined && !text.startsWith('The handbook') ? words.slice(4) : words
+    ).join(' ');
+    assert.equal(found, expected);
+    assert.deepEqual(document.warnings, []);
+    const { text: heading } = document.blocks.find(({ text: block }) => block.startsWith('Übersicht')) ?? { text: '' };
+    assert.equal(heading, 'Übersicht & 概要');
+  });
+}
