@@ -71,6 +71,7 @@ const examples: Readonly<Record<string, (ids: Ids) => unknown>> = {
   createChunk: () => ({ content: 'a' }),
   updateChunk: () => ({ content: 'a' }),
   queryChunks: () => ({ query_text: 'a', top_k: 3 }),
+  queryCollections: ({ collection_id = '' }) => ({ collection_ids: [collection_id], query_text: 'a', top_k: 3 }),
   setUp: ({ token = '' }) => ({ token, name: 'someone', password: 'a' }),
   execute: () => ({ bundle_id: 'hold', plugin_id: 'read', input_params: { q: 'a' }, credentials: { KEY: 'abcd' } }),
   executeDirectly: () => ({ q: 'a' }),

@@ -93,7 +93,8 @@ function generateNumber({ minimum = -10, maximum = 1_000 }: Schema, random: Rand
 
 /** Generates a text for a member, a parameter or a path segment. */
 export function generateText(schema: Schema, random: Random, ids: KnownIds, name: string): string {
-  const known = ids.pick(name);
+  // `collection_ids` holds what other operations name `collection_id`.
+  const known = ids.pick(name) ?? (name.endsWith('_ids') ? ids.pick(name.slice(0, -1)) : undefined);
   if (known !== undefined && random.chance(0.75)) return known;
   if (random.chance(0.2)) return random.pick(knownTexts) ?? '';
   if (random.chance(0.25)) return random.pick(oddTexts) ?? '';

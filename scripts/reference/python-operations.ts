@@ -29,7 +29,7 @@ const ofTheConsole: ReadonlySet<string> = new Set(['getSetUp', 'setUp', 'signIn'
 /** Operations in the form of another program, which calls them itself. */
 const ofOtherPrograms: ReadonlySet<string> = new Set(['retrieveForDify', 'loadForOpenWebUi']);
 /** Requests with the method POST that change nothing when they are repeated. */
-const repeatablePosts: ReadonlySet<string> = new Set(['queryChunks', 'cancelRecord', 'cancelRun']);
+const repeatablePosts: ReadonlySet<string> = new Set(['queryChunks', 'queryCollections', 'cancelRecord', 'cancelRun']);
 
 /** Returns the operations that a client with an API key calls. `{*}` stands for the operations of the other address. */
 export function listPublicOperations(address: string, document: PythonDocument): PublicOperation[] {

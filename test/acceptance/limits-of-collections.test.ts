@@ -61,6 +61,30 @@ test('the limit record_text_characters accepts exactly as many characters of a t
   assertRefused(row, await read(row.value + 1));
 });
 
+test('the limit question_results accepts exactly as many chunks in an answer and refuses one more', async () => {
+  await checkBodies('question_results', [
+    { path: '/chunks/query', body: (count) => ({ query_text: 'word', top_k: count }) },
+  ]);
+});
+
+test('the limit question_neighbours accepts exactly as many neighbours and refuses one more', async () => {
+  await checkBodies('question_neighbours', [
+    { path: '/chunks/query', body: (expand) => ({ query_text: 'word', expand }) },
+  ]);
+});
+
+test('the limit question_collections accepts a question to exactly as many collections and refuses one more', async () => {
+  const row = limited.limit('question_collections');
+  const own = (await openCollection()).split('/').at(-1);
+  const ask = (count: number) =>
+    limited.send(
+      `${limited.service.filesUrl}/v1/chunks/query`,
+      json({ query_text: 'word', collection_ids: Array.from({ length: count }, () => own) }),
+    );
+  assertAccepted(await ask(row.value));
+  assertRefused(row, await ask(row.value + 1));
+});
+
 test('the limit title_characters accepts a title of exactly its length and refuses one character more', async () => {
   await checkBodies('title_characters', [
     { path: '/records', body: (length) => ({ content: 'x', title: 't'.repeat(length) }) },

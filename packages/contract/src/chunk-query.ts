@@ -5,6 +5,15 @@ import { rankings, wordsReasons } from './vocabulary.ts';
 
 /** Questions about the chunks of a collection. Source: docs/contract.md "Collections, records, chunks". */
 
+/** The most chunks of one answer. The ancestor allows 20. */
+export const maxResults = 100;
+/** The most collections of one question. */
+export const mostAskedCollections = 20;
+/** The most neighbours of a result in each direction. */
+export const mostNeighbours = 5;
+/** The most equal chunks that a hit names. */
+export const mostEqualChunks = 20;
+
 /** How much the rankings count. */
 export const RankingWeights = Type.Object(
   {
@@ -51,16 +60,40 @@ export const RankingAnswer = {
 
 export const ChunkQuery = Type.Object({
   query_text: Type.String({ minLength: 1, maxLength: textLimits.query }),
-  top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3 })),
+  top_k: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxResults,
+      default: 3,
+      description: 'Maximum number of chunks in the answer.',
+    }),
+  ),
+  after: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 50,
+      description:
+        'Return the page that follows the chunk with this id, the last one of the previous answer. Repeat the other members.',
+    }),
+  ),
   max_tokens: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000_000,
-      description: 'Maximum number of tokens of all returned chunks together.',
+      description: 'Maximum number of tokens of all returned chunks together. A chunk that does not fit is skipped.',
     }),
   ),
   score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   filters: Type.Optional(MetadataFilter),
+  expand: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: mostNeighbours,
+      default: 0,
+      description:
+        'Add to each chunk the chunks up to this many positions before and after it in its record. `max_tokens` counts them, too.',
+    }),
+  ),
   explain: Type.Optional(Type.Boolean({ description: 'Add to each chunk why it was found.', default: false })),
   ...rankingFields,
   rerank_model_id: Type.Optional(
@@ -68,3 +101,19 @@ export const ChunkQuery = Type.Object({
   ),
 });
 export type ChunkQuery = Static<typeof ChunkQuery>;
+
+/** A question about several collections. */
+export const CollectionsQuery = Type.Object({
+  collection_ids: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+    minItems: 1,
+    maxItems: mostAskedCollections,
+    description: 'Ids of collections of the project. A repeated id counts once.',
+  }),
+  ...ChunkQuery.properties,
+});
+export type CollectionsQuery = Static<typeof CollectionsQuery>;
+
+/** How each collection of a question was ranked. */
+export const CollectionRankings = Type.Array(Type.Object({ collection_id: Type.String(), ...RankingAnswer }), {
+  description: 'How each collection was ranked, in the order of the question.',
+});

@@ -184,52 +184,6 @@ const chunkFields = {
 export const Chunk = Type.Object(chunkFields);
 export type Chunk = Static<typeof Chunk>;
 
-/** Why a chunk was found. */
-export const Explanation = Type.Object({
-  words: Type.Union(
-    [
-      Type.Object({
-        rank: Type.Integer({ description: 'Rank in the full-text search, counted from 1.' }),
-        score: Type.Number({
-          description: 'BM25 score as a fraction of the highest possible score of the query, 0 to 1.',
-        }),
-        matched: Type.Array(Type.String(), {
-          description: 'Words of the query that the chunk contains, in the stemmed form of the index.',
-        }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'null if the full-text search did not find the chunk.' },
-  ),
-  vector: Type.Union(
-    [
-      Type.Object({
-        rank: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'Rank in the vector search, counted from 1; null if only the full-text search found the chunk.',
-        }),
-        similarity: Type.Number({ description: 'Cosine similarity, −1 to 1.' }),
-      }),
-      Type.Null(),
-    ],
-    {
-      description:
-        'null if the chunk has no vector, if its similarity is below the minimum, or if vectors were not used.',
-    },
-  ),
-});
-export type Explanation = Static<typeof Explanation>;
-export const ScoredChunk = Type.Object({
-  ...chunkFields,
-  score: Type.Number({
-    minimum: 0,
-    maximum: 1,
-    description:
-      'With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered.',
-  }),
-  explanation: Type.Optional(Explanation),
-});
-export type ScoredChunk = Static<typeof ScoredChunk>;
-
 export const ChunkCreate = Type.Object({
   content: Type.String({ minLength: 1, maxLength: textLimits.content }),
   metadata: Type.Optional(Metadata),

@@ -17,6 +17,7 @@ export * from './plugins.ts';
 export * from './purposes.ts';
 export * from './runs.ts';
 export * from './scopes.ts';
+export * from './scored-chunks.ts';
 export * from './session-rules.ts';
 export * from './sheets.ts';
 export * from './store-bounds.ts';

@@ -36,6 +36,7 @@ OperationId = Literal[
     "createChunk",
     "listChunksOfRecord",
     "queryChunks",
+    "queryCollections",
     "getChunk",
     "updateChunk",
     "deleteChunk",
@@ -329,6 +330,14 @@ OPERATIONS: dict[OperationId, Operation] = {
         True,
         (),
         "ChunkQuery",
+    ),
+    "queryCollections": Operation(
+        "POST",
+        "/v1/chunks/query",
+        ("files",),
+        True,
+        (),
+        "CollectionsQuery",
     ),
     "getChunk": Operation(
         "GET",

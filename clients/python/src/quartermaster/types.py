@@ -486,10 +486,15 @@ class _ChunkQueryRequired(TypedDict):
 
 class ChunkQuery(_ChunkQueryRequired, total=False):
     top_k: int
+    """Maximum number of chunks in the answer."""
+    after: str
+    """Return the page that follows the chunk with this id, the last one of the previous answer. Repeat the other members."""
     max_tokens: int
-    """Maximum number of tokens of all returned chunks together."""
+    """Maximum number of tokens of all returned chunks together. A chunk that does not fit is skipped."""
     score_threshold: float
     filters: MetadataFilter
+    expand: int
+    """Add to each chunk the chunks up to this many positions before and after it in its record. `max_tokens` counts them, too."""
     explain: bool
     """Add to each chunk why it was found."""
     mode: Literal["words", "vectors", "fused"]
@@ -562,6 +567,30 @@ class InnerFilterGroup(TypedDict):
     filters: list[EqualityCondition | OrderCondition | MembershipCondition | TextCondition | PresenceCondition | IdCondition | IdListCondition]
 
 
+class ScoredChunkNeighbours(TypedDict):
+    """Chunks around this one in its record; present with `expand`. Deleted chunks leave a gap."""
+    before: list[Chunk]
+    """In the order of the record."""
+    after: list[Chunk]
+    """In the order of the record."""
+    omitted: int
+    """Number of neighbours that the limits of the answer exclude."""
+
+
+class ScoredChunkEqualChunksChunks(TypedDict):
+    chunk_id: str
+    record_id: str | None
+    collection_id: str
+
+
+class ScoredChunkEqualChunks(TypedDict):
+    """Other chunks with the same text that the question ranked. They are not in the answer themselves. Absent if there are none."""
+    count: int
+    """Number of these chunks."""
+    chunks: list[ScoredChunkEqualChunksChunks]
+    """The best of them, at most 20."""
+
+
 class _ScoredChunkRequired(TypedDict):
     chunk_id: str
     record_id: str | None
@@ -588,6 +617,10 @@ class _ScoredChunkRequired(TypedDict):
 class ScoredChunk(_ScoredChunkRequired, total=False):
     question: str
     answer: str
+    neighbours: ScoredChunkNeighbours
+    """Chunks around this one in its record; present with `expand`. Deleted chunks leave a gap."""
+    equal_chunks: ScoredChunkEqualChunks
+    """Other chunks with the same text that the question ranked. They are not in the answer themselves. Absent if there are none."""
     explanation: Explanation
 
 
@@ -612,6 +645,42 @@ class Explanation(TypedDict):
     """null if the full-text search did not find the chunk."""
     vector: ExplanationVector | None
     """null if the chunk has no vector, if its similarity is below the minimum, or if vectors were not used."""
+
+
+class _CollectionsQueryRequired(TypedDict):
+    collection_ids: list[str]
+    """Ids of collections of the project. A repeated id counts once."""
+    query_text: str
+
+
+class CollectionsQuery(_CollectionsQueryRequired, total=False):
+    top_k: int
+    """Maximum number of chunks in the answer."""
+    after: str
+    """Return the page that follows the chunk with this id, the last one of the previous answer. Repeat the other members."""
+    max_tokens: int
+    """Maximum number of tokens of all returned chunks together. A chunk that does not fit is skipped."""
+    score_threshold: float
+    filters: MetadataFilter
+    expand: int
+    """Add to each chunk the chunks up to this many positions before and after it in its record. `max_tokens` counts them, too."""
+    explain: bool
+    """Add to each chunk why it was found."""
+    mode: Literal["words", "vectors", "fused"]
+    """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
+    weights: RankingWeights
+    min_similarity: float
+    """Cosine below which vectors do not find a chunk. Its words still can."""
+    rerank_model_id: str
+    """Accepted but ignored, because there is no reranker."""
+
+
+class CollectionRankingsValue(TypedDict):
+    collection_id: str
+    ranking: Literal["words", "vectors", "fused"]
+    """The ranking that answered."""
+    ranking_reason: Literal["requested", "no_embedder", "collection_not_embedded", "not_measured", "other_model", "other_dimensions", "provider_unavailable", "index_not_built"] | None
+    """Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built."""
 
 
 class ChunkUpdate(TypedDict, total=False):
@@ -971,6 +1040,10 @@ RecordFailureDetails = list[RecordFailureDetailsValue]
 
 MetadataFilter = Union["EqualityCondition", "OrderCondition", "MembershipCondition", "TextCondition", "PresenceCondition", "IdCondition", "IdListCondition", "FilterGroup"]
 """Return only chunks whose metadata match the filter. If a chunk lacks an entry, the entry of its record counts. Examples: {"type":"eq","key":"lang","value":"en"}, {"type":"in","field":"record_id","value":["…"]}, {"type":"and","filters":[…]}. A number also matches the same number written as text. `ne`, `nin` and `not_contains` also match chunks without the entry or id. All conditions together have at most 512 values."""
+
+
+CollectionRankings = list[CollectionRankingsValue]
+"""How each collection was ranked, in the order of the question."""
 
 
 ErrorCode = Literal[

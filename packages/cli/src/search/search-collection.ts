@@ -6,6 +6,7 @@ import { readObject } from '../runs/execute-plugin.ts';
 export interface SearchOptions extends ConnectionOptions {
   readonly json?: true;
   readonly topK: number;
+  readonly after?: string;
   readonly maxTokens?: number;
   readonly filters?: string;
 }
@@ -15,10 +16,11 @@ type Chunk = Awaited<ReturnType<Quartermaster['search']>>[number];
 
 /** Prints each chunk with its score, its record with its name, and its place in the document. */
 export async function searchCollection(collectionId: string, question: string, options: SearchOptions): Promise<void> {
-  const { topK, maxTokens, filters } = options;
+  const { topK, after, maxTokens, filters } = options;
   const query = {
     query_text: question,
     top_k: topK,
+    ...(after === undefined ? {} : { after }),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(filters === undefined ? {} : { filters: readObject(filters, '--filters') }),
   } as Query; // the service checks the filters

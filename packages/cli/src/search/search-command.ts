@@ -10,7 +10,8 @@ export function searchCommand(): Command {
   )
     .argument('<collection>', 'id of the collection')
     .argument('<question>', 'question or words')
-    .option('--top-k <number>', 'print at most this many chunks, up to 20', readCount, 5)
+    .option('--top-k <number>', 'print at most this many chunks, up to 100', readCount, 5)
+    .option('--after <chunk>', 'print the page that follows the chunk with this id, which --json prints')
     .option('--max-tokens <number>', 'print at most this many tokens in all', readCount)
     .option('--filters <json>', 'condition on the metadata, such as {"type":"eq","key":"lang","value":"en"}')
     .action(async (collection: string, question: string, options: SearchOptions) =>

@@ -452,11 +452,16 @@ export type ChunkCreate = {
 
 export type ChunkQuery = {
   query_text: string;
+  /** Maximum number of chunks in the answer. */
   top_k?: number;
-  /** Maximum number of tokens of all returned chunks together. */
+  /** Return the page that follows the chunk with this id, the last one of the previous answer. Repeat the other members. */
+  after?: string;
+  /** Maximum number of tokens of all returned chunks together. A chunk that does not fit is skipped. */
   max_tokens?: number;
   score_threshold?: number;
   filters?: MetadataFilter;
+  /** Add to each chunk the chunks up to this many positions before and after it in its record. `max_tokens` counts them, too. */
+  expand?: number;
   /** Add to each chunk why it was found. */
   explain?: boolean;
   /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
@@ -555,6 +560,26 @@ export type ScoredChunk = {
   created_timestamp: Timestamp;
   /** With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered. */
   score: number;
+  /** Chunks around this one in its record; present with `expand`. Deleted chunks leave a gap. */
+  neighbours?: {
+    /** In the order of the record. */
+    before: Array<Chunk>;
+    /** In the order of the record. */
+    after: Array<Chunk>;
+    /** Number of neighbours that the limits of the answer exclude. */
+    omitted: number;
+  };
+  /** Other chunks with the same text that the question ranked. They are not in the answer themselves. Absent if there are none. */
+  equal_chunks?: {
+    /** Number of these chunks. */
+    count: number;
+    /** The best of them, at most 20. */
+    chunks: Array<{
+      chunk_id: string;
+      record_id: string | null;
+      collection_id: string;
+    }>;
+  };
   explanation?: Explanation;
 };
 
@@ -576,6 +601,40 @@ export type Explanation = {
     similarity: number;
   } | null;
 };
+
+export type CollectionsQuery = {
+  /** Ids of collections of the project. A repeated id counts once. */
+  collection_ids: Array<string>;
+  query_text: string;
+  /** Maximum number of chunks in the answer. */
+  top_k?: number;
+  /** Return the page that follows the chunk with this id, the last one of the previous answer. Repeat the other members. */
+  after?: string;
+  /** Maximum number of tokens of all returned chunks together. A chunk that does not fit is skipped. */
+  max_tokens?: number;
+  score_threshold?: number;
+  filters?: MetadataFilter;
+  /** Add to each chunk the chunks up to this many positions before and after it in its record. `max_tokens` counts them, too. */
+  expand?: number;
+  /** Add to each chunk why it was found. */
+  explain?: boolean;
+  /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
+  mode?: 'words' | 'vectors' | 'fused';
+  weights?: RankingWeights;
+  /** Cosine below which vectors do not find a chunk. Its words still can. */
+  min_similarity?: number;
+  /** Accepted but ignored, because there is no reranker. */
+  rerank_model_id?: string;
+};
+
+/** How each collection was ranked, in the order of the question. */
+export type CollectionRankings = Array<{
+  collection_id: string;
+  /** The ranking that answered. */
+  ranking: 'words' | 'vectors' | 'fused';
+  /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built. */
+  ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'index_not_built' | null;
+}>;
 
 export type ChunkUpdate = {
   content?: string;
@@ -1337,6 +1396,22 @@ export interface FilesApi {
         ranking: 'words' | 'vectors' | 'fused';
         /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built. */
         ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'index_not_built' | null;
+      };
+    };
+  };
+  /** Find the chunks of several collections that answer a question */
+  'POST /v1/chunks/query': {
+    request: {
+      body: CollectionsQuery;
+    };
+    responses: {
+      200: {
+        status: 'success';
+        data: Array<ScoredChunk>;
+        fetched_count: number;
+        has_more: boolean;
+        total_count: null;
+        rankings: CollectionRankings;
       };
     };
   };

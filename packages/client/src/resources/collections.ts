@@ -58,10 +58,17 @@ export function createChunks(calls: Calls<FilesApi>) {
   };
 }
 
-/** Returns the function that finds the chunks which answer a question, the best first. */
+/**
+ * Returns the function that finds the chunks of one or more collections which answer a question, the best first. The id of the last
+ * chunk as `after` gets the next page.
+ */
 export function createSearch(calls: Calls<FilesApi>) {
-  return (collectionId: string, query: ChunkQuery, options: RequestOptions = {}) => {
-    const request = { path: { collection_id: collectionId }, body: query };
+  return (collections: string | readonly string[], query: ChunkQuery, options: RequestOptions = {}) => {
+    if (typeof collections !== 'string') {
+      const body = { ...query, collection_ids: [...collections] };
+      return calls.data('POST /v1/chunks/query', { body }, options);
+    }
+    const request = { path: { collection_id: collections }, body: query };
     return calls.data('POST /v1/collections/{collection_id}/chunks/query', request, options);
   };
 }

@@ -28,6 +28,7 @@ const repeatableEndpoints: ReadonlySet<string> = new Set([
   'POST /v1/collections/{collection_id}',
   'POST /v1/collections/{collection_id}/reembed',
   'POST /v1/collections/{collection_id}/chunks/query',
+  'POST /v1/chunks/query',
   'POST /v1/collections/{collection_id}/chunks/{chunk_id}',
   'POST /v1/collections/{collection_id}/records/{record_id}',
   'POST /v1/collections/{collection_id}/records/{record_id}/retry',

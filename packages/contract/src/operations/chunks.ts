@@ -23,6 +23,8 @@ export const chunkOperations = describeOperations('chunks', {
     summary: 'Find the chunks that answer a question',
     description:
       'Returns at most `top_k` chunks (default: 3), best match first. `filters` limits the search by metadata before chunks are ranked. ' +
+      'If `has_more` is true, send the id of the last chunk as `after`, with the other members as before, to get the next page. The pages hold the best 50 chunks, or five times `top_k` if that is more. ' +
+      'Of chunks with the same text, the answer has the best one; its `equal_chunks` names the others. ' +
       '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +
       '`score` is a number from 0 to 1 that depends on the collection. It is the fraction of the query that a chunk covers, or its similarity on the same scale: 0.1 can be a perfect answer to a long question. ' +
       '`ranking` names the ranking that answered, and `ranking_reason` says why words alone did. ' +
@@ -45,6 +47,20 @@ export const chunkOperations = describeOperations('chunks', {
           max_tokens: 1000,
           explain: true,
         },
+      },
+    },
+  },
+  queryCollections: {
+    summary: 'Find the chunks of several collections that answer a question',
+    description:
+      'Works like queryChunks. `collection_id` of each chunk names its collection, and `rankings` tells how each collection was ranked. ' +
+      'Together the collections rank at most 1,000 chunks. If one of them does not exist, the answer is 404.\n\n' +
+      'Chunks are sorted by `score`. It is the fraction of the question that a chunk covers. A word counts more in a collection in which it is rare, so the same text can have different scores in two collections. Settings of the question replace the defaults of all its collections.',
+    scope: 'collections',
+    examples: {
+      question: {
+        summary: 'Ask a question',
+        body: { collection_ids: ['$COLLECTION_ID'], query_text: 'When does the library open?', top_k: 3 },
       },
     },
   },

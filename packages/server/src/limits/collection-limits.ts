@@ -10,6 +10,7 @@ import { answerTokens } from '../mcp/knowledge/answer-size.ts';
 import { resourceLimits } from '../mcp/knowledge/list-resources.ts';
 import { questionLimits } from '../mcp/knowledge/tool-arguments.ts';
 import { type Limit, refused } from './limit.ts';
+import { questionLimits as questionLimitRows } from './question-limits.ts';
 
 const invalid = refused('REQUEST_VALIDATION_ERROR');
 const callFails = 'The tool call fails with `REQUEST_VALIDATION_ERROR`.';
@@ -77,6 +78,7 @@ export const collectionLimits = {
     value: () => textLimits.query,
     above: invalid,
   },
+  ...questionLimitRows,
   knowledge_query_characters: {
     bounds: '`query` of the MCP tool `search`',
     unit: 'characters',

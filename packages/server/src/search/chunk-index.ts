@@ -41,11 +41,27 @@ export interface FoundChunk<Stored> extends RankedChunk {
   readonly chunk?: Stored;
 }
 
+/** What the choice among ranked chunks needs. */
+export interface DescribedChunk {
+  readonly id: string;
+  readonly collectionId: string;
+  /** Null for a chunk that was created directly, without a record. */
+  readonly recordId: string | null;
+  readonly numTokens: number;
+  /** Bytes of the chunk in an answer; those of JSON count several times. */
+  readonly weight: number;
+  /** Equal for the chunks of one call whose texts are equal. */
+  readonly text: string | number;
+}
+
 /** The project of a search has no such collection. */
 export class CollectionMissing extends Error {
   override readonly name = 'CollectionMissing';
-  constructor() {
+  /** Undefined when the search has one collection. */
+  readonly collectionId: string | undefined;
+  constructor(collectionId?: string) {
     super('the project has no such collection');
+    this.collectionId = collectionId;
   }
 }
 
@@ -58,4 +74,6 @@ export interface ChunkIndex<Stored> {
   rank(search: ChunkSearch): Promise<ReadonlyArray<FoundChunk<Stored>>>;
   /** Returns the subset of the chunks that is visible and satisfies the filter. */
   findVisible(seqs: readonly number[], filter: ChunkFilter | undefined): Promise<ReadonlySet<number>>;
+  /** Describes chunks without reading their texts into the process. Deleted chunks are omitted. */
+  describe(seqs: readonly number[]): Promise<ReadonlyMap<number, DescribedChunk>>;
 }

@@ -1,3 +1,5 @@
+import { type AnswerQuestion, createAnswerQuestion, describeChunk } from '../collections/chunks/answer-question.ts';
+import { type ChunkItems, createChunkItems } from '../collections/chunks/chunk-items.ts';
 import { type Chunks, createChunks } from '../collections/chunks/chunks.ts';
 import { type Collections, createCollections } from '../collections/collections.ts';
 import type { DryRuns } from '../collections/records/dry-runs.ts';
@@ -9,8 +11,9 @@ import { createDryRuns } from '../ingestion/dry-run.ts';
 import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts';
 import { openSweeper } from '../ingestion/sweeper.ts';
 import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
+import { createFindDistinct } from '../search/query/find-distinct.ts';
 import { limitQuestions } from '../search/query/limit-questions.ts';
-import { createRetrieve } from '../search/query/retrieve.ts';
+import { createRetrieve, type VectorSearchDeps } from '../search/query/retrieve.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { openVectorSearch } from './vector-search.ts';
 
@@ -73,10 +76,10 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
       events.changed(recordId);
     },
   });
-  const retrieve = createRetrieve(repositories.chunks, searching?.deps ?? null);
+  const items = createChunkItems(records);
   const chunks = createChunks({
-    ...{ collections, records, chunks: repositories.chunks, countTokens, clock, newId },
-    retrieve: deps.questions === undefined ? retrieve : limitQuestions(retrieve, { ...deps.questions, logger }),
+    ...{ collections, records, items, chunks: repositories.chunks, countTokens, clock, newId },
+    answerQuestion: openQuestions(deps, { items, vectors: searching?.deps ?? null }),
     onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });
   const dryRuns = createDryRuns({
@@ -100,4 +103,19 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
       await Promise.all([worker.close(), sweeper.close(), searching?.close()]);
     },
   };
+}
+
+interface QuestionParts {
+  readonly items: ChunkItems;
+  readonly vectors: VectorSearchDeps | null;
+}
+
+function openQuestions(
+  { repositories: { chunks }, questions, logger }: CollectionContext,
+  { items, vectors }: QuestionParts,
+): AnswerQuestion {
+  const retrieve = createRetrieve(chunks, vectors);
+  const find = createFindDistinct({ chunks, retrieve, describe: describeChunk });
+  const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
+  return createAnswerQuestion({ chunks, items, findDistinct });
 }

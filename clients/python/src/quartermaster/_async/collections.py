@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, List, Literal
 
 from .._call import Call
@@ -86,33 +86,43 @@ class AsyncCollections:
 
     async def search(
         self,
-        collection_id: str,
+        collection_id: str | Sequence[str],
         query_text: str,
         *,
         top_k: int | None = None,
+        after: str | None = None,
         max_tokens: int | None = None,
         score_threshold: float | None = None,
         filters: MetadataFilter | None = None,
+        expand: int | None = None,
         explain: bool | None = None,
         rerank_model_id: str | None = None,
         mode: Literal["words", "vectors", "fused"] | None = None,
         weights: RankingWeights | None = None,
         min_similarity: float | None = None,
     ) -> List[ScoredChunk]:
-        """Return the chunks that match the query best, the best first."""
+        """Return the chunks of one or more collections that match the query best, the best first.
+
+        `after` is the id of the last chunk of the previous page. With `expand`, each chunk has up to that many neighbours.
+        """
         body = {
             "query_text": query_text,
             "top_k": top_k,
+            "after": after,
             "max_tokens": max_tokens,
             "score_threshold": score_threshold,
             "filters": filters,
+            "expand": expand,
             "explain": explain,
             "rerank_model_id": rerank_model_id,
             "mode": mode,
             "weights": weights,
             "min_similarity": min_similarity,
         }
-        call = Call("queryChunks", {"collection_id": collection_id}, body=body)
+        if isinstance(collection_id, str):
+            call = Call("queryChunks", {"collection_id": collection_id}, body=body)
+        else:
+            call = Call("queryCollections", body={"collection_ids": list(collection_id), **body})
         chunks: List[ScoredChunk] = await self._connection.data(call)
         return chunks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 
 import httpx
@@ -59,23 +60,27 @@ class Quartermaster:
 
     def search(
         self,
-        collection_id: str,
+        collection_id: str | Sequence[str],
         query_text: str,
         *,
         top_k: int | None = None,
+        after: str | None = None,
         max_tokens: int | None = None,
         score_threshold: float | None = None,
         filters: MetadataFilter | None = None,
+        expand: int | None = None,
         explain: bool | None = None,
     ) -> list[ScoredChunk]:
-        """Return the chunks that match the query best, the best first."""
+        """Return the chunks of one or more collections that match the query best, the best first."""
         return self.collections.search(
             collection_id,
             query_text,
             top_k=top_k,
+            after=after,
             max_tokens=max_tokens,
             score_threshold=score_threshold,
             filters=filters,
+            expand=expand,
             explain=explain,
         )
 

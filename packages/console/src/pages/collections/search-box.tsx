@@ -13,7 +13,7 @@ import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
 import { SearchResult } from './search-result.tsx';
 
-const counts = ['5', '3', '10', '20'] as const;
+const counts = ['5', '3', '10', '20', '50', '100'] as const;
 
 /** A search form and the results of the question in the URL. */
 export function SearchBox({ collection }: { collection: Collection }) {

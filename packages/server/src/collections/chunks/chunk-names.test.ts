@@ -50,7 +50,8 @@ for (const open of [openTestDatabase, openTestPostgres]) {
     ];
     for (const [name, bytes] of [
       ['a.xlsx', workbook([{ name: 'Animals', rows }])],
-      ['a.csv', rows.map((row) => row.join(',')).join('\n')],
+      // Equal pairs would be one hit.
+      ['a.csv', rows.map((row) => row.join(',').replace('den.', 'hole.')).join('\n')],
     ] as const)
       await record(collectionId, { type: 'qa_sheet', file_id: files.add(projectId, 'qa_record_file', name, bytes) });
     const url = `/v1/collections/${collectionId}/chunks/query`;

@@ -57,8 +57,24 @@ export interface ChunkRepository extends ChunkIndex<StoredChunk> {
   change(key: ChunkKey, change: ChunkChange): Promise<boolean>;
   /** @returns false when there is no such chunk. */
   remove(key: ChunkKey): Promise<boolean>;
+  /**
+   * Describes the chunks at most `distance` positions away from these ones, in the same generation of the same record, with one query.
+   * Chunks without a record have none.
+   */
+  describeNeighbours(seqs: readonly number[], distance: number): Promise<readonly Neighbour[]>;
   /** Returns chunks by seq. Deleted chunks are omitted. */
-  fetch(collectionId: string, seqs: readonly number[]): Promise<ReadonlyMap<number, StoredChunk>>;
+  fetch(collectionIds: readonly string[], seqs: readonly number[]): Promise<ReadonlyMap<number, StoredChunk>>;
+}
+
+export interface Neighbour {
+  /** The chunk whose neighbour it is. */
+  readonly of: number;
+  readonly seq: number;
+  /** Positions after that chunk; negative before it. */
+  readonly offset: number;
+  readonly numTokens: number;
+  /** As `DescribedChunk.weight`. */
+  readonly weight: number;
 }
 
 export interface ChunkListKey {

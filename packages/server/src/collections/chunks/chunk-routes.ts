@@ -4,6 +4,8 @@ import {
   ChunkCreate,
   ChunkQuery,
   ChunkUpdate,
+  CollectionRankings,
+  CollectionsQuery,
   List,
   ListQuery,
   RankingAnswer,
@@ -38,6 +40,7 @@ function ChunkList<Item extends TSchema>(item: Item) {
 }
 
 const QueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, ...RankingAnswer });
+const CollectionsQueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, rankings: CollectionRankings });
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
 
@@ -46,6 +49,7 @@ export function chunkRoutes(app: App, deps: ChunkRoutesDeps): void {
   listRoutes(app, deps);
   createRoute(app, deps);
   queryRoute(app, deps);
+  collectionsQueryRoute(app, deps);
   itemRoutes(app, deps);
   removeRoute(app, deps);
 }
@@ -129,10 +133,40 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
-        const { projectId } = guard.callerOf(request);
-        const found = await chunks.query(projectId, request.params.collection_id, request.body, signal);
-        const list = withTotal(listEnvelope({ items: [...found.items], hasMore: false }));
-        return { ...list, ranking: found.ranking, ranking_reason: found.reason };
+        const { collection_id } = request.params;
+        const of = { projectId: guard.callerOf(request).projectId, collectionIds: [collection_id] };
+        const found = await chunks.query(of, request.body, signal);
+        const [ranked] = found.rankings;
+        if (ranked === undefined) throw new Error('the answer names no ranking');
+        return { ...withTotal(listEnvelope(found)), ranking: ranked.ranking, ranking_reason: ranked.reason };
+      }),
+  );
+}
+
+function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  app.post(
+    '/v1/chunks/query',
+    {
+      onRequest: guard.requires('collections'),
+      preValidation: dropNulls,
+      schema: {
+        ...chunkOperations.queryCollections,
+        body: CollectionsQuery,
+        response: { 200: CollectionsQueryAnswer },
+      },
+    },
+    (request, reply) =>
+      whileConnected(reply, async (signal) => {
+        const { collection_ids: collectionIds, ...question } = request.body;
+        const found = await chunks.query(
+          { projectId: guard.callerOf(request).projectId, collectionIds },
+          question,
+          signal,
+        );
+        const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
+          ...{ collection_id: collectionId, ranking, ranking_reason: reason },
+        }));
+        return { ...withTotal(listEnvelope(found)), rankings };
       }),
   );
 }

@@ -141,7 +141,7 @@ test('a response has at most top_k chunks, three by default', async (t) => {
     score_threshold: null,
     rerank_model_id: null,
   });
-  const list = { status: 'success', fetched_count: 3, total_count: null, has_more: false };
+  const list = { status: 'success', fetched_count: 3, total_count: null, has_more: true };
   assert.deepEqual(rest, { ...list, ranking: 'words', ranking_reason: 'no_embedder' });
   assert.equal(data.length, 3);
   assert.equal((await counts({ top_k: 5 })).fetched_count, 5);
@@ -196,7 +196,9 @@ test('a question that exceeds the limits is refused, and one without words finds
     { query_text: '' },
     { query_text: 'x'.repeat(32_769) },
     { query_text: 'x', top_k: 0 },
-    { query_text: 'x', top_k: 21 },
+    { query_text: 'x', top_k: 101 },
+    { query_text: 'x', after: '' },
+    { query_text: 'x', after: 'x'.repeat(51) },
     { query_text: 'x', max_tokens: 0 },
     { query_text: 'x', score_threshold: 1.1 },
   ];

@@ -1,53 +1,29 @@
-import type {
-  Chunk,
-  ChunkCreate,
-  ChunkQuery,
-  ChunkUpdate,
-  ListQuery,
-  Locator,
-  Ranking,
-  RetrievalDefaults,
-  ScoredChunk,
-  WordsReason,
-} from '@quartermaster/contract';
+import type { Chunk, ChunkCreate, ChunkUpdate, ListQuery, Locator } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
-import { checkFilter } from '../../search/check-filter.ts';
-import { type ChunkFilter, CollectionMissing } from '../../search/chunk-index.ts';
-import type { Hit } from '../../search/query/fuse.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
-import { fillBudget } from '../../search/query/query-budget.ts';
-import type { Retrieve } from '../../search/query/retrieve.ts';
 import { type Collections, checkCursors } from '../collections.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
 import type { Records } from '../records/records.ts';
-import { createChunkItems } from './chunk-items.ts';
+import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
+import type { ChunkItems } from './chunk-items.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
-import { checkWeights, readMetadata, readText } from './read-fields.ts';
+import { readMetadata, readText } from './read-fields.ts';
 
 export interface ChunksDeps {
   readonly collections: Pick<Collections, 'find'>;
-  readonly records: Pick<Records, 'get' | 'name'>;
+  readonly records: Pick<Records, 'get'>;
+  readonly items: ChunkItems;
   readonly chunks: ChunkRepository;
-  readonly retrieve: Retrieve<StoredChunk>;
+  readonly answerQuestion: AnswerQuestion;
   /** Called when a chunk was created or changed directly and has no vector. */
   readonly onVectorMissing: (collectionId: string) => void;
   readonly countTokens: CountTokens;
   readonly clock: Clock;
   readonly newId: NewId;
-}
-
-/** A query of the API whose filter may have conditions on dates. */
-export type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
-
-export interface ChunkAnswer {
-  readonly items: readonly ScoredChunk[];
-  readonly ranking: Ranking;
-  /** Why words alone answered; otherwise null. */
-  readonly reason: WordsReason | null;
 }
 
 export interface Chunks {
@@ -58,16 +34,16 @@ export interface Chunks {
   update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
   remove(key: ChunkKey): Promise<void>;
   /**
-   * Returns the chunks that match best, best first, and the ranking that found them.
+   * Returns the chunks of one or more collections that match best, best first, and the rankings that found them.
    * @param signal ends the search when it aborts
    */
-  query(projectId: string, collectionId: string, body: ChunkQuestion, signal?: AbortSignal): Promise<ChunkAnswer>;
+  query(of: AskedCollections, body: ChunkQuestion, signal?: AbortSignal): Promise<ChunkAnswer>;
 }
 
 /** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createChunks(deps: ChunksDeps): Chunks {
-  const { collections, chunks, clock, newId, countTokens } = deps;
-  const { toItem, toItems } = createChunkItems(deps.records);
+  const { collections, chunks, answerQuestion, clock, newId, countTokens } = deps;
+  const { toItem, toItems } = deps.items;
 
   async function find(key: ChunkKey): Promise<StoredChunk> {
     await collections.find(key.projectId, key.collectionId);
@@ -126,58 +102,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
       await find(key);
       if (!(await chunks.remove(key))) throw chunkNotFound(key.chunkId);
     },
-    async query(projectId, collectionId, body, signal) {
-      if (body.filters !== undefined) checkFilter(body.filters, 'body/filters');
-      if (!isId(collectionId)) throw collectionNotFound(collectionId);
-      const measured = await measureText(body.query_text, () => 0);
-      const words = [...measured.words.keys()];
-      const topK = body.top_k ?? 3;
-      // With a budget, some of the best chunks may be too long. Additional candidates can replace them.
-      const limit = body.max_tokens === undefined ? topK : topK * candidatesPerResult;
-      const question = {
-        ...{ projectId, collectionId, text: body.query_text, words, limit, filter: body.filters, signal },
-        retrieval: readRetrieval(body),
-      };
-      const { hits, ranking, reason } = await deps.retrieve(question).catch((error: unknown) => {
-        throw error instanceof CollectionMissing ? collectionNotFound(collectionId) : error;
-      });
-      const threshold = body.score_threshold ?? 0;
-      const good = hits.filter(({ score }) => score >= threshold);
-      const stored = await chunks.fetch(
-        collectionId,
-        good.filter(({ chunk }) => chunk === undefined).map(({ seq }) => seq),
-      );
-      const found = good.flatMap((hit) => {
-        const chunk = hit.chunk ?? stored.get(hit.seq);
-        return chunk === undefined ? [] : [{ chunk, hit, numTokens: chunk.numTokens }];
-      });
-      const selected = fillBudget(found, { maxItems: topK, maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY });
-      const described = await toItems(
-        projectId,
-        selected.map(({ chunk }) => chunk),
-      );
-      const items = described.map((item, place) => ({ ...item, score: selected[place]?.hit.score ?? 0 }));
-      if (body.explain !== true) return { items, ranking, reason };
-      const explanations = await Promise.all(selected.map(({ chunk, hit }) => explain(chunk, hit, words)));
-      return { items: items.map((item, place) => ({ ...item, ...explanations[place] })), ranking, reason };
-    },
+    query: answerQuestion,
   };
-}
-
-/** Returns only what the question sets itself. */
-function readRetrieval({ mode, weights, min_similarity }: ChunkQuestion): RetrievalDefaults {
-  checkWeights(weights, 'body/weights');
-  return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(weights === undefined ? {} : { weights }),
-    ...(min_similarity === undefined ? {} : { min_similarity }),
-  };
-}
-
-async function explain({ content }: StoredChunk, { words, vector }: Hit<StoredChunk>, queryWords: readonly string[]) {
-  const has = words === null ? undefined : (await measureText(content, () => 0)).words;
-  const matched = queryWords.filter((word) => has?.has(word));
-  return { explanation: { words: words && { ...words, matched }, vector } };
 }
 
 /** A text that a caller wrote is not part of the extracted text. */
@@ -186,9 +112,6 @@ function withoutOffsets(locator: Locator | null): Locator | null {
   const { char_start: _, char_end: __, ...place } = locator;
   return place;
 }
-
-/** The number of candidates for each result when a budget may exclude some. */
-const candidatesPerResult = 5;
 
 function readContent(content: string): string {
   const text = readText(content, 'body/content');

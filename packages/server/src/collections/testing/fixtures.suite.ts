@@ -163,7 +163,7 @@ export async function foundBy(
 ) {
   const ranked = await chunks.rank({ collectionId: of.id, words, limit: 100, filter });
   const seqs = ranked.map(({ seq }) => seq);
-  const found = await chunks.fetch(of.id, seqs);
+  const found = await chunks.fetch([of.id], seqs);
   return seqs.flatMap((seq) => found.get(seq)?.content ?? []);
 }
 

@@ -11,8 +11,7 @@ type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFil
 export interface DifyKnowledge {
   readonly chunks: {
     query(
-      projectId: string,
-      collectionId: string,
+      of: { readonly projectId: string; readonly collectionIds: readonly string[] },
       body: ChunkQuestion,
       signal?: AbortSignal,
     ): Promise<{ readonly items: readonly ScoredChunk[] }>;
@@ -43,7 +42,7 @@ export async function retrieveForDify(
     top_k: setting?.top_k ?? defaultResults,
     ...(filters === undefined ? {} : { filters }),
   };
-  const { items } = await chunks.query(projectId, collectionId, body, signal);
+  const { items } = await chunks.query({ projectId, collectionIds: [collectionId] }, body, signal);
   const found = scaleScores(items).filter(({ score }) => score >= (setting?.score_threshold ?? 0));
   const recordIds = new Set(found.flatMap(({ record_id: id }) => id ?? []));
   const names = await records.name(projectId, [...recordIds]);

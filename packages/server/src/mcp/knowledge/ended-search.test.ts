@@ -19,7 +19,7 @@ function createSlowEndpoint() {
   const asked = Promise.withResolvers<AbortSignal | undefined>();
   const counted = Promise.withResolvers<readonly string[]>();
   const errors: unknown[] = [];
-  const query: KnowledgeStore['chunks']['query'] = (_project, _collection, _body, signal) => {
+  const query: KnowledgeStore['chunks']['query'] = (_of, _body, signal) => {
     asked.resolve(signal);
     return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
   };

@@ -22,6 +22,11 @@ interface ChunkKey {
   readonly chunkId: string;
 }
 
+interface AskedCollections {
+  readonly projectId: string;
+  readonly collectionIds: readonly string[];
+}
+
 /** The title of a record, and the file or URL that it was created from. */
 export interface NamedRecord {
   readonly title: string;
@@ -30,11 +35,10 @@ export interface NamedRecord {
   readonly url: string | null;
 }
 
-/** The chunks that answer a question, the ranking that found them, and why it was not the one asked for. */
+/** The chunks that answer a question, the rankings that found them, and why one was not that asked for. */
 export interface FoundChunks {
   readonly items: readonly ScoredChunk[];
-  readonly ranking: Ranking;
-  readonly reason: WordsReason | null;
+  readonly rankings: ReadonlyArray<{ readonly ranking: Ranking; readonly reason: WordsReason | null }>;
 }
 
 /**
@@ -55,7 +59,7 @@ export interface KnowledgeStore {
   readonly chunks: {
     get(key: ChunkKey): Promise<Chunk>;
     list(of: RecordKey, query: ListQuery): Promise<Page<Chunk>>;
-    query(projectId: string, collectionId: string, body: ChunkQuery, signal?: AbortSignal): Promise<FoundChunks>;
+    query(of: AskedCollections, body: ChunkQuery, signal?: AbortSignal): Promise<FoundChunks>;
   };
   /** Counts tokens without blocking the event loop. */
   countTokens(text: string): Promise<number>;

@@ -19,13 +19,13 @@ function endlessStore(collections: number) {
     collections: { list: async () => ({ items: ids.map((id) => ({ collection_id: id })), hasMore: collections > 19 }) },
     records: { name: async () => new Map() },
     chunks: {
-      async query(_project: string, collection: string, { top_k: count = 0 }: ChunkQuery) {
+      async query({ collectionIds: [collection = ''] }: { collectionIds: string[] }, { top_k: count = 0 }: ChunkQuery) {
         asked.push(count);
         const items = Array.from({ length: count }, (_, nth) => chunk(collection, nth));
         const isFirst = collection === ids[0];
         return isFirst
-          ? { items, ranking: 'fused' as const, reason: null }
-          : { items, ranking: 'words' as const, reason: 'other_model' as const };
+          ? { items, rankings: [{ ranking: 'fused' as const, reason: null }] }
+          : { items, rankings: [{ ranking: 'words' as const, reason: 'other_model' as const }] };
       },
     },
     countTokens: async (text: string) => text.length,

@@ -63,7 +63,9 @@ export async function searchDocuments(
   const { query: query_text, filters } = question;
   const body = { query_text, top_k: depth, ...(filters === undefined ? {} : { filters }) };
   const { projectId, signal } = caller;
-  const answers = await mapWithConcurrency(ids, concurrency, (id) => store.chunks.query(projectId, id, body, signal));
+  const answers = await mapWithConcurrency(ids, concurrency, (id) =>
+    store.chunks.query({ projectId, collectionIds: [id] }, body, signal),
+  );
   const ranked = joinByRank(answers.map(({ items }) => items));
   const page = ranked.slice(start, start + topK);
   const results = await fillAnswer(store, caller, { page, maxTokens });
@@ -71,7 +73,7 @@ export async function searchDocuments(
   const omitted = page.length - results.length;
   return {
     results,
-    rankings: countRankings(answers),
+    rankings: countRankings(answers.flatMap(({ rankings }) => rankings)),
     ...(results.length > 0 && next < ranked.length ? { next_cursor: writeCursor(caller, question, next) } : {}),
     ...(omitted === 0 ? {} : { omitted }),
     ...(hasMore
@@ -80,8 +82,8 @@ export async function searchDocuments(
   };
 }
 
-function countRankings(answers: readonly FoundChunks[]): SearchAnswer['rankings'] {
-  const groups = Map.groupBy(answers, ({ ranking, reason }) => `${ranking} ${reason}`);
+function countRankings(rankings: FoundChunks['rankings']): SearchAnswer['rankings'] {
+  const groups = Map.groupBy(rankings, ({ ranking, reason }) => `${ranking} ${reason}`);
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first === undefined) return [];
     const { ranking, reason } = first;

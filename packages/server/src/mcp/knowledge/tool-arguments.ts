@@ -1,4 +1,4 @@
-import { MetadataFilter } from '@quartermaster/contract';
+import { MetadataFilter, maxResults } from '@quartermaster/contract';
 import { type Static, Type } from 'typebox';
 import { answerTokens } from './answer-size.ts';
 import { maxAddressLength } from './chunk-address.ts';
@@ -8,7 +8,7 @@ export const questionLimits = {
   /** Characters of `query`. */
   query: 4_096,
   collections: 20,
-  results: 20,
+  results: maxResults,
   /** The chunks that all collections of a question rank together. */
   ranked: 200,
 } as const;

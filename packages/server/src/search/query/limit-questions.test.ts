@@ -4,19 +4,21 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { PageMissing } from '../segments/segment-format.ts';
+import type { DistinctQuestion, FindDistinct } from './find-distinct.ts';
 import { createQuestionMetrics, limitQuestions } from './limit-questions.ts';
-import type { Question, Retrieve } from './retrieve.ts';
 
-const question: Question = { projectId: 'p', collectionId: 'c', text: 'red', words: ['red'], limit: 3 };
+const question: DistinctQuestion = {
+  ...{ projectId: 'p', collectionIds: ['c'], text: 'red', words: ['red'], results: 3, maxTokens: 9, isFirstPage: true },
+};
 
-function createLimited(search: Retrieve<unknown>) {
+function createLimited(search: FindDistinct<unknown>) {
   const registry = createMetrics();
   const warnings: unknown[] = [];
   const warn = (fields: object, event: string) => warnings.push({ ...fields, event });
   const logger = { warn, error: warn } as unknown as Logger;
   const signals: AbortSignal[] = [];
   const limited = limitQuestions(
-    (asked) => {
+    (asked: DistinctQuestion) => {
       if (asked.signal !== undefined) signals.push(asked.signal);
       return search(asked);
     },
@@ -27,7 +29,7 @@ function createLimited(search: Retrieve<unknown>) {
   return { limited, warnings, signals, ended, registry };
 }
 
-const never: Retrieve<unknown> = () => new Promise(() => {});
+const never: FindDistinct<unknown> = () => new Promise(() => {});
 
 test('the limit question_seconds ends a search, and names the time and what to do', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -61,8 +63,8 @@ test('a search ends when its client disconnects, and one that has not begun does
 
 test('an answer in time leaves no timer and no listener', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const answered = { hits: [], ranking: 'words', reason: 'no_embedder' } as const;
-  const { limited, signals, ended, registry } = createLimited(async () => ({ ...answered, hits: [] }));
+  const answered = { hits: [], rankings: [{ collectionId: 'c', ranking: 'words', reason: 'no_embedder' }] } as const;
+  const { limited, signals, ended, registry } = createLimited(async () => answered);
   const client = new AbortController();
   assert.deepEqual(await limited({ ...question, signal: client.signal }), answered);
   t.mock.timers.tick(10_000);

@@ -3,13 +3,21 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { isPageMissing } from '../segments/segment-format.ts';
-import type { Retrieve } from './retrieve.ts';
 
 export interface QuestionLimits {
   /** Seconds after which a question ends without an answer. */
   readonly seconds: number;
   readonly logger: Logger;
   readonly metrics: QuestionMetrics;
+}
+
+interface LimitedQuestion {
+  readonly collectionIds: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface NamedAnswer {
+  readonly rankings: ReadonlyArray<{ readonly ranking: Ranking; readonly reason: WordsReason | null }>;
 }
 
 /** Counts questions by their end. */
@@ -27,7 +35,7 @@ export function createQuestionMetrics(registry: Registry): QuestionMetrics {
   });
   const answered = new Counter({
     name: 'quartermaster_questions_answered_total',
-    help: 'Answered questions by the ranking that answered, and why words alone did; the reason is empty otherwise.',
+    help: 'Answered questions, counted once for each of their collections, by the ranking that answered, and why words alone did; the reason is empty otherwise.',
     labelNames: ['ranking', 'reason'],
     registers: [registry],
   });
@@ -42,12 +50,13 @@ export function createQuestionMetrics(registry: Registry): QuestionMetrics {
  * waits for a thread; its search then stops at the next checkpoint.
  * @throws Problem SERVICE_UNAVAILABLE after the deadline, and the reason of the question's signal
  */
-export function limitQuestions<Stored>(
-  retrieve: Retrieve<Stored>,
+export function limitQuestions<Asked extends LimitedQuestion, Answered extends NamedAnswer>(
+  answerQuestion: (question: Asked) => Promise<Answered>,
   { seconds, logger, metrics }: QuestionLimits,
-): Retrieve<Stored> {
+): (question: Asked) => Promise<Answered> {
   return async (question) => {
-    const { collectionId, signal: client } = question;
+    const { collectionIds, signal: client } = question;
+    const collection_id = collectionIds.join(' ');
     client?.throwIfAborted();
     const { promise: ended, reject } = Promise.withResolvers<never>();
     const ending = new AbortController();
@@ -57,7 +66,7 @@ export function limitQuestions<Stored>(
     }
     const timer = setTimeout(() => {
       metrics.ended('deadline');
-      logger.warn({ collection_id: collectionId, duration_ms: seconds * 1000 }, 'question timed out');
+      logger.warn({ collection_id, duration_ms: seconds * 1000 }, 'question timed out');
       end(tooSlow(seconds));
     }, seconds * 1000);
     const onGone = () => {
@@ -66,12 +75,11 @@ export function limitQuestions<Stored>(
     };
     client?.addEventListener('abort', onGone, { once: true });
     try {
-      const answer = await Promise.race([retrieve({ ...question, signal: ending.signal }), ended]);
-      metrics.answered(answer.ranking, answer.reason);
+      const answer = await Promise.race([answerQuestion({ ...question, signal: ending.signal }), ended]);
+      for (const { ranking, reason } of answer.rankings) metrics.answered(ranking, reason);
       return answer;
     } catch (error) {
-      if (isPageMissing(error))
-        logger.error({ collection_id: collectionId, remedy, err: error }, 'search index damaged');
+      if (isPageMissing(error)) logger.error({ collection_id, remedy, err: error }, 'search index damaged');
       throw error;
     } finally {
       clearTimeout(timer);

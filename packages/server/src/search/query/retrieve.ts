@@ -16,6 +16,8 @@ import { createSimilarityScales } from './similarity-scales.ts';
 export interface Question extends ChunkSearch {
   readonly projectId: string;
   readonly text: string;
+  /** The chunks to rank instead of `limit` if words alone answer, and to return with their texts. */
+  readonly enough?: number | undefined;
   /** What the question sets itself. Default: what the collection sets. */
   readonly retrieval?: RetrievalDefaults | undefined;
 }
@@ -39,6 +41,8 @@ export interface RankedAnswer<Stored> {
   readonly ranking: Ranking;
   /** Why words alone answered; otherwise null. */
   readonly reason: WordsReason | null;
+  /** The number of hits that the ranking was limited to. */
+  readonly limit: number;
 }
 
 /**
@@ -48,21 +52,19 @@ export interface RankedAnswer<Stored> {
  */
 export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stored>>;
 
-/** The minimum number of ranks read from each ranking. It is twice the requested number if that is larger. */
-const depth = 50;
-
 export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
-  async function byWords(search: ChunkSearch, reason: WordsReason): Promise<RankedAnswer<Stored>> {
-    const found = await chunks.rank({ ...search, withChunks: true });
-    return { hits: rankByWords(found), ranking: 'words', reason };
+  async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
+    const { text: _, retrieval: __, enough, ...search } = question;
+    const limit = enough ?? question.limit;
+    const found = await chunks.rank({ ...search, limit, withChunks: enough !== undefined });
+    return { hits: rankByWords(found), ranking: 'words', reason, limit };
   }
   if (deps === null) {
-    return ({ text: _, retrieval, ...search }) =>
-      byWords(search, retrieval?.mode === 'words' ? 'requested' : 'no_embedder');
+    return (question) => byWords(question, question.retrieval?.mode === 'words' ? 'requested' : 'no_embedder');
   }
   const byVectors = createVectorSearch(chunks, deps);
   return async (question) => {
-    const { text: _, retrieval, ...search } = question;
+    const { text: _, retrieval, enough: __, ...search } = question;
     const {
       mode = 'fused',
       weights,
@@ -71,16 +73,15 @@ export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorS
       ...(await deps.findDefaults(question.collectionId)),
       ...retrieval,
     };
-    if (mode === 'words') return byWords(search, 'requested');
-    const limit = Math.max(depth, 2 * question.limit);
+    if (mode === 'words') return byWords(question, 'requested');
+    const { limit } = question;
     // The words come first, because they tell whether the project has the collection.
-    const words = await chunks.rank({ ...search, limit });
+    const words = await chunks.rank(search);
     const alsoCompared = words.map(({ seq }) => seq);
     const vectors = await byVectors(question, { limit, alsoCompared, minSimilarity: min_similarity ?? -1 });
     const answer = (hits: readonly Hit[], ranking: Ranking, reason: WordsReason | null) => ({
-      hits: hits.slice(0, question.limit) as Array<Hit<Stored>>, // without chunks
-      ranking,
-      reason,
+      hits: hits.slice(0, limit) as Array<Hit<Stored>>, // without chunks
+      ...{ ranking, reason, limit },
     });
     if (typeof vectors === 'string') return answer(rankByWords(words), 'words', vectors);
     if (mode === 'vectors') return answer(rankByVectors(vectors), 'vectors', null);

@@ -151,7 +151,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('a vector of a deleted or changed chunk is not stored', async () => {
     const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
-    const stored = await chunks.fetch(collectionId, seqs);
+    const stored = await chunks.fetch([collectionId], seqs);
     const key = (seq: number) => ({
       projectId: collection.projectId,
       collectionId,
@@ -170,7 +170,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
     const [a = 0, b = 0] = seqs;
     await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [1])]);
-    const stored = await chunks.fetch(collectionId, seqs);
+    const stored = await chunks.fetch([collectionId], seqs);
     const key = (seq: number) => ({
       projectId: collection.projectId,
       collectionId,

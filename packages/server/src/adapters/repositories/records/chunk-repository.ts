@@ -1,14 +1,16 @@
 import type { ListQuery } from '@quartermaster/contract';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type {
   ChunkChange,
   ChunkKey,
   ChunkListKey,
   ChunkRepository,
+  Neighbour,
   NewChunk,
 } from '../../../collections/chunks/chunk-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
+import type { DescribedChunk } from '../../../search/chunk-index.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { contentOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
@@ -40,11 +42,13 @@ export function createChunkRepository(database: Database): ChunkRepository {
       return found.map(({ chunk, ...ranked }) => (chunk === undefined ? ranked : { ...ranked, chunk: toChunk(chunk) }));
     },
     findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
-    async fetch(collectionId, seqs) {
+    describe: (seqs) => describe(database, seqs),
+    describeNeighbours: (seqs, distance) => describeNeighbours(read, seqs, distance),
+    async fetch(collectionIds, seqs) {
       if (seqs.length === 0) return new Map();
       const rows = await visible(read)
         .where('chunk.seq', 'in', seqs)
-        .where(withoutIndex<string>(database.dialect, 'chunk.collection_id'), '=', collectionId)
+        .where(withoutIndex<string>(database.dialect, 'chunk.collection_id'), 'in', collectionIds)
         .execute();
       return new Map(rows.map((row) => [row.seq, toChunk(row)]));
     },
@@ -79,14 +83,7 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
   const page = await readKeysetPage(query, (window) => {
     let page = rowsOf()
       .clearSelect()
-      .select([
-        'chunk.id',
-        rowWeight({
-          // The content of a pair repeats question and answer, but is not stored.
-          texts: ['chunk.content', 'chunk.question', 'chunk.answer', 'chunk.question', 'chunk.answer'],
-          json: ['chunk.metadata', 'chunk.locator'],
-        }),
-      ]);
+      .select(['chunk.id', rowWeight(weightOfChunk)]);
     for (const bound of window.bounds) page = page.where('chunk.id', bound.compare, bound.id);
     page = page.orderBy('chunk.id', window.direction).limit(window.limit);
     return read
@@ -100,6 +97,61 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
       .execute();
   });
   return { items: page.items.map(toChunk), hasMore: page.hasMore };
+}
+
+/** The content of a pair repeats question and answer, but is not stored. */
+const weightOfChunk = {
+  texts: ['chunk.content', 'chunk.question', 'chunk.answer', 'chunk.question', 'chunk.answer'],
+  json: ['chunk.metadata', 'chunk.locator'],
+};
+
+/** Chunks with the same texts have the same least seq. Their numbers of tokens decide most comparisons. */
+async function describe(
+  { read, dialect }: Database,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, DescribedChunk>> {
+  if (seqs.length === 0) return new Map();
+  // The collation of a database may take a multiple of the time.
+  const bytes = sql.raw(dialect === 'postgres' ? ' collate "C"' : '');
+  const texts = sql.join(['content', 'question', 'answer'].map((name) => sql`${sql.ref(`chunk.${name}`)}${bytes}`));
+  const rows = await read
+    .selectFrom('chunk')
+    .select(['seq', 'id', 'collection_id', 'record_id', 'num_tokens', rowWeight(weightOfChunk)])
+    .select(sql<number>`min(chunk.seq) over (partition by chunk.num_tokens, ${texts})`.as('text'))
+    .where('seq', 'in', seqs)
+    .execute();
+  return new Map(
+    rows.map(({ seq, id, collection_id, record_id, num_tokens, weight, text }) => [
+      seq,
+      { id, collectionId: collection_id, recordId: record_id, numTokens: num_tokens, weight, text },
+    ]),
+  );
+}
+
+async function describeNeighbours(
+  read: Kysely<Tables>,
+  seqs: readonly number[],
+  distance: number,
+): Promise<readonly Neighbour[]> {
+  if (seqs.length === 0) return [];
+  const rows = await read
+    .selectFrom('chunk as hit')
+    .innerJoin('chunk', (join) =>
+      join
+        .onRef('chunk.record_id', '=', 'hit.record_id')
+        .onRef('chunk.generation', '=', 'hit.generation')
+        .on((on) => on('chunk.ordinal', '>=', on('hit.ordinal', '-', distance)))
+        .on((on) => on('chunk.ordinal', '<=', on('hit.ordinal', '+', distance))),
+    )
+    .select((column) => [
+      ...(['hit.seq as of', 'chunk.seq', 'chunk.num_tokens'] as const),
+      column('chunk.ordinal', '-', column.ref('hit.ordinal')).as('offset'),
+      rowWeight(weightOfChunk),
+    ])
+    .where('hit.seq', 'in', seqs)
+    .whereRef('chunk.ordinal', '!=', 'hit.ordinal')
+    .execute();
+  return rows.map(({ num_tokens: numTokens, offset, ...row }) => ({ ...row, numTokens, offset: Number(offset) }));
 }
 
 function addDirect(

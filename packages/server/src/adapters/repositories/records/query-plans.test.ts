@@ -50,12 +50,12 @@ describe('the query plans of SQLite', () => {
     observed.executed();
     const [found, ...others] = await chunks.rank({ projectId, collectionId, words: ['a'], limit: 3, withChunks: true });
     assert.equal(observed.executed().length, 0, 'statements besides the message');
-    assert.deepEqual([found?.chunk, others], [(await chunks.fetch(collectionId, seqs)).get(found?.seq ?? 0), []]);
+    assert.deepEqual([found?.chunk, others], [(await chunks.fetch([collectionId], seqs)).get(found?.seq ?? 0), []]);
   });
 
   it('a search reads its chunks by primary key, not along an index of their collection', async () => {
     const { collection, seqs } = await addChunks();
-    const fetch = async () => assert.equal((await repositories.chunks.fetch(collection.id, seqs)).size, 5);
+    const fetch = async () => assert.equal((await repositories.chunks.fetch([collection.id], seqs)).size, 5);
     assert.deepEqual(await accessTo('chunk', fetch), ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
   });
 

@@ -184,7 +184,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const search = { collectionId: collection.id, projectId: collection.projectId, words: ['red'], limit: 9 };
     const plain = await chunks.rank(search);
     const seqs = plain.map(({ seq }) => seq);
-    const stored = await chunks.fetch(collection.id, seqs);
+    const stored = await chunks.fetch([collection.id], seqs);
     assert.equal(stored.size, 3);
     assert.deepEqual(
       await chunks.rank({ ...search, withChunks: true }),
@@ -196,6 +196,39 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await chunks.rank({ ...search, words: [] }), []);
     await repositories.records.markDeleting(keyOf(record), start);
     assert.equal((await chunks.rank({ ...search, withChunks: true })).length, 2);
+    await sweepAway(repositories, collection);
+  });
+
+  test('descriptions of chunks tell which have the same texts, and how large they are', async () => {
+    const repositories = open();
+    const { chunks } = repositories;
+    const collection = await addCollection(repositories);
+    const { projectId, id: collectionId } = collection;
+    const pair = { question: 'red?', answer: 'yes', numTokens: 2 };
+    const added = [
+      ...[newChunk('red apple'), newChunk('red pear', { numTokens: 2 }), newChunk('red pear ', { numTokens: 2 })],
+      ...[newChunk('red?\nyes', pair), newChunk('red?\nyes', { ...pair, answer: 'no' })],
+    ];
+    for (const chunk of added) assert.equal(await chunks.add(projectId, collectionId, chunk), 'added');
+    const record = await recordOf(repositories, collection, ['red apple', 'red pear']);
+    const ranked = await chunks.rank({ collectionId, words: ['red', 'red?'], limit: 9 });
+    const seqs = ranked.map(({ seq }) => seq);
+    const stored = await chunks.fetch([collectionId], seqs);
+    const described = await chunks.describe([...seqs, 2 ** 40]);
+    assert.deepEqual([described.size, (await chunks.describe([])).size], [stored.size, 0]);
+    const texts = new Map<string | number | undefined, string[]>();
+    for (const [seq, { id, recordId, numTokens, weight, text }] of described) {
+      const chunk = stored.get(seq);
+      assert.deepEqual(
+        [id, recordId, numTokens, collectionId],
+        [chunk?.id, chunk?.recordId, chunk?.numTokens, chunk?.collectionId],
+      );
+      assert.ok(weight >= Buffer.byteLength(chunk?.content ?? ''), `weight ${weight}`);
+      texts.set(text, [...(texts.get(text) ?? []), `${chunk?.content} ${chunk?.answer}`]);
+    }
+    for (const group of texts.values()) assert.equal(new Set(group).size, 1, group.join());
+    assert.equal(texts.size, new Set([...texts.values()].flat()).size);
+    assert.ok([...described.values()].some(({ recordId }) => recordId === record.id));
     await sweepAway(repositories, collection);
   });
 

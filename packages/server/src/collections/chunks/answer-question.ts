@@ -1,0 +1,170 @@
+import { setImmediate } from 'node:timers/promises';
+import { type ChunkQuery, mostEqualChunks, type RetrievalDefaults, type ScoredChunk } from '@quartermaster/contract';
+import { isId } from '../../kernel/identifier.ts';
+import { checkFilter } from '../../search/check-filter.ts';
+import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
+import type { DistinctAnswer, DistinctHit, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
+import type { Hit } from '../../search/query/fuse.ts';
+import { measureText } from '../../search/query/measure-text.ts';
+import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts';
+import { chunkNotFound, collectionNotFound } from '../problems.ts';
+import type { ChunkItems } from './chunk-items.ts';
+import type { ChunkRepository, StoredChunk } from './chunk-repository.ts';
+import { checkWeights } from './read-fields.ts';
+import { type SelectedNeighbours, selectNeighbours } from './select-neighbours.ts';
+
+/** A query of the API whose filter may have conditions on dates. */
+export type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
+
+export interface ChunkAnswer {
+  /** Best first. */
+  readonly items: readonly ScoredChunk[];
+  /** Whether a question with the id of the last item as `after` finds others. */
+  readonly hasMore: boolean;
+  /** How each collection was ranked, in the order of the question. */
+  readonly rankings: readonly RankedCollection[];
+}
+
+export interface AskedCollections {
+  readonly projectId: string;
+  /** At least one. */
+  readonly collectionIds: readonly string[];
+}
+
+export interface AnswerDeps {
+  readonly chunks: Pick<ChunkRepository, 'fetch' | 'describeNeighbours'>;
+  readonly items: ChunkItems;
+  readonly findDistinct: FindDistinct<StoredChunk>;
+}
+
+export type AnswerQuestion = (of: AskedCollections, body: ChunkQuestion, signal?: AbortSignal) => Promise<ChunkAnswer>;
+
+const defaultResults = 3;
+
+/** Returns the function that answers a question with one page of the chunks that match best. */
+export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
+  return async (of, body, signal) => {
+    if (body.filters !== undefined) checkFilter(body.filters, 'body/filters');
+    const malformed = of.collectionIds.find((id) => !isId(id));
+    if (malformed !== undefined) throw collectionNotFound(malformed);
+    const asked = { ...of, collectionIds: [...new Set(of.collectionIds)] };
+    const words = [...(await measureText(body.query_text, () => 0)).words.keys()];
+    const found = await find(deps, { asked, body, words, signal });
+    const page = selectHits(found.hits, {
+      ...{ after: body.after, threshold: body.score_threshold ?? 0 },
+      maxItems: body.top_k ?? defaultResults,
+      maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY,
+    });
+    if (page === undefined) throw chunkNotFound(body.after ?? '');
+    const shown = await readPage(deps, { asked, page, distance: body.expand ?? 0 });
+    const items = body.explain === true ? await explainAll(shown, words) : shown.map(({ item }) => item);
+    return { items, hasMore: page.hasMore, rankings: found.rankings };
+  };
+}
+
+interface FindOptions {
+  readonly asked: AskedCollections;
+  readonly body: ChunkQuestion;
+  readonly words: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Ranks the chunks. */
+async function find(
+  deps: AnswerDeps,
+  { asked, body, words, signal }: FindOptions,
+): Promise<DistinctAnswer<StoredChunk>> {
+  const question = {
+    ...{ ...asked, text: body.query_text, words, filter: body.filters, signal, retrieval: readRetrieval(body) },
+    results: body.top_k ?? defaultResults,
+    maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY,
+    isFirstPage: body.after === undefined,
+  };
+  return deps.findDistinct(question).catch((error: unknown) => {
+    throw error instanceof CollectionMissing ? collectionNotFound(error.collectionId ?? '') : error;
+  });
+}
+
+/** Returns only what the question sets itself. */
+function readRetrieval({ mode, weights, min_similarity }: ChunkQuestion): RetrievalDefaults {
+  checkWeights(weights, 'body/weights');
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(weights === undefined ? {} : { weights }),
+    ...(min_similarity === undefined ? {} : { min_similarity }),
+  };
+}
+
+interface ShownChunk {
+  readonly hit: Hit<StoredChunk>;
+  readonly item: ScoredChunk;
+}
+
+interface PageOptions {
+  readonly asked: AskedCollections;
+  readonly page: SelectedHits<DistinctHit<StoredChunk>>;
+  /** Neighbours in each direction. */
+  readonly distance: number;
+}
+
+/** Reads the chunks of a page and their neighbours. Chunks that were deleted in between are left out. */
+async function readPage(
+  { chunks, items }: AnswerDeps,
+  { asked, page: { hits, left }, distance }: PageOptions,
+): Promise<ShownChunk[]> {
+  const seqs = hits.map(({ hit }) => hit.seq);
+  const near =
+    distance === 0 ? undefined : selectNeighbours(seqs, await chunks.describeNeighbours(seqs, distance), left);
+  const around = [...(near?.values() ?? [])].flatMap(({ before, after }) => [...before, ...after]);
+  const known = hits.flatMap(({ hit: { seq, chunk } }) => (chunk === undefined ? [] : [[seq, chunk] as const]));
+  const all = new Map(known);
+  const missing = new Set([...seqs, ...around].filter((seq) => !all.has(seq)));
+  for (const [seq, chunk] of await chunks.fetch(asked.collectionIds, [...missing])) all.set(seq, chunk);
+  const described = await items.toItems(asked.projectId, [...all.values()]);
+  const itemOf = new Map([...all.keys()].map((seq, place) => [seq, described[place]] as const));
+  const readItems = (some: readonly number[]) => some.flatMap((seq) => itemOf.get(seq) ?? []);
+  return hits.flatMap(({ hit, equals }) => {
+    const [item] = readItems([hit.seq]);
+    if (item === undefined) return [];
+    const neighbours = nameNeighbours(near?.get(hit.seq), readItems);
+    return [{ hit, item: { ...item, score: hit.score, ...neighbours, ...nameEqual(equals) } }];
+  });
+}
+
+function nameNeighbours<Item>(near: SelectedNeighbours | undefined, readItems: (seqs: readonly number[]) => Item[]) {
+  if (near === undefined) return {};
+  const { before, after, omitted } = near;
+  return { neighbours: { before: readItems(before), after: readItems(after), omitted } };
+}
+
+function nameEqual(equals: readonly DescribedChunk[]): Pick<ScoredChunk, 'equal_chunks'> {
+  if (equals.length === 0) return {};
+  const chunks = equals.slice(0, mostEqualChunks).map(({ id, recordId, collectionId }) => ({
+    ...{ chunk_id: id, record_id: recordId, collection_id: collectionId },
+  }));
+  return { equal_chunks: { count: equals.length, chunks } };
+}
+
+/** Describes a chunk whose texts are known. */
+export function describeChunk(chunk: StoredChunk): DescribedChunk {
+  const { id, collectionId, recordId, numTokens, content, question, answer } = chunk;
+  const text = question === null ? content : JSON.stringify([content, question, answer]);
+  // A short answer never reaches the limit.
+  return { id, collectionId, recordId, numTokens, weight: 0, text };
+}
+
+/** Other requests run between two texts. */
+async function explainAll(shown: readonly ShownChunk[], words: readonly string[]): Promise<ScoredChunk[]> {
+  const explained: ScoredChunk[] = [];
+  for (const { hit, item } of shown) {
+    await setImmediate();
+    explained.push({ ...item, explanation: await explainHit(hit, item.content, words) });
+  }
+  return explained;
+}
+
+async function explainHit({ words, vector }: Hit<StoredChunk>, content: string, queryWords: readonly string[]) {
+  const has = words === null ? undefined : (await measureText(content, () => 0)).words;
+  const matched = queryWords.filter((word) => has?.has(word));
+  return { words: words && { ...words, matched }, vector };
+}
