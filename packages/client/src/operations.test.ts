@@ -19,6 +19,11 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   updateCollection: ['collections.update', ({ collections }) => collections.update('c', {})],
   deleteCollection: ['collections.delete', ({ collections }) => collections.delete('c')],
   reembedCollection: ['collections.reembed', ({ collections }) => collections.reembed('c')],
+  listEmbeddingFailures: ['collections.embeddingFailures', ({ collections }) => collections.embeddingFailures('c')],
+  retryEmbeddingFailures: [
+    'collections.retryEmbeddingFailures',
+    ({ collections }) => collections.retryEmbeddingFailures('c'),
+  ],
   createRecord: ['records.create', ({ records }) => records.create('c', { content: 'a' })],
   listRecords: ['records.list', ({ records }) => records.list('c')],
   getRecord: ['records.get', ({ records }) => records.get('c', 'r')],

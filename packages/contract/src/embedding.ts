@@ -56,6 +56,26 @@ export const CollectionEmbedding = Type.Object({
   }),
 });
 export type CollectionEmbedding = Static<typeof CollectionEmbedding>;
+
+/** A chunk without a vector, because its text has failed. */
+export const EmbeddingFailure = Type.Object({
+  object: Type.Literal('EmbeddingFailure'),
+  chunk_id: Type.String(),
+  record_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Id of the record; null for a chunk that was created directly.',
+  }),
+  excerpt: Type.String({ description: 'The first 200 characters of the text that was sent.' }),
+  reason: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Why the last attempt failed. It contains no credential. Null for a text that an earlier version has sent.',
+  }),
+  num_attempts: Type.Integer({ description: 'Number of failed attempts in a row.' }),
+  next_attempt_timestamp: Type.Union([Timestamp, Type.Null()], {
+    description: 'Time of the next attempt; null if the model refused the text, which is then not sent again.',
+  }),
+});
+export type EmbeddingFailure = Static<typeof EmbeddingFailure>;
+
 /** A set of vectors of a collection. */
 export const VectorSet = Type.Object({
   role: Type.Enum([...vectorRoles], {

@@ -197,6 +197,21 @@ class CollectionUpdate(TypedDict, total=False):
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
 
+class EmbeddingFailure(TypedDict):
+    object: Literal["EmbeddingFailure"]
+    chunk_id: str
+    record_id: str | None
+    """Id of the record; null for a chunk that was created directly."""
+    excerpt: str
+    """The first 200 characters of the text that was sent."""
+    reason: str | None
+    """Why the last attempt failed. It contains no credential. Null for a text that an earlier version has sent."""
+    num_attempts: int
+    """Number of failed attempts in a row."""
+    next_attempt_timestamp: Timestamp | None
+    """Time of the next attempt; null if the model refused the text, which is then not sent again."""
+
+
 class RecordCreate(TypedDict, total=False):
     type: Literal["text", "file", "web", "qa_sheet"]
     file_id: str

@@ -50,6 +50,30 @@ export async function getCollection(collectionId: string, options: Output): Prom
   printItem(await qm.collections.get(collectionId), options.json);
 }
 
+export interface FailureOptions extends ListOptions {
+  readonly retry: boolean;
+}
+
+export async function listFailures(collectionId: string, { limit, retry, ...options }: FailureOptions): Promise<void> {
+  const qm = await connect(options, 'files');
+  if (retry) {
+    const { embedding } = await qm.collections.retryEmbeddingFailures(collectionId);
+    if (options.json === true) printJson(embedding);
+    else say(`${embedding?.num_pending ?? 0} chunks wait for their vector`);
+    return;
+  }
+  await printItems(qm.collections.embeddingFailures(collectionId, { limit: pageSize(limit) }), {
+    json: options.json,
+    limit,
+    heads: ['CHUNK', 'RECORD', 'NEXT ATTEMPT', 'REASON'],
+    row: (one) => [
+      ...[one.chunk_id, one.record_id ?? ''],
+      one.next_attempt_timestamp === null ? 'refused' : time(one.next_attempt_timestamp),
+      one.reason ?? '',
+    ],
+  });
+}
+
 export async function deleteCollections(collectionIds: readonly string[], options: Output): Promise<void> {
   const qm = await connect(options, 'files');
   await eachItem(collectionIds, async (collectionId) => {

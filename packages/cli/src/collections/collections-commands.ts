@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { withConnection } from '../connection/connection-options.ts';
 import { readLimit } from '../output/print-items.ts';
-import type { CreateOptions, ListOptions, Output } from './collections-actions.ts';
+import type { CreateOptions, FailureOptions, ListOptions, Output } from './collections-actions.ts';
 
 /** Creates, lists and deletes the collections of a project. */
 export function collectionsCommands(): Command {
@@ -21,6 +21,16 @@ export function collectionsCommands(): Command {
     .argument('<collection>', 'id of the collection')
     .action(async (id: string, options: Output) =>
       (await import('./collections-actions.ts')).getCollection(id, options),
+    );
+  withConnection(
+    collections.command('failures').description('list the chunks whose text has failed to be embedded, newest first'),
+    'files',
+  )
+    .argument('<collection>', 'id of the collection')
+    .option('--limit <number>', 'list at most this many chunks', readLimit, 20)
+    .option('--retry', 'send all these texts to the model again instead, refused ones included', false)
+    .action(async (id: string, options: FailureOptions) =>
+      (await import('./collections-actions.ts')).listFailures(id, options),
     );
   withConnection(
     collections.command('delete').description('delete collections with all their records and chunks'),

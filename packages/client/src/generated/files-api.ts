@@ -189,6 +189,21 @@ export type CollectionUpdate = {
   metadata?: { [name: string]: unknown };
 };
 
+export type EmbeddingFailure = {
+  object: 'EmbeddingFailure';
+  chunk_id: string;
+  /** Id of the record; null for a chunk that was created directly. */
+  record_id: string | null;
+  /** The first 200 characters of the text that was sent. */
+  excerpt: string;
+  /** Why the last attempt failed. It contains no credential. Null for a text that an earlier version has sent. */
+  reason: string | null;
+  /** Number of failed attempts in a row. */
+  num_attempts: number;
+  /** Time of the next attempt; null if the model refused the text, which is then not sent again. */
+  next_attempt_timestamp: Timestamp | null;
+};
+
 export type RecordCreate = {
   type?: 'text' | 'file' | 'web' | 'qa_sheet';
   file_id?: string;
@@ -1087,6 +1102,48 @@ export interface FilesApi {
       query?: {
         /** Id of a configured model. Default: the first model. An error names the ids of all models. */
         embedding_model_id?: string | undefined;
+      };
+    };
+    responses: {
+      200: {
+        status: 'success';
+        data: Collection;
+      };
+    };
+  };
+  /** List the chunks whose text has failed to be embedded */
+  'GET /v1/collections/{collection_id}/embedding_failures': {
+    request: {
+      path: {
+        /** Id. */
+        collection_id: string;
+      };
+      query?: {
+        /** Maximum number of items in the answer. */
+        limit?: number | undefined;
+        /** Sort order by time of creation. */
+        order?: 'asc' | 'desc' | undefined;
+        /** Return the page that follows the item with this id. */
+        after?: string | undefined;
+        /** Return the page that precedes the item with this id. */
+        before?: string | undefined;
+      };
+    };
+    responses: {
+      200: {
+        status: 'success';
+        data: Array<EmbeddingFailure>;
+        fetched_count: number;
+        has_more: boolean;
+      };
+    };
+  };
+  /** Send the failed texts of a collection to the model again */
+  'POST /v1/collections/{collection_id}/embedding_failures/retry': {
+    request: {
+      path: {
+        /** Id. */
+        collection_id: string;
       };
     };
     responses: {

@@ -36,6 +36,17 @@ export function createCollections(calls: Calls<FilesApi>) {
     /** Builds vectors of the first or the named model beside those in use, or returns to kept ones. */
     reembed: (collectionId: string, query: ReembedQuery = {}, options: RequestOptions = {}) =>
       calls.data(`POST ${one}/reembed`, { path: path(collectionId), query }, options),
+    /** Lists the chunks whose text has failed to be embedded, and why. */
+    embeddingFailures: (collectionId: string, query: ListQuery = {}, options: RequestOptions = {}) =>
+      calls.list(
+        `GET ${one}/embedding_failures`,
+        { path: path(collectionId), query },
+        (failure) => failure.chunk_id,
+        options,
+      ),
+    /** Sends the failed texts to the model again, those that it refused included. */
+    retryEmbeddingFailures: (collectionId: string, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}/embedding_failures/retry`, { path: path(collectionId) }, options),
   };
 }
 

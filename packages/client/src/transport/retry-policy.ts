@@ -27,6 +27,7 @@ export const keyedEndpoints: ReadonlySet<string> = new Set([
 const repeatableEndpoints: ReadonlySet<string> = new Set([
   'POST /v1/collections/{collection_id}',
   'POST /v1/collections/{collection_id}/reembed',
+  'POST /v1/collections/{collection_id}/embedding_failures/retry',
   'POST /v1/collections/{collection_id}/chunks/query',
   'POST /v1/chunks/query',
   'POST /v1/collections/{collection_id}/chunks/{chunk_id}',

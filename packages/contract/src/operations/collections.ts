@@ -46,4 +46,20 @@ export const collectionOperations = describeOperations('collections', {
     scope: 'collections',
     examples: { collection: {} },
   },
+  listEmbeddingFailures: {
+    summary: 'List the chunks whose text has failed to be embedded',
+    description:
+      'Lists chunks without a vector, and why: texts that the model refused, and texts that wait for their next attempt. The last failure comes first. Cursors are ids of chunks. Full-text search finds these chunks. ' +
+      'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
+    scope: 'collections',
+    examples: { failures: { query: { limit: '10' } } },
+  },
+  retryEmbeddingFailures: {
+    summary: 'Send the failed texts of a collection to the model again',
+    description:
+      'Makes the next attempt of all failed texts due now, those that the model refused included. They are sent in the background and paid again. Call it after you have corrected the cause, such as the configuration of the model. ' +
+      'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
+    scope: 'collections',
+    examples: { collection: {} },
+  },
 });

@@ -71,7 +71,7 @@ export interface Collections {
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
   /**
    * Builds vectors of a model beside those in use, and puts them into use when every chunk has one.
-   * @throws INVALID_REQUEST when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id
+   * @throws NOT_CONFIGURED when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id
    */
   reembed(projectId: string, collectionId: string, query: CollectionReembedQuery): Promise<Collection>;
   remove(projectId: string, collectionId: string): Promise<void>;

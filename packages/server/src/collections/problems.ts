@@ -86,7 +86,7 @@ export function tooManyDryRuns(limit: number): Problem {
 
 export function noEmbeddingModel(): Problem {
   return new Problem(
-    'INVALID_REQUEST',
+    'NOT_CONFIGURED',
     'No embedding model is configured. Set QUARTERMASTER_EMBEDDING_PROVIDER and restart the service.',
   );
 }

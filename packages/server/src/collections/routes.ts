@@ -16,6 +16,8 @@ import { acknowledgement, listEnvelope, successEnvelope } from '../kernel/envelo
 import { chunkRoutes } from './chunks/chunk-routes.ts';
 import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
+import { embeddingFailureRoutes } from './embedding-failure-routes.ts';
+import type { EmbeddingFailures } from './embedding-failures.ts';
 import type { DryRuns } from './records/dry-runs.ts';
 import { recordActionRoutes } from './records/record-action-routes.ts';
 import type { RecordEvents } from './records/record-events.ts';
@@ -30,6 +32,7 @@ import { dropNulls, pathId } from './route-parts.ts';
 export interface CollectionRoutesDeps {
   readonly guard: Guard;
   readonly collections: Collections;
+  readonly failures: EmbeddingFailures;
   readonly records: Records;
   readonly chunks: Chunks;
   readonly events: RecordEvents;
@@ -43,6 +46,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   collectionListRoutes(app, deps);
   collectionItemRoutes(app, deps);
   collectionChangeRoutes(app, deps);
+  embeddingFailureRoutes(app, deps);
   recordRoutes(app, deps);
   recordActionRoutes(app, deps);
   rowRoutes(app, deps);

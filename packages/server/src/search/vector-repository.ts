@@ -1,5 +1,6 @@
-import type { VectorRole } from '@quartermaster/contract';
+import type { ListQuery, VectorRole } from '@quartermaster/contract';
 import type { Claim, Job, Lease } from '../jobs/job.ts';
+import type { Page } from '../kernel/page.ts';
 import type { VectorSetKey, VectorSpace } from './embedding/vector-index.ts';
 import type { VectorPageRepository } from './vector-pages/vector-page-repository.ts';
 
@@ -38,6 +39,16 @@ export interface StoredFailure {
   /** The time of the next attempt; null when the model refuses the text, which is then not embedded again. */
   readonly retryAt: number | null;
   readonly failures: number;
+}
+
+/** A chunk whose text has failed, and what is known about it. */
+export interface FailedChunk extends Pick<StoredFailure, 'retryAt' | 'failures'> {
+  readonly id: string;
+  readonly recordId: string | null;
+  /** The beginning of the text. */
+  readonly excerpt: string;
+  /** Null for a failure that an earlier version has stored. */
+  readonly reason: string | null;
 }
 
 /**
@@ -136,6 +147,13 @@ export interface VectorRepository {
     of: VectorSetKey & { readonly model: string },
     recordIds: readonly string[],
   ): Promise<ReadonlyMap<string, RecordVectors>>;
+  /**
+   * Lists the visible chunks of a set whose text has failed, in the order of their failures.
+   * @returns undefined when a cursor is not in the list
+   */
+  listFailures(of: VectorSetKey, query: ListQuery): Promise<Page<FailedChunk> | undefined>;
+  /** Makes the next attempt of all failed texts of the sets of a collection due now, refused ones included. */
+  retryFailures(collectionId: string, now: number): Promise<void>;
   /** Where the codes of vectors are stored. */
   readonly pages: VectorPageRepository;
   /** Stores vectors, and adds the tokens that were paid for them to those of the set. */

@@ -2,6 +2,7 @@ import { type AnswerQuestion, createAnswerQuestion, describeChunk } from '../col
 import { type ChunkItems, createChunkItems } from '../collections/chunks/chunk-items.ts';
 import { type Chunks, createChunks } from '../collections/chunks/chunks.ts';
 import { type Collections, createCollections } from '../collections/collections.ts';
+import { createEmbeddingFailures, type EmbeddingFailures } from '../collections/embedding-failures.ts';
 import type { DryRuns } from '../collections/records/dry-runs.ts';
 import { createRecordEvents, eventDefaults, type RecordEvents } from '../collections/records/record-events.ts';
 import { createRecordRows, type RecordRows } from '../collections/records/record-rows.ts';
@@ -19,6 +20,7 @@ import { openVectorSearch } from './vector-search.ts';
 
 export interface CollectionServices {
   readonly collections: Collections;
+  readonly failures: EmbeddingFailures;
   readonly records: Records;
   readonly chunks: Chunks;
   readonly rows: RecordRows;
@@ -33,7 +35,7 @@ export interface CollectionServices {
 export function openCollectionServices(deps: CollectionContext): CollectionServices {
   const { repositories, files, clock, newId, logger, countTokens, space, limits, countExceeded } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
-  const tools = { files, clock, newId, space, limits, countExceeded };
+  const tools = { files, clock, newId, space, limits, countExceeded, metrics: deps.metrics };
   const events = createRecordEvents({
     ...{ ...eventDefaults, records: repositories.records, space: deps.space },
     shares: deps.shares ?? createStreamShares(),
@@ -43,7 +45,6 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   const worker = openRecordWorker({
     ...timing,
     adoptModel: searching?.adoptModel,
-    metrics: deps.metrics,
     ...tools,
     jobs: repositories.jobs,
     extractor: deps.extractor,
@@ -92,6 +93,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   });
   return {
     collections,
+    failures: createEmbeddingFailures({ collections, vectors: searching?.ofFailures ?? null }),
     records,
     chunks,
     rows: createRecordRows({ records, rows: repositories.rows }),

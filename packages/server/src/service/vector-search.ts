@@ -1,3 +1,4 @@
+import type { ListQuery } from '@quartermaster/contract';
 import { openBackfill } from '../ingestion/backfill.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedders, type Embedders } from '../search/embedding/embedders.ts';
@@ -10,6 +11,9 @@ import type { CollectionContext } from './collection-context.ts';
 
 /** The longest pause of an embedder that fails, in milliseconds. */
 const longestPauseMs = 5 * 60_000;
+
+/** Of a collection without vectors. */
+const noFailures = { items: [], hasMore: false };
 
 interface Timing {
   readonly leaseMs: number;
@@ -70,6 +74,17 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
         await vectors.prepare(collectionId, embedder.model);
         backfills.wake();
         return true;
+      },
+    },
+    ofFailures: {
+      async list(collectionId: string, query: ListQuery) {
+        const live = await vectors.find(collectionId);
+        return live === undefined ? noFailures : vectors.listFailures(live, query);
+      },
+      async retry(collectionId: string) {
+        await vectors.retryFailures(collectionId, clock.now());
+        logger.info({ collection_id: collectionId }, 'failed texts requeued');
+        backfills.wake();
       },
     },
     close: async () => {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, List, Literal
 
 from .._call import Call
-from ..types import Chunk, Collection, MetadataFilter, RankingWeights, RetrievalDefaults, ScoredChunk
+from ..types import Chunk, Collection, EmbeddingFailure, MetadataFilter, RankingWeights, RetrievalDefaults, ScoredChunk
 from .connection import AsyncConnection
 from .paging import AsyncPages
 
@@ -81,6 +81,26 @@ class AsyncCollections:
         """Build vectors of the first or the named model beside those in use, or return to kept ones."""
         query = {"embedding_model_id": embedding_model_id}
         call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
+        collection: Collection = await self._connection.data(call)
+        return collection
+
+    def embedding_failures(
+        self,
+        collection_id: str,
+        *,
+        limit: int | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> AsyncPages[EmbeddingFailure]:
+        """List the chunks whose text has failed to be embedded, and why."""
+        query = {"limit": limit, "order": order, "after": after, "before": before}
+        call = Call("listEmbeddingFailures", {"collection_id": collection_id}, query=query)
+        return AsyncPages(self._connection, call, "chunk_id")
+
+    async def retry_embedding_failures(self, collection_id: str) -> Collection:
+        """Send the failed texts to the model again, those that it refused included."""
+        call = Call("retryEmbeddingFailures", {"collection_id": collection_id})
         collection: Collection = await self._connection.data(call)
         return collection
 

@@ -59,6 +59,7 @@ export function CollectionPage() {
         }
         actions={
           <>
+            {item.vectors === 'off' ? null : <RetryRefused item={item} />}
             {item.vectors === 'off' ? null : <Reembed item={item} />}
             <DeleteCollection item={item} />
           </>
@@ -102,6 +103,32 @@ function Reembed({ item }: { item: Collection }) {
       onConfirm={embed}
     >
       {t('vectors.reembedAbout')}
+    </ConfirmButton>
+  );
+}
+
+/** Sends the texts that the model has refused again, for example after a correction of its configuration. */
+function RetryRefused({ item }: { item: Collection }) {
+  const { t } = useLanguage();
+  const { say } = useToasts();
+  const queries = useQueryClient();
+  const refused = item.embedding?.num_refused ?? 0;
+  if (refused === 0) return null;
+  const retry = async () => {
+    const path = { collection_id: item.collection_id };
+    const changed = await filesApi.data('POST /v1/collections/{collection_id}/embedding_failures/retry', { path });
+    queries.setQueryData(keyOf(item.collection_id), changed);
+    say(t('vectors.retried'));
+  };
+  return (
+    <ConfirmButton
+      icon="refresh"
+      look={{ variant: 'default' }}
+      title={t('vectors.retryTitle', { count: refused })}
+      action={t('vectors.retry')}
+      onConfirm={retry}
+    >
+      {t('vectors.retryAbout', { reason: item.embedding?.last_error?.reason ?? '' })}
     </ConfirmButton>
   );
 }

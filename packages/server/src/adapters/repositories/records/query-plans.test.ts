@@ -85,6 +85,22 @@ describe('the query plans of SQLite', () => {
     );
   });
 
+  it('a page of failed texts, and asking for them again, read the index of failed texts', async () => {
+    const { vectors } = repositories;
+    const { collection } = await addChunks();
+    const of = { collectionId: collection.id, slot: 0 } as const;
+    const index = 'SEARCH chunk_vector USING INDEX chunk_vector_refused (collection_id=? AND change>?)';
+    const byKey = 'SEARCH chunk_vector USING INTEGER PRIMARY KEY (rowid=?)';
+    const list = () => vectors.listFailures(of, {});
+    assert.deepEqual(await accessTo('chunk_vector', list), [index]);
+    await list();
+    const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+    assert.ok(!lines.some((line) => line.includes('TEMP B-TREE')), String(lines));
+    // A cursor is found by the key of its chunk.
+    assert.deepEqual(await accessTo('chunk_vector', () => vectors.listFailures(of, { after: 'unknown' })), [byKey]);
+    assert.deepEqual(await accessTo('chunk_vector', () => vectors.retryFailures(collection.id, start)), [index]);
+  });
+
   it('the count of waiting records reads only one index', async () => {
     const { projectId } = await addCollection(repositories);
     assert.deepEqual(await accessTo('record', () => repositories.records.areWaiting(projectId, 100)), [

@@ -13,6 +13,7 @@ import { renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { claimBackfill, endBackfill } from './claim-backfill.ts';
+import { listFailures, retryFailures } from './embedding-failures.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countOfRecords, findMissing } from './missing-vectors.ts';
 import { changeCounts, countStored, countVectors } from './vector-counts.ts';
@@ -45,6 +46,10 @@ export function createVectorRepository(database: Database): VectorRepository {
     prepare: (collectionId, model) => prepareSet(write, collectionId, model),
     missing: (of, page) => findMissing(read, of, page),
     countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),
+    listFailures: (of, query) => listFailures(read, of, query),
+    async retryFailures(collectionId, now) {
+      for (const slot of slots) await retryFailures(write, { collectionId, slot }, now);
+    },
     pages: createVectorPageRepository(database),
     save: (to, model, vectors, tokens = 0) =>
       write
