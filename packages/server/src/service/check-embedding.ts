@@ -1,21 +1,17 @@
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { OperatorError } from '../kernel/process/operator-error.ts';
-import { EmbedderUnavailable } from '../search/embedding/embedder.ts';
 import { createEmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
+import { type ModelTrial, tryModel } from '../search/embedding/try-model.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 import type { ModelConfig } from '../settings/embedding-config.ts';
 import { openModel } from './wire-embedding.ts';
 
 /** A configured embedding model, after one short text was sent to it. */
-export interface CheckedModel {
+export interface CheckedModel extends ModelTrial {
   readonly provider: string;
   /** Null when the settings do not name one. */
   readonly model: string | null;
-  /** Null when there was no vector. */
-  readonly dimensions: number | null;
-  /** Why the check failed; null when it succeeded. It contains no credential. */
-  readonly problem: string | null;
 }
 
 /**
@@ -35,19 +31,13 @@ export async function checkEmbedding(environment: Environment, signal: AbortSign
   }
   return checked;
 
-  async function checkModel(settings: ModelConfig, signal: AbortSignal) {
+  async function checkModel(settings: ModelConfig, signal: AbortSignal): Promise<ModelTrial> {
     try {
       // Nothing counts the tokens of a question.
       await using embedder = await openClosable(settings);
-      const { length: dimensions } = await embedder.embedQuestion('test', signal);
-      const wanted = settings.embeddingDimensions;
-      const problem =
-        wanted === null || wanted === dimensions
-          ? null
-          : `The model returned a vector of ${dimensions} dimensions, but QUARTERMASTER_EMBEDDING_DIMENSIONS is ${wanted}.`;
-      return { dimensions, problem };
+      return await tryModel(embedder, settings.embeddingDimensions, signal);
     } catch (error) {
-      if (!(error instanceof EmbedderUnavailable || error instanceof OperatorError)) throw error;
+      if (!(error instanceof OperatorError)) throw error;
       return { dimensions: null, problem: error.message };
     }
   }

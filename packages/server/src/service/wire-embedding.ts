@@ -6,6 +6,7 @@ import { version } from '../kernel/version.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedderMetrics, type EmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
 import { createHttpEmbedder } from '../search/embedding/http-embedder.ts';
+import { startModelTrials, type TriedModel } from '../search/embedding/model-trials.ts';
 import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
 import type { EmbeddingProvider } from '../search/embedding/providers/embedding-provider.ts';
 import { type EmbeddingProviderName, embeddingProviders } from '../search/embedding/providers/providers.ts';
@@ -30,12 +31,16 @@ export async function openEmbedding(
     return undefined;
   }
   const metrics = createEmbedderMetrics(context.registry);
+  const tried: TriedModel[] = [];
   async function open(model: ModelConfig): Promise<Embedder> {
-    const embedder = metrics.watch(await openModel(context, model, { countTokens, metrics }));
+    const embedder = await openModel(context, model, { countTokens, metrics });
     resources.defer(() => embedder.close());
-    return embedder;
+    tried.push({ embedder, dimensions: model.embeddingDimensions });
+    return metrics.watch(embedder);
   }
   const [embedder, ...furtherEmbedders] = await openDistinct([config, ...config.furtherModels], open);
+  const trials = startModelTrials(tried, { metrics, logger });
+  resources.defer(() => trials.close());
   return {
     ...{ embedder, furtherEmbedders },
     observe: metrics.observe,

@@ -18,6 +18,8 @@ export interface EmbedderMetrics {
   tokensUsed(use: 'chunk' | 'question', count: number): void;
   /** Counts a start or restart of the process of a local model. */
   processStarted(): void;
+  /** Notes whether the trial of a model has succeeded. */
+  tried(model: string, isWorking: boolean): void;
 }
 
 /** Upper bounds in seconds, from a word on a fast model to a batch on a slow one. */
@@ -46,6 +48,12 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
   const starts = new Counter({
     name: 'quartermaster_embedder_starts_total',
     help: 'Started processes of the local model. More than one means that it failed.',
+    registers: [registry],
+  });
+  const working = new Gauge({
+    name: 'quartermaster_embedding_model_works',
+    help: '1 when the model has returned a vector since the start, 0 while the trial after the start fails.',
+    labelNames: ['model'],
     registers: [registry],
   });
 
@@ -99,6 +107,7 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     }),
     tokensUsed: (use, count) => tokens.inc({ use }, count),
     processStarted: () => starts.inc(),
+    tried: (model, isWorking) => working.set({ model }, isWorking ? 1 : 0),
   };
 }
 
