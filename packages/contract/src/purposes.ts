@@ -12,7 +12,7 @@ export const purposes = {
     recordType: 'qa_sheet',
   },
   document_file: {
-    extensions: [...documents, 'xlsx', 'pptx', 'epub', 'json', 'jsonl', 'png', 'jpg', 'tiff', 'webp'],
+    extensions: [...documents, 'xlsx', 'pptx', 'epub', 'eml', 'json', 'jsonl', 'png', 'jpg', 'tiff', 'webp'],
     collectionType: 'text',
     recordType: 'file',
   },

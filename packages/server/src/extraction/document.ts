@@ -18,6 +18,7 @@ export interface Document {
     | 'ocr'
     | 'dropped'
     | 'front_matter'
+    | 'attachments'
   >;
   readonly warnings: readonly string[];
 }

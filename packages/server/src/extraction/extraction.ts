@@ -144,9 +144,11 @@ export type ExtractionOutcome =
     }
   | { readonly kind: 'cancelled' };
 
-/** Whether a part of the document is missing: rows of a sheet, or scanned pages. */
+/** Whether a part of the document is missing: rows of a sheet, scanned pages, or attachments of a mail. */
 export function isPartial({ rejectedRows, report }: ExtractionOutcome & { readonly kind: 'extracted' }): boolean {
-  return rejectedRows > 0 || report.ocr?.not_read !== undefined;
+  const isMissing = report.attachments?.some(({ status }) => status !== 'read') ?? false;
+  const isLeftOut = report.warnings.some((warning) => warning.startsWith('attachments_left_out:'));
+  return rejectedRows > 0 || report.ocr?.not_read !== undefined || isMissing || isLeftOut;
 }
 
 /** Reasons why a document could not be read; the `error.code` of the record. Documented in docs/reference/errors.md. */
@@ -204,10 +206,24 @@ export interface ExtractionReport {
   readonly sheets?: readonly SheetReport[];
   /** The dialect of a CSV file. */
   readonly dialect?: { readonly delimiter: string; readonly quote: string; readonly escape: 'doubled' | 'backslash' };
+  /** The attachments of a mail, also those of mails that are attached to it. */
+  readonly attachments?: readonly AttachmentReport[];
   readonly warnings: readonly string[];
   readonly milliseconds: number;
   /** The peak memory of the process so far. It may include earlier documents. */
   readonly peak_memory_bytes?: number;
+}
+
+export interface AttachmentReport {
+  /** The name that the mail gives it. It begins with the names of the mails around it. */
+  readonly name: string;
+  readonly bytes: number;
+  /** `partial`: scanned pages were not read. */
+  readonly status: 'read' | 'partial' | 'not_read';
+  /** The reason why it was not read, such as `file_encrypted` or `format_not_supported`. */
+  readonly code?: string;
+  readonly ocr?: OcrReport;
+  readonly warnings?: readonly string[];
 }
 
 /** The first and the last page of a range, from 1. */

@@ -2,6 +2,7 @@ import { filterLimits, metadataLimits, recordTextLimits, separatorLimits, textLi
 import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { loadLimits } from '../dialects/open-webui/load-document.ts';
+import { attachmentLimits } from '../extraction/formats/eml/attachment-limits.ts';
 import { mostDecodedPixels } from '../extraction/formats/image/picture.ts';
 import { deepestJson } from '../extraction/formats/json/json-values.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
@@ -204,6 +205,18 @@ export const collectionLimits = {
     unit: 'levels',
     value: () => deepestJson,
     above: 'The record ends in `error` with the code `file_damaged`.',
+  },
+  mail_attachments: {
+    bounds: 'attachments of a mail, with those of the mails in it',
+    unit: 'items',
+    value: () => attachmentLimits.count,
+    above: 'The others are not read; a warning counts them, and the record is `partial`.',
+  },
+  mail_depth: {
+    bounds: 'mails in mails whose attachments are read',
+    unit: 'levels',
+    value: () => attachmentLimits.depth,
+    above: 'The attachment is not read, with the code `nested_too_deep` in the report, and the record is `partial`.',
   },
   picture_pixels: {
     bounds: 'pixels of a PNG or WebP picture, and of a page of a TIFF file',

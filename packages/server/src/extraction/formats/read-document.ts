@@ -1,6 +1,14 @@
 import type { Document } from '../document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
 
+/** The place of an attachment. */
+export interface MailPlace {
+  /** The number of mails around it. */
+  readonly depth: number;
+  /** What the outermost mail and all mails in it may still read. */
+  readonly budget: { attachments: number };
+}
+
 export interface TextSource {
   /** An extension, or `text` for UTF-8 text from the request. */
   readonly format: string;
@@ -9,6 +17,8 @@ export interface TextSource {
   readonly charset?: string | undefined;
   /** Receives the percentage of the document read so far, from readers that know it. */
   readonly onProgress?: (percent: number) => void;
+  /** For a document that is attached to a mail. */
+  readonly mail?: MailPlace | undefined;
   /** Reads scanned pages. Default: they are not read. */
   readonly ocr?: Ocr | undefined;
 }
@@ -26,7 +36,8 @@ export function parserOf(format: string): string {
  * PDFium.
  * @throws ExtractionError when it cannot be read.
  */
-export async function readDocument({ format, bytes, charset, onProgress, ocr }: TextSource): Promise<Document> {
+export async function readDocument(source: TextSource): Promise<Document> {
+  const { format, bytes, charset, onProgress, ocr } = source;
   switch (format) {
     case 'pdf':
       return (await import('./pdf/read-pdf.ts')).readPdf(bytes, onProgress, ocr);
@@ -40,6 +51,8 @@ export async function readDocument({ format, bytes, charset, onProgress, ocr }: 
       return (await import('./read-text.ts')).readText(bytes, charset);
     case 'text':
       return (await import('./read-text.ts')).readText(bytes, 'utf-8');
+    case 'eml':
+      return (await import('./eml/read-eml.ts')).readEml(source, readDocument);
     case 'pptx':
       return (await import('./pptx/read-pptx.ts')).readPptx(bytes);
     case 'epub':

@@ -30,6 +30,7 @@ describe('content and extension', () => {
       xlsx: workbook([{ name: 'one', rows: [['question', 'answer']] }]),
       pptx: presentation(['Foxes']),
       epub: book('Foxes'),
+      eml: Buffer.from('Received: from a\r\nSubject: Foxes\r\n\r\nText\r\n'),
       text: Buffer.from('question,answer\nq,a\n'),
       json: Buffer.from('\ufeff\n [{"question": "q"}]\n'),
     };
@@ -46,6 +47,7 @@ describe('content and extension', () => {
       xlsx: ['xlsx'],
       pptx: ['pptx'],
       epub: ['epub'],
+      eml: ['txt', 'md', 'html', 'csv', 'eml'],
       text: ['txt', 'md', 'html', 'csv'],
       json: ['txt', 'md', 'html', 'csv', 'json', 'jsonl'],
       ...{ png: ['png'], jpg: ['jpg'], tiff: ['tiff'], webp: ['webp'] },

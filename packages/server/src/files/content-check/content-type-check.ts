@@ -40,6 +40,8 @@ export async function checkContent(extension: Extension, content: CheckedContent
     default: {
       const found = nameOfFormat(head) ?? describeText(head);
       if (found !== undefined) throw contentContradicts(extension, found, 'text');
+      if (extension === 'eml' && !hasMailHeader(head))
+        throw contentContradicts(extension, 'text of another kind', 'a mail with a header');
       if (isJson(extension) && !startsLikeJson(head))
         throw contentContradicts(extension, 'text of another kind', 'a JSON document');
     }
@@ -52,6 +54,12 @@ const pictureKinds = {
   tiff: { expected: 'a TIFF image', starts: [/^II\*\0/, /^MM\0\*/] },
   webp: { expected: 'a WebP image', starts: [/^RIFF.{4}WEBP/s] },
 } as const;
+
+/** Looks for fields that every mail has some of, at the start of a line. */
+function hasMailHeader(head: Buffer): boolean {
+  const start = head.toString('latin1', 0, 16 * 1024);
+  return /^(?:from|to|subject|date|received|message-id|mime-version|return-path|delivered-to)[ \t]?:/im.test(start);
+}
 
 function isJson(extension: Extension): boolean {
   return extension === 'json' || extension === 'jsonl';

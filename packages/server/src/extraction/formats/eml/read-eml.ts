@@ -1,0 +1,143 @@
+import type { Attachment, Email } from 'postal-mime';
+import type { Block, Document } from '../../document.ts';
+import type { AttachmentReport } from '../../extraction.ts';
+import { ExtractionError, fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
+import { readHtml } from '../html/read-html.ts';
+import type { MailPlace, TextSource } from '../read-document.ts';
+import { attachmentLimits } from './attachment-limits.ts';
+import { formatOf, headerLines, labelOf, parseMail } from './read-mail.ts';
+
+/** Reads a document of another format, such as an attachment. */
+type ReadDocument = (source: TextSource) => Promise<Document>;
+
+/** Text of fewer words only says that the mail is in HTML. */
+const fewWords = 20;
+
+/**
+ * Reads a mail: its subject as a heading, its header, its text, and below the name of each attachment what the attachment
+ * says. An attachment that cannot be read is named in the report with the reason, and the record is then `partial`.
+ */
+export async function readEml(source: TextSource, read: ReadDocument): Promise<Document> {
+  if (source.bytes.length === 0) throw fileEmpty();
+  const mail = await parseMail(source.bytes);
+  if (mail.headers.length === 0) throw fileTypeMismatch('EML', 'no mail');
+  const subject = (mail.subject ?? '').replace(/\s+/g, ' ').trim();
+  const body = bodyOf(mail);
+  const lines = headerLines(mail);
+  const blocks: Block[] = [
+    ...(subject === '' ? [] : [{ kind: 'heading', level: 1, text: subject } as const]),
+    ...(lines.length === 0 ? [] : [{ kind: 'paragraph', text: lines.join('\n') } as const]),
+    ...body.blocks,
+  ];
+  const { reports, leftOut } = await readAttachments(mail, { source, read, blocks });
+  return {
+    blocks,
+    facts: {
+      ...(subject === '' ? {} : { title: subject.slice(0, 500) }),
+      ...(body.dropped === undefined ? {} : { dropped: body.dropped }),
+      ...(reports.length === 0 ? {} : { attachments: reports }),
+    },
+    warnings: [...body.warnings, ...describeLeftOut(leftOut)],
+  };
+}
+
+function describeLeftOut(count: number): string[] {
+  return count === 0
+    ? []
+    : [`attachments_left_out: ${count} attachments beyond the limit of ${attachmentLimits.count} were not read.`];
+}
+
+interface Target {
+  readonly source: TextSource;
+  readonly read: ReadDocument;
+  /** Receives the text of the attachments. */
+  readonly blocks: Block[];
+}
+
+/** Reads the attachments in order, until the mail and the mails around it have as many as the limit. */
+async function readAttachments(mail: Email, { source, read, blocks }: Target) {
+  const { depth, budget } = source.mail ?? { depth: 0, budget: { attachments: attachmentLimits.count } };
+  const attachments = mail.attachments.filter((one) => !isInlinePicture(one));
+  const reports: AttachmentReport[] = [];
+  let leftOut = 0;
+  for (const [index, attachment] of attachments.entries()) {
+    if (budget.attachments === 0) {
+      leftOut += 1;
+      continue;
+    }
+    budget.attachments -= 1;
+    const context = { source, read, mail: { depth: depth + 1, budget } };
+    const found = await readAttachment(attachment, index + 1, context);
+    for (const block of found.blocks) blocks.push(block);
+    for (const report of found.reports) reports.push(report);
+    source.onProgress?.(Math.floor(((index + 1) * 100) / attachments.length));
+  }
+  return { reports, leftOut };
+}
+
+/** Between the name of a mail and the name of its attachment. */
+const separator = ' / ';
+
+function bodyOf({ text = '', html = '' }: Email) {
+  const words = text.split(/\s+/, fewWords + 1).length;
+  if (html !== '' && words <= fewWords) {
+    const { blocks, facts, warnings } = readHtml(Buffer.from(html), 'utf-8');
+    if (blocks.length > 0 || text.trim() === '') return { blocks, warnings, dropped: facts.dropped };
+  }
+  const blocks: Block[] = text.trim() === '' ? [] : [{ kind: 'paragraph', text: text.trim() }];
+  return { blocks, warnings: [], dropped: undefined };
+}
+
+/** A picture that the HTML text shows, such as a logo. */
+function isInlinePicture({ mimeType, disposition, related }: Attachment): boolean {
+  return mimeType.startsWith('image/') && related === true && disposition !== 'attachment';
+}
+
+interface AttachmentContext {
+  readonly source: TextSource;
+  readonly read: ReadDocument;
+  readonly mail: MailPlace;
+}
+
+async function readAttachment(attachment: Attachment, number: number, { source, read, mail }: AttachmentContext) {
+  const name = labelOf(attachment, number);
+  const format = formatOf(attachment);
+  const bytes = contentOf(attachment);
+  const base = { name, bytes: bytes.length };
+  const refused = (code: string) => ({ blocks: [], reports: [{ ...base, status: 'not_read', code } as const] });
+  if (format === undefined) return refused('format_not_supported');
+  if (bytes.length === 0) return refused('file_empty');
+  if (mail.depth > attachmentLimits.depth) return refused('nested_too_deep');
+  try {
+    const document = await read({ format, bytes, ocr: source.ocr, mail });
+    const { attachments = [], ocr } = document.facts;
+    const isEmpty = document.blocks.every((block) => block.text.trim() === '');
+    const report: AttachmentReport = {
+      ...base,
+      ...(isEmpty
+        ? ({ status: 'not_read', code: 'no_text' } as const)
+        : { status: ocr?.not_read === undefined ? 'read' : 'partial' }),
+      ...(ocr === undefined ? {} : { ocr }),
+      ...(document.warnings.length === 0 ? {} : { warnings: document.warnings.slice(0, attachmentLimits.warnings) }),
+    };
+    const nested = attachments.map((one) => ({ ...one, name: `${name}${separator}${one.name}` }));
+    return { blocks: isEmpty ? [] : below(name, document.blocks), reports: [report, ...nested] };
+  } catch (cause) {
+    if (cause instanceof ExtractionError) return refused(cause.code);
+    throw cause;
+  }
+}
+
+function contentOf({ content }: Attachment): Uint8Array {
+  if (typeof content === 'string') return Buffer.from(content);
+  return content instanceof Uint8Array ? content : new Uint8Array(content);
+}
+
+/** Puts the blocks of an attachment below its name. */
+function below(name: string, blocks: readonly Block[]): Block[] {
+  const deepest = 6;
+  const lowered = blocks.map((block) =>
+    block.kind === 'heading' ? { ...block, level: Math.min(deepest, (block.level ?? 1) + 1) } : block,
+  );
+  return [{ kind: 'heading', level: 1, text: name }, ...lowered];
+}

@@ -1,0 +1,122 @@
+import iconv from 'iconv-lite';
+import type { Address, Attachment, Email } from 'postal-mime';
+import { fileDamaged } from '../../extraction-error.ts';
+
+/** Bounds of one mail. The size of all headers is bounded because the parser joins them. */
+const limits = { maxNestingDepth: 100, maxHeadersSize: 2 ** 20 };
+
+/** The decoder of the platform turns the extensions of this encoding into control characters. */
+const korean = /^(?:euc-?kr|ks_?c_5601|ksc5601|korean|windows-949|iso-ir-149|csksc56011987|csEUCKR)/i;
+
+/**
+ * Parses a mail. A mail in a mail is an attachment.
+ * @throws ExtractionError when it is nested too deep or its headers are too long
+ */
+export async function parseMail(bytes: Uint8Array): Promise<Email> {
+  const platformDecoder = globalThis.TextDecoder;
+  globalThis.TextDecoder = class extends platformDecoder {
+    readonly #isKorean: boolean;
+    constructor(label?: string, options?: ConstructorParameters<typeof platformDecoder>[1]) {
+      super(label, options);
+      this.#isKorean = korean.test(label ?? '');
+    }
+    override decode(input?: Parameters<InstanceType<typeof platformDecoder>['decode']>[0]): string {
+      if (!this.#isKorean || input === undefined || input === null) return super.decode(input ?? undefined);
+      const view = ArrayBuffer.isView(input)
+        ? Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+        : Buffer.from(input);
+      return iconv.decode(view, 'cp949');
+    }
+  };
+  try {
+    const { default: PostalMime } = await import('postal-mime');
+    return await PostalMime.parse(bytes, {
+      ...limits,
+      forceRfc822Attachments: true,
+      attachmentEncoding: 'arraybuffer',
+    });
+  } catch (cause) {
+    throw fileDamaged('EML', 'it is nested too deep, or its headers are too long', cause);
+  } finally {
+    globalThis.TextDecoder = platformDecoder;
+  }
+}
+
+/** Returns the lines of the header that readers of mail show. */
+export function headerLines({ from, to, cc, date }: Email): string[] {
+  const lines = [
+    ['From', from === undefined ? '' : nameOf(from)],
+    ['To', (to ?? []).map(nameOf).join(', ')],
+    ['Cc', (cc ?? []).map(nameOf).join(', ')],
+    ['Date', date ?? ''],
+  ] as const;
+  return lines.filter(([, value]) => value !== '').map(([name, value]) => `${name}: ${value}`);
+}
+
+function nameOf({ name, address, group }: Address): string {
+  if (group !== undefined) return `${name}: ${group.map(nameOf).join(', ')}`;
+  return name === '' ? (address ?? '') : `${name} <${address ?? ''}>`;
+}
+
+/** Formats by the extension of the name. */
+const formats = new Map<string, string>([
+  ...[
+    'txt',
+    'pdf',
+    'docx',
+    'md',
+    'html',
+    'csv',
+    'xlsx',
+    'pptx',
+    'epub',
+    'eml',
+    'json',
+    'jsonl',
+    'png',
+    'jpg',
+    'tiff',
+    'webp',
+  ].map((name) => [name, name] as const),
+  ...([
+    ['htm', 'html'],
+    ['jpeg', 'jpg'],
+    ['tif', 'tiff'],
+    ['ics', 'txt'],
+    ['log', 'txt'],
+  ] as const),
+]);
+/** Formats by media type, for names without a known extension. */
+const types = new Map<string, string>([
+  ...([
+    ['text/plain', 'txt'],
+    ['text/html', 'html'],
+    ['text/csv', 'csv'],
+    ['text/calendar', 'txt'],
+  ] as const),
+  ...([
+    ['message/rfc822', 'eml'],
+    ['application/pdf', 'pdf'],
+    ['application/json', 'json'],
+  ] as const),
+  ...([
+    ['image/png', 'png'],
+    ['image/jpeg', 'jpg'],
+    ['image/tiff', 'tiff'],
+    ['image/webp', 'webp'],
+  ] as const),
+]);
+
+/** Returns the format of the reader for an attachment; undefined when there is none. */
+export function formatOf({ filename, mimeType }: Attachment): string | undefined {
+  const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename ?? '')?.[1]?.toLowerCase() ?? '';
+  return formats.get(extension) ?? types.get(mimeType.toLowerCase());
+}
+
+const longestLabel = 200;
+
+/** Returns the name of an attachment as a label. A name never becomes a path. */
+export function labelOf({ filename, mimeType }: Attachment, number: number): string {
+  const name = (filename ?? '').split(/[/\\]/).at(-1)?.trim() ?? '';
+  return (name === '' ? `attachment ${number} (${mimeType})` : name).slice(0, longestLabel).toWellFormed();
+}
