@@ -336,8 +336,8 @@ test('[dialects] Open WebUI gets the whole text of a document without pages, and
   assert.deepEqual(
     book.body.map(({ page_content: text, metadata }) => [text, metadata]),
     [
-      ['Animals\n\nquestion | answer\nDogs? | Yes.', { source: 'faq.xlsx', sheet: 'Animals' }],
-      ['Plants\n\nquestion | answer\nFerns? | No.', { source: 'faq.xlsx', sheet: 'Plants' }],
+      ['Animals\nquestion | answer\nDogs? | Yes.', { source: 'faq.xlsx', sheet: 'Animals' }],
+      ['Plants\nquestion | answer\nFerns? | No.', { source: 'faq.xlsx', sheet: 'Plants' }],
     ],
   );
   const long = `${'A sentence of many. '.repeat(2_000)}End.`;

@@ -13,6 +13,7 @@ const korean = /^(?:euc-?kr|ks_?c_5601|ksc5601|korean|windows-949|iso-ir-149|csk
  * @throws ExtractionError when it is nested too deep or its headers are too long
  */
 export async function parseMail(bytes: Uint8Array): Promise<Email> {
+  const { default: PostalMime } = await import('postal-mime');
   const platformDecoder = globalThis.TextDecoder;
   globalThis.TextDecoder = class extends platformDecoder {
     readonly #isKorean: boolean;
@@ -29,7 +30,6 @@ export async function parseMail(bytes: Uint8Array): Promise<Email> {
     }
   };
   try {
-    const { default: PostalMime } = await import('postal-mime');
     return await PostalMime.parse(bytes, {
       ...limits,
       forceRfc822Attachments: true,
