@@ -176,6 +176,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'query/fuse',
       'query/measure-text',
       'query/select-hits',
+      'reranking/rerank-hits',
       'short-texts/short-text-index',
       'vector-repository',
     ],

@@ -12,6 +12,7 @@ from quartermaster._operations import OPERATIONS, OperationId
 
 CALL = re.compile(r'Call\(\s*"(\w+)"')
 OWN_WAYS: dict[str, set[str]] = {
+    "queryCollections": {"collection_ids"},  # a list as `collection_id` of `search`
     "execute": {"bundle_id", "plugin_id", "tool_name"},  # `plugin`
     "listPlugins": {"after", "before"},  # `pages`
     "listBundles": {"after", "before"},  # `pages`

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { MetadataFilter } from './metadata-filter.ts';
 import { textLimits } from './store-bounds.ts';
-import { rankings, wordsReasons } from './vocabulary.ts';
+import { rankings, rerankings, wordsReasons } from './vocabulary.ts';
 
 /** Questions about the chunks of a collection. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -36,6 +36,12 @@ const rankingFields = {
     }),
   ),
   weights: Type.Optional(RankingWeights),
+  rerank: Type.Optional(
+    Type.Boolean({
+      description:
+        'Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false.',
+    }),
+  ),
   min_similarity: Type.Optional(
     Type.Number({
       minimum: -1,
@@ -55,6 +61,14 @@ export const RankingAnswer = {
   ranking_reason: Type.Union([Type.Enum([...wordsReasons]), Type.Null()], {
     description:
       'Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built.',
+  }),
+};
+
+/** Whether the reranking service sorted an answer. */
+export const RerankingAnswer = {
+  reranking: Type.Enum([...rerankings], {
+    description:
+      '`off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service.',
   }),
 };
 
@@ -97,7 +111,7 @@ export const ChunkQuery = Type.Object({
   explain: Type.Optional(Type.Boolean({ description: 'Add to each chunk why it was found.', default: false })),
   ...rankingFields,
   rerank_model_id: Type.Optional(
-    Type.String({ maxLength: 256, description: 'Accepted but ignored, because there is no reranker.' }),
+    Type.String({ maxLength: 256, description: 'Accepted but ignored. `rerank` asks for the configured model.' }),
   ),
 });
 export type ChunkQuery = Static<typeof ChunkQuery>;

@@ -49,7 +49,7 @@ export const Collection = Type.Object({
     description: 'State of the vectors; null without an embedding model.',
   }),
   retrieval: Type.Object(RetrievalDefaults.properties, {
-    description: 'Defaults of `mode`, `weights` and `min_similarity` for questions about this collection.',
+    description: 'Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection.',
   }),
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
   metadata: MapOf<unknown>(Type.Unknown()),

@@ -46,6 +46,12 @@ export const ScoredChunk = Type.Object({
     description:
       'With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered.',
   }),
+  rerank_score: Type.Optional(
+    Type.Number({
+      description:
+        'Relevance that the reranking service returned; its scale depends on the model. Absent if it did not get the text.',
+    }),
+  ),
   neighbours: Type.Optional(
     Type.Object(
       {

@@ -44,6 +44,10 @@ export const wordsReasons = [
 ] as const;
 export type WordsReason = (typeof wordsReasons)[number];
 
+/** Whether the reranking service sorted an answer. */
+export const rerankings = ['off', 'applied', 'unavailable', 'not_configured'] as const;
+export type Reranking = (typeof rerankings)[number];
+
 /** How a run was requested. `verify` is a check of credentials. */
 export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
 export type RunOrigin = (typeof runOrigins)[number];

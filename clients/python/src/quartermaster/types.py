@@ -103,6 +103,8 @@ class RetrievalDefaults(TypedDict, total=False):
     mode: Literal["words", "vectors", "fused"]
     """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
     weights: RankingWeights
+    rerank: bool
+    """Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false."""
     min_similarity: float
     """Cosine below which vectors do not find a chunk. Its words still can."""
 
@@ -114,10 +116,12 @@ class RankingWeights(TypedDict):
 
 
 class CollectionRetrieval(TypedDict, total=False):
-    """Defaults of `mode`, `weights` and `min_similarity` for questions about this collection."""
+    """Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection."""
     mode: Literal["words", "vectors", "fused"]
     """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
     weights: RankingWeights
+    rerank: bool
+    """Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false."""
     min_similarity: float
     """Cosine below which vectors do not find a chunk. Its words still can."""
 
@@ -145,7 +149,7 @@ class Collection(TypedDict):
     embedding: CollectionEmbedding | None
     """State of the vectors; null without an embedding model."""
     retrieval: CollectionRetrieval
-    """Defaults of `mode`, `weights` and `min_similarity` for questions about this collection."""
+    """Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection."""
     status: Literal["creating", "ready", "deleting", "error", "partial"]
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
@@ -515,10 +519,12 @@ class ChunkQuery(_ChunkQueryRequired, total=False):
     mode: Literal["words", "vectors", "fused"]
     """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
     weights: RankingWeights
+    rerank: bool
+    """Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false."""
     min_similarity: float
     """Cosine below which vectors do not find a chunk. Its words still can."""
     rerank_model_id: str
-    """Accepted but ignored, because there is no reranker."""
+    """Accepted but ignored. `rerank` asks for the configured model."""
 
 
 class EqualityCondition(TypedDict):
@@ -632,6 +638,8 @@ class _ScoredChunkRequired(TypedDict):
 class ScoredChunk(_ScoredChunkRequired, total=False):
     question: str
     answer: str
+    rerank_score: float
+    """Relevance that the reranking service returned; its scale depends on the model. Absent if it did not get the text."""
     neighbours: ScoredChunkNeighbours
     """Chunks around this one in its record; present with `expand`. Deleted chunks leave a gap."""
     equal_chunks: ScoredChunkEqualChunks
@@ -684,10 +692,12 @@ class CollectionsQuery(_CollectionsQueryRequired, total=False):
     mode: Literal["words", "vectors", "fused"]
     """`fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available."""
     weights: RankingWeights
+    rerank: bool
+    """Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false."""
     min_similarity: float
     """Cosine below which vectors do not find a chunk. Its words still can."""
     rerank_model_id: str
-    """Accepted but ignored, because there is no reranker."""
+    """Accepted but ignored. `rerank` asks for the configured model."""
 
 
 class CollectionRankingsValue(TypedDict):

@@ -98,6 +98,8 @@ export type RetrievalDefaults = {
   /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
   mode?: 'words' | 'vectors' | 'fused';
   weights?: RankingWeights;
+  /** Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false. */
+  rerank?: boolean;
   /** Cosine below which vectors do not find a chunk. Its words still can. */
   min_similarity?: number;
 };
@@ -130,11 +132,13 @@ export type Collection = {
   num_refused_chunks: number;
   /** State of the vectors; null without an embedding model. */
   embedding: CollectionEmbedding | null;
-  /** Defaults of `mode`, `weights` and `min_similarity` for questions about this collection. */
+  /** Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection. */
   retrieval: {
     /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
     mode?: 'words' | 'vectors' | 'fused';
     weights?: RankingWeights;
+    /** Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false. */
+    rerank?: boolean;
     /** Cosine below which vectors do not find a chunk. Its words still can. */
     min_similarity?: number;
   };
@@ -482,9 +486,11 @@ export type ChunkQuery = {
   /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
   mode?: 'words' | 'vectors' | 'fused';
   weights?: RankingWeights;
+  /** Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false. */
+  rerank?: boolean;
   /** Cosine below which vectors do not find a chunk. Its words still can. */
   min_similarity?: number;
-  /** Accepted but ignored, because there is no reranker. */
+  /** Accepted but ignored. `rerank` asks for the configured model. */
   rerank_model_id?: string;
 };
 
@@ -575,6 +581,8 @@ export type ScoredChunk = {
   created_timestamp: Timestamp;
   /** With full-text search only: the fraction of the query that the chunk covers. With vectors: about the larger of that fraction and the similarity on the same scale, and more if both are large. A threshold keeps its meaning whatever `ranking` answered. */
   score: number;
+  /** Relevance that the reranking service returned; its scale depends on the model. Absent if it did not get the text. */
+  rerank_score?: number;
   /** Chunks around this one in its record; present with `expand`. Deleted chunks leave a gap. */
   neighbours?: {
     /** In the order of the record. */
@@ -636,9 +644,11 @@ export type CollectionsQuery = {
   /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
   mode?: 'words' | 'vectors' | 'fused';
   weights?: RankingWeights;
+  /** Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false. */
+  rerank?: boolean;
   /** Cosine below which vectors do not find a chunk. Its words still can. */
   min_similarity?: number;
-  /** Accepted but ignored, because there is no reranker. */
+  /** Accepted but ignored. `rerank` asks for the configured model. */
   rerank_model_id?: string;
 };
 
@@ -1453,6 +1463,8 @@ export interface FilesApi {
         ranking: 'words' | 'vectors' | 'fused';
         /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built. */
         ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'index_not_built' | null;
+        /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
+        reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
       };
     };
   };
@@ -1469,6 +1481,8 @@ export interface FilesApi {
         has_more: boolean;
         total_count: null;
         rankings: CollectionRankings;
+        /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
+        reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
       };
     };
   };

@@ -1,6 +1,7 @@
 import { maxResults, mostAskedCollections, mostEqualChunks, mostNeighbours } from '@quartermaster/contract';
 import { ranked } from '../search/query/find-distinct.ts';
 import { maxAnswerWeight } from '../search/query/select-hits.ts';
+import { mostReranked } from '../search/reranking/rerank-hits.ts';
 import { type Limit, refused } from './limit.ts';
 
 const invalid = refused('REQUEST_VALIDATION_ERROR');
@@ -37,6 +38,12 @@ export const questionLimits = {
     unit: 'items',
     value: () => mostNeighbours,
     above: invalid,
+  },
+  question_reranked: {
+    bounds: 'chunks of one question that the reranking service sorts',
+    unit: 'items',
+    value: () => mostReranked,
+    above: 'The others follow in the order of the search.',
   },
   question_equal_chunks: {
     bounds: 'chunks that `equal_chunks` of a result names',

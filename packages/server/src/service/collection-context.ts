@@ -16,6 +16,7 @@ import type { EmbeddingState } from '../search/embedding/embedder-metrics.ts';
 import type { VectorIndex } from '../search/embedding/vector-index.ts';
 import type { QuestionLimits } from '../search/query/limit-questions.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
+import type { RerankDeps } from '../search/reranking/rerank-hits.ts';
 import type { PageSource } from '../search/vector-pages/open-vector-index.ts';
 
 export interface EmbeddingParts {
@@ -32,6 +33,8 @@ export interface CollectionContext {
   readonly repositories: CollectionRepositories;
   /** Without it, search uses words only. */
   readonly embedding?: EmbeddingParts | undefined;
+  /** Without it, questions are not reranked. */
+  readonly reranking?: RerankDeps | undefined;
   /** Without it, no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
   readonly files: FileAccess;

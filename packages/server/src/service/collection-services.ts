@@ -113,11 +113,12 @@ interface QuestionParts {
 }
 
 function openQuestions(
-  { repositories: { chunks }, questions, logger }: CollectionContext,
+  { repositories: { chunks, collections }, questions, reranking, logger }: CollectionContext,
   { items, vectors }: QuestionParts,
 ): AnswerQuestion {
   const retrieve = createRetrieve(chunks, vectors);
   const find = createFindDistinct({ chunks, retrieve, describe: describeChunk });
   const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
-  return createAnswerQuestion({ chunks, items, findDistinct });
+  const { findRetrieval: findDefaults } = collections;
+  return createAnswerQuestion({ chunks, items, findDistinct, reranking, findDefaults });
 }

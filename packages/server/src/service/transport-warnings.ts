@@ -24,14 +24,21 @@ export function transportWarnings(config: Config): string[] {
       'The connection to an embedding service is unencrypted. Use https in each url of QUARTERMASTER_EMBEDDING_MODELS_FILE.',
     );
   }
+  if (config.reranker?.url && isOpenUrl(config.reranker.url)) {
+    warnings.push('The connection to the reranking service is unencrypted. Use https in QUARTERMASTER_RERANKER_URL.');
+  }
   return warnings;
 }
 
 /** Whether texts for the model cross a network unencrypted. */
 function isOpen({ embeddingProvider, embeddingUrl }: ModelConfig): boolean {
   const usesService = !['none', 'hash', 'onnx'].includes(embeddingProvider);
-  const url = usesService && embeddingUrl !== null ? new URL(embeddingUrl) : null;
-  return url?.protocol === 'http:' && !isLoopback(url.hostname);
+  return usesService && embeddingUrl !== null && isOpenUrl(embeddingUrl);
+}
+
+function isOpenUrl(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'http:' && !isLoopback(hostname);
 }
 
 /** Whether the URL requires TLS or leads to this machine: a loopback address or a Unix socket. */

@@ -39,6 +39,7 @@ import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
 import { openPageReading } from './wire-ocr.ts';
+import { openReranking } from './wire-reranking.ts';
 
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
 const minUploadBytesPerSecond = 1024;
@@ -192,6 +193,7 @@ async function openCollections(
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
     repositories,
     embedding: await openEmbedding(context, countTokens),
+    reranking: openReranking(context),
     files,
     space: context.space,
     extractor,

@@ -11,6 +11,7 @@ import type { Environment } from './environment.ts';
 import { type OcrConfig, readOcr } from './ocr-settings.ts';
 import { normalizePublicUrl } from './public-url.ts';
 import { readSecret } from './read-secret.ts';
+import { type RerankerConfig, readReranker } from './reranker-settings.ts';
 import type { Setting } from './setting.ts';
 import { settings } from './settings.ts';
 import { findUnknownNames } from './unknown-names.ts';
@@ -79,6 +80,8 @@ export interface Config extends ModelConfig {
   readonly extractionSeconds: number;
   readonly extractionMemoryMb: number;
   readonly ocr: OcrConfig;
+  /** Null without a reranker. */
+  readonly reranker: RerankerConfig | null;
   readonly isolation: 'auto' | 'process' | 'sandbox';
   readonly cgroup: 'auto' | 'off';
   readonly pluginProcesses: number;
@@ -133,6 +136,7 @@ export function parseConfig(environment: Environment): Config {
     vectorMemoryMb: reader.number('VECTOR_MEMORY_MB'),
     ...readLimits(reader),
     ocr: readOcr(reader, environment.PATH ?? ''),
+    reranker: readReranker(reader, prefix, errors),
     logLevel: reader.text('LOG_LEVEL') as Config['logLevel'], // checked against its list
   };
   errors.push(...findEqualPorts(config));

@@ -4,6 +4,7 @@ import { embeddingSettings } from './embedding-settings.ts';
 import { firstStartSettings } from './first-start-settings.ts';
 import { ocrSettings } from './ocr-settings.ts';
 import { pluginSettings } from './plugin-settings.ts';
+import { rerankerSettings } from './reranker-settings.ts';
 import { storeSettings } from './store-settings.ts';
 
 /** Every setting by its key. `docs/reference/settings.md` is generated from this table. */
@@ -14,5 +15,6 @@ export const settings = {
   ...firstStartSettings,
   ...databaseSettings,
   ...embeddingSettings,
+  ...rerankerSettings,
   ...pluginSettings,
 } as const;

@@ -69,6 +69,7 @@ class Quartermaster:
         score_threshold: float | None = None,
         filters: MetadataFilter | None = None,
         expand: int | None = None,
+        rerank: bool | None = None,
         explain: bool | None = None,
     ) -> list[ScoredChunk]:
         """Return the chunks of one or more collections that match the query best, the best first."""
@@ -81,6 +82,7 @@ class Quartermaster:
             score_threshold=score_threshold,
             filters=filters,
             expand=expand,
+            rerank=rerank,
             explain=explain,
         )
 

@@ -1,12 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ChunkQuery, mostEqualChunks, type RetrievalDefaults, type ScoredChunk } from '@quartermaster/contract';
+import {
+  type ChunkQuery,
+  mostEqualChunks,
+  type Reranking,
+  type RetrievalDefaults,
+  type ScoredChunk,
+} from '@quartermaster/contract';
 import { isId } from '../../kernel/identifier.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
-import type { DistinctAnswer, DistinctHit, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
+import type { DistinctAnswer, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { measureText } from '../../search/query/measure-text.ts';
 import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts';
+import { type RerankDeps, type RerankedHit, rerankHits } from '../../search/reranking/rerank-hits.ts';
 import { chunkNotFound, collectionNotFound } from '../problems.ts';
 import type { ChunkItems } from './chunk-items.ts';
 import type { ChunkRepository, StoredChunk } from './chunk-repository.ts';
@@ -23,6 +30,7 @@ export interface ChunkAnswer {
   readonly hasMore: boolean;
   /** How each collection was ranked, in the order of the question. */
   readonly rankings: readonly RankedCollection[];
+  readonly reranking: Reranking;
 }
 
 export interface AskedCollections {
@@ -35,11 +43,21 @@ export interface AnswerDeps {
   readonly chunks: Pick<ChunkRepository, 'fetch' | 'describeNeighbours'>;
   readonly items: ChunkItems;
   readonly findDistinct: FindDistinct<StoredChunk>;
+  /** Without it, nothing is reranked. */
+  readonly reranking?: RerankDeps | undefined;
+  /** Returns what a collection sets for questions that do not say otherwise. */
+  readonly findDefaults: (collectionId: string) => Promise<RetrievalDefaults>;
 }
 
 export type AnswerQuestion = (of: AskedCollections, body: ChunkQuestion, signal?: AbortSignal) => Promise<ChunkAnswer>;
 
 const defaultResults = 3;
+const never = new AbortController().signal;
+
+interface Found extends Pick<DistinctAnswer<StoredChunk>, 'rankings'> {
+  readonly hits: ReadonlyArray<RerankedHit<StoredChunk>>;
+  readonly reranking: Reranking;
+}
 
 /** Returns the function that answers a question with one page of the chunks that match best. */
 export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
@@ -58,7 +76,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     if (page === undefined) throw chunkNotFound(body.after ?? '');
     const shown = await readPage(deps, { asked, page, distance: body.expand ?? 0 });
     const items = body.explain === true ? await explainAll(shown, words) : shown.map(({ item }) => item);
-    return { items, hasMore: page.hasMore, rankings: found.rankings };
+    return { items, hasMore: page.hasMore, rankings: found.rankings, reranking: found.reranking };
   };
 }
 
@@ -69,20 +87,33 @@ interface FindOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Ranks the chunks. */
-async function find(
-  deps: AnswerDeps,
-  { asked, body, words, signal }: FindOptions,
-): Promise<DistinctAnswer<StoredChunk>> {
+/** Ranks the chunks, and lets the service sort the best of them if the question asks for it. */
+async function find(deps: AnswerDeps, { asked, body, words, signal }: FindOptions): Promise<Found> {
+  const { chunks, findDistinct, reranking: service } = deps;
+  const isWanted = body.rerank ?? (service !== undefined && (await reranksByDefault(deps, asked)));
   const question = {
     ...{ ...asked, text: body.query_text, words, filter: body.filters, signal, retrieval: readRetrieval(body) },
     results: body.top_k ?? defaultResults,
     maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY,
-    isFirstPage: body.after === undefined,
+    // The service sorts more chunks than a page has.
+    isFirstPage: body.after === undefined && (service === undefined || !isWanted),
   };
-  return deps.findDistinct(question).catch((error: unknown) => {
+  const found = await findDistinct(question).catch((error: unknown) => {
     throw error instanceof CollectionMissing ? collectionNotFound(error.collectionId ?? '') : error;
   });
+  if (!isWanted) return { ...found, reranking: 'off' };
+  if (service === undefined) return { ...found, reranking: 'not_configured' };
+  const readTexts = async (seqs: readonly number[]) =>
+    new Map([...(await chunks.fetch(asked.collectionIds, seqs))].map(([seq, { content }]) => [seq, content]));
+  const reranked = await rerankHits(service, {
+    ...{ text: body.query_text, hits: found.hits, readTexts, signal: signal ?? never },
+  });
+  return { ...found, hits: reranked.hits, reranking: reranked.outcome };
+}
+
+/** With more than one collection, the question decides alone. */
+async function reranksByDefault({ findDefaults }: AnswerDeps, { collectionIds: [first, ...others] }: AskedCollections) {
+  return first !== undefined && others.length === 0 && (await findDefaults(first)).rerank === true;
 }
 
 /** Returns only what the question sets itself. */
@@ -102,7 +133,7 @@ interface ShownChunk {
 
 interface PageOptions {
   readonly asked: AskedCollections;
-  readonly page: SelectedHits<DistinctHit<StoredChunk>>;
+  readonly page: SelectedHits<RerankedHit<StoredChunk>>;
   /** Neighbours in each direction. */
   readonly distance: number;
 }
@@ -123,11 +154,15 @@ async function readPage(
   const described = await items.toItems(asked.projectId, [...all.values()]);
   const itemOf = new Map([...all.keys()].map((seq, place) => [seq, described[place]] as const));
   const readItems = (some: readonly number[]) => some.flatMap((seq) => itemOf.get(seq) ?? []);
-  return hits.flatMap(({ hit, equals }) => {
+  return hits.flatMap(({ hit, equals, relevance }) => {
     const [item] = readItems([hit.seq]);
     if (item === undefined) return [];
-    const neighbours = nameNeighbours(near?.get(hit.seq), readItems);
-    return [{ hit, item: { ...item, score: hit.score, ...neighbours, ...nameEqual(equals) } }];
+    const more = {
+      ...(relevance === undefined ? {} : { rerank_score: relevance }),
+      ...nameNeighbours(near?.get(hit.seq), readItems),
+      ...nameEqual(equals),
+    };
+    return [{ hit, item: { ...item, score: hit.score, ...more } }];
   });
 }
 

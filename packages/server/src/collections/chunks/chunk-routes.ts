@@ -9,6 +9,7 @@ import {
   List,
   ListQuery,
   RankingAnswer,
+  RerankingAnswer,
   ScoredChunk,
   Success,
 } from '@quartermaster/contract';
@@ -39,8 +40,12 @@ function ChunkList<Item extends TSchema>(item: Item) {
   return Type.Object({ ...List(item).properties, total_count: Type.Null() });
 }
 
-const QueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, ...RankingAnswer });
-const CollectionsQueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, rankings: CollectionRankings });
+const QueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, ...RankingAnswer, ...RerankingAnswer });
+const CollectionsQueryAnswer = Type.Object({
+  ...ChunkList(ScoredChunk).properties,
+  rankings: CollectionRankings,
+  ...RerankingAnswer,
+});
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
 
@@ -138,7 +143,8 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         const found = await chunks.query(of, request.body, signal);
         const [ranked] = found.rankings;
         if (ranked === undefined) throw new Error('the answer names no ranking');
-        return { ...withTotal(listEnvelope(found)), ranking: ranked.ranking, ranking_reason: ranked.reason };
+        const { ranking, reason: ranking_reason } = ranked;
+        return { ...withTotal(listEnvelope(found)), ranking, ranking_reason, reranking: found.reranking };
       }),
   );
 }
@@ -166,7 +172,7 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
         const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
           ...{ collection_id: collectionId, ranking, ranking_reason: reason },
         }));
-        return { ...withTotal(listEnvelope(found)), rankings };
+        return { ...withTotal(listEnvelope(found)), rankings, reranking: found.reranking };
       }),
   );
 }

@@ -142,7 +142,7 @@ test('a response has at most top_k chunks, three by default', async (t) => {
     rerank_model_id: null,
   });
   const list = { status: 'success', fetched_count: 3, total_count: null, has_more: true };
-  assert.deepEqual(rest, { ...list, ranking: 'words', ranking_reason: 'no_embedder' });
+  assert.deepEqual(rest, { ...list, ranking: 'words', ranking_reason: 'no_embedder', reranking: 'off' });
   assert.equal(data.length, 3);
   assert.equal((await counts({ top_k: 5 })).fetched_count, 5);
   assert.equal((await counts({ top_k: 20 })).fetched_count, 8);

@@ -60,6 +60,7 @@ export interface TestCollectionsOptions {
   readonly embedder?: Embedder;
   readonly furtherEmbedders?: readonly Embedder[];
   readonly metrics?: RecordMetrics;
+  readonly reranking?: CollectionContext['reranking'];
 }
 
 /** Opens an empty SQLite database that is deleted with the test. */
@@ -140,6 +141,7 @@ export function openTestCollections(
     },
     files: options.files,
     metrics: options.metrics,
+    reranking: options.reranking,
     extractor,
     pages: options.pages ?? {
       fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }),

@@ -1,0 +1,27 @@
+import { createBroker } from '../egress/create-broker.ts';
+import { version } from '../kernel/version.ts';
+import { createHttpReranker, rerankingProviders } from '../search/reranking/http-reranker.ts';
+import { pauseReranker } from '../search/reranking/pause-reranker.ts';
+import type { RerankDeps } from '../search/reranking/rerank-hits.ts';
+import { createRerankerMetrics } from '../search/reranking/reranker-metrics.ts';
+import type { ServiceContext } from './context.ts';
+
+/** Creates the reranker that the settings name. Undefined without one. */
+export function openReranking({
+  config,
+  clock,
+  logger,
+  registry,
+  resources,
+}: Pick<ServiceContext, 'config' | 'clock' | 'logger' | 'registry' | 'resources'>): RerankDeps | undefined {
+  if (config.reranker === null) return undefined;
+  const { provider, model, key, seconds } = config.reranker;
+  const url = config.reranker.url ?? rerankingProviders[provider].url;
+  // A separate broker for one origin. The operator has named the origin, so it may have a private address.
+  const { origin } = new URL(url);
+  const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
+  const broker = createBroker({ overrides, allow: [], version, logger });
+  const reranker = createHttpReranker({ provider, broker, url, model, key, timeoutMs: seconds * 1000 });
+  resources.defer(() => reranker.close());
+  return { reranker: pauseReranker(reranker, clock), metrics: createRerankerMetrics(registry), logger };
+}
