@@ -166,7 +166,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     uses: ['egress', 'jobs', 'processes'],
     entries: [
       'analysis/field-terms',
-      'analysis/tokenizer',
+      'analysis/question-terms',
       'check-filter',
       'chunk-index',
       'embedding/embedder',

@@ -10,6 +10,8 @@ export interface ExtractionJob {
   readonly charset: string | null;
   readonly splitter: TextSplitter | null;
   readonly title: string;
+  /** The name of the file; null without one. */
+  readonly fileName: string | null;
   readonly maxChunks: number;
   /** The policy for duplicate pairs of a sheet. */
   readonly onDuplicate: OnDuplicate;

@@ -31,6 +31,8 @@ export interface ExtractionTask {
   readonly splitter: TextSplitter | null;
   /** Prepended to every text chunk as `title\n\n`, when not empty. */
   readonly title: string;
+  /** The name of the file, whose words are indexed with each chunk. Default: none. */
+  readonly fileName?: string | null;
   /** `text` creates text chunks. `qa` reads question–answer pairs, one chunk for each pair. */
   readonly kind: 'text' | 'qa';
   /** More chunks than this end the extraction with `capacity_exceeded`. */

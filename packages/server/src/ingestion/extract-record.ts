@@ -1,5 +1,6 @@
 import { purposes, type RecordStage } from '@quartermaster/contract';
 import type { RecordSource } from '../collections/records/record-repository.ts';
+import { readFileName } from '../collections/records/record-source.ts';
 import type {
   ExtractedChunk,
   ExtractionOutcome,
@@ -56,10 +57,11 @@ export interface Extracted {
 /** Returns the part of an extraction task that depends on the record alone. */
 export function taskOf(
   record: RecordSource,
-): Pick<ExtractionTask, 'splitter' | 'title' | 'kind' | 'onDuplicate' | 'columns'> {
+): Pick<ExtractionTask, 'splitter' | 'title' | 'fileName' | 'kind' | 'onDuplicate' | 'columns'> {
   return {
     splitter: record.textSplitter,
     title: record.title,
+    fileName: record.fileId === null ? null : readFileName(record.content),
     kind: record.type === purposes.qa_record_file.recordType ? 'qa' : 'text',
     onDuplicate: record.onDuplicate ?? 'keep',
     columns: record.columns ?? null,

@@ -19,6 +19,8 @@ export interface ChunkSearch {
   /** The project that must own the collection. Without it, the collection is not checked. */
   readonly projectId?: string | undefined;
   readonly words: readonly string[];
+  /** The folded words of the question. An index with stems looks up their stems instead of the words. */
+  readonly folded?: readonly string[] | undefined;
   readonly limit: number;
   /** Whether to return the chunks themselves. */
   readonly withChunks?: boolean | undefined;

@@ -1,4 +1,4 @@
-import { markTerm } from './segments/term-kinds.ts';
+import { markTerm } from './analysis/term-kinds.ts';
 
 /*
  * The terms of a chunk that say what it belongs to. The character after the mark says the kind:

@@ -1,4 +1,6 @@
+import type { Locator } from '@quartermaster/contract';
 import { contentOfPair } from '../../extraction/extraction.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
 
 /** The texts of a chunk. Question and answer are null unless it is a pair. */
 interface ChunkTexts {
@@ -19,4 +21,10 @@ export function toStoredContent({ content, question, answer }: ChunkTexts): stri
 /** Returns the content of a stored chunk. No chunk has an empty content. */
 export function contentOf({ content, question, answer }: ChunkTexts): string {
   return content === '' && question !== null && answer !== null ? contentOfPair(question, answer) : content;
+}
+
+/** Returns the headings above a chunk as one text, from its stored locator. */
+export function headingOf(locator: string | null): string | null {
+  const { heading_path: headings } = (locator === null ? {} : parseJson(locator)) as Partial<Locator>; // written by `toRow`
+  return headings?.join('\n') ?? null;
 }

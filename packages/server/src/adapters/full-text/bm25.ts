@@ -1,3 +1,4 @@
+import type { QuestionWord } from '../../search/analysis/question-terms.ts';
 import { frequencySeparator } from '../../search/analysis/tokenizer.ts';
 import type { RankedChunk } from '../../search/chunk-index.ts';
 import type { Statistics } from '../../search/search-index.ts';
@@ -71,6 +72,37 @@ export function weighAll(
   };
 }
 
+/**
+ * Computes the weights of the terms that some chunk contains. The terms of a word share its rarity. A term belongs to the first
+ * word that has it, so that two forms of one word count once.
+ */
+export function weighTerms(
+  words: readonly QuestionWord[],
+  countOf: (term: string) => number,
+  statistics: Statistics,
+): WeightedQuery {
+  const { chunks } = statistics;
+  const taken = new Set<string>();
+  const counted = words.map(({ terms, factor, isOptional }) => {
+    const known = terms.filter((term) => countOf(term) > 0);
+    const fresh = known.filter((term) => !taken.has(term));
+    for (const term of fresh) taken.add(term);
+    const count = Math.min(
+      fresh.reduce((sum, term) => sum + countOf(term), 0),
+      chunks,
+    );
+    const idf = factor * Math.log(1 + (chunks - count + 0.5) / (count + 0.5));
+    const isMissing = known.length === 0 && !isOptional;
+    return { fresh, idf, expected: fresh.length > 0 || isMissing ? idf : 0 };
+  });
+  const highest = counted.reduce((sum, { expected }) => sum + expected, 0);
+  return {
+    words: counted.flatMap(({ fresh, idf }) => fresh.map((word) => ({ word, weight: (idf / highest) * scoreUnits }))),
+    base: k1 * (1 - b),
+    perWord: (k1 * b * chunks) / Math.max(statistics.words, 1),
+  };
+}
+
 export function toMatch(row: { seq: number; score: number }): RankedChunk {
   return { seq: row.seq, score: Math.min(row.score / scoreUnits, 1) };
 }
@@ -81,6 +113,11 @@ export function toMatch(row: { seq: number; score: number }): RankedChunk {
  */
 export function normaliseWords(words: readonly string[]): string[] {
   return words.every(isNormal) ? [...words] : words.map(normalise).filter((word) => word !== '');
+}
+
+/** Normalises the folded words of a question; null when it has none. */
+export function normaliseFolded({ folded }: { readonly folded?: readonly string[] | undefined }): string[] | null {
+  return folded === undefined ? null : [...new Set(normaliseWords(folded))];
 }
 
 const plain = /^[a-z0-9]+$/;

@@ -45,6 +45,7 @@ const question = {
   collectionId: 'c',
   projectId: null,
   words: ['red'],
+  folded: null,
   limit: 5,
   withChunks: false,
   condition: null,

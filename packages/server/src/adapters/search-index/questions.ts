@@ -1,3 +1,4 @@
+import { analyseQuestion, takeWords } from '../../search/analysis/question-terms.ts';
 import type { ChunkFilter, RankedChunk } from '../../search/chunk-index.ts';
 import type { Restriction } from '../../search/restriction.ts';
 import type { Statistics } from '../../search/search-index.ts';
@@ -8,7 +9,7 @@ import {
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
 import { PageMissing } from '../../search/segments/segment-format.ts';
-import { toMatch, weighAll } from '../full-text/bm25.ts';
+import { toMatch, weighTerms } from '../full-text/bm25.ts';
 import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
 import { restrictQuestion } from './restrict-question.ts';
@@ -22,6 +23,8 @@ export interface SegmentQuestion {
   readonly projectId: string | null;
   /** Distinct and normalised. */
   readonly words: readonly string[];
+  /** The folded words, normalised; null when the index has the words as they are. */
+  readonly folded: readonly string[] | null;
   readonly limit: number;
   readonly withChunks: boolean;
   /** An SQL condition on the rows `chunk` and `record`, or null. */
@@ -70,12 +73,12 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
     ask(question) {
       const checkpoint = createCheckpoint(question.ended);
       checkpoint();
-      const { collectionId, projectId, words } = question;
+      const { collectionId, projectId, words, folded } = question;
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
       if (words.length === 0) return { kind: 'ranked', chunks: [] };
       if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
       const restriction = question.filter && restrictQuestion(statements, collectionId, question.filter);
-      const rank = createRanking(open(collectionId), { words, restriction, checkpoint });
+      const rank = createRanking(open(collectionId), { words, folded, restriction, checkpoint });
       const rows: ThreadValue[][] = [];
       const chunks = findVisibleMatches(rank, { statements, checkpoint, ...question, restriction, rows });
       return question.withChunks ? { kind: 'found', packed: packAnswer(chunks, rows) } : { kind: 'ranked', chunks };
@@ -98,8 +101,7 @@ export function createCheckpoint(ended: Int32Array | undefined): () => void {
   };
 }
 
-export interface RankingOptions {
-  readonly words: readonly string[];
+export interface RankingOptions extends Pick<SegmentQuestion, 'words' | 'folded'> {
   readonly restriction: Restriction | null;
   readonly checkpoint: () => void;
 }
@@ -107,14 +109,16 @@ export interface RankingOptions {
 /** Computes the weights of the words once and returns a function that ranks the best chunks. */
 export function createRanking(
   index: CollectionIndex,
-  { words, restriction, checkpoint }: RankingOptions,
+  { words, folded, restriction, checkpoint }: RankingOptions,
 ): (count: number) => RankedChunk[] {
-  const { counts, segments } = index.find(words, restriction);
-  const found = new Map(words.map((word, place) => [word, counts[place] as number]));
-  const query = weighAll(words, found, index);
+  const analysed = folded === null ? takeWords(words) : analyseQuestion(folded, index.languages());
+  const terms = [...new Set(analysed.flatMap((word) => word.terms))];
+  const { counts, segments } = index.find(terms, restriction);
+  const found = new Map(terms.map((term, place) => [term, counts[place] as number]));
+  const query = weighTerms(analysed, (term) => found.get(term) ?? 0, index);
   const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
-  // A word without a weight is in no chunk, so its lists are not read.
-  const options = { ...query, weights: words.map((word) => weights.get(word) ?? 0), checkpoint };
+  // A term without a weight is in no chunk, so its lists are not read.
+  const options = { ...query, weights: terms.map((term) => weights.get(term) ?? 0), checkpoint };
   return (count) => rankSegments(segments, { ...options, count }).map(toMatch);
 }
 

@@ -1,9 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { readFileName } from '../../collections/records/record-source.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type FilteredChunk, listFilterTerms } from '../../search/filter-terms.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
-import { contentOf } from '../database/chunk-content.ts';
+import { contentOf, headingOf } from '../database/chunk-content.ts';
 import type { Tables } from '../database/tables.ts';
 
 /**
@@ -23,6 +24,11 @@ export interface ChunkTexts {
   /** JSON, as that of the record. */
   readonly metadata: string;
   readonly record_metadata: string | null;
+  /** JSON. */
+  readonly locator: string | null;
+  readonly record_title: string | null;
+  /** The JSON of the file of the record. */
+  readonly record_file: string | null;
 }
 
 /** What the databases do differently. */
@@ -102,10 +108,11 @@ async function setMetadataMark(db: Kysely<Tables>, collectionId: string, { from,
 /** Reads the next chunks in the order of their ids. */
 async function readChunks(db: Kysely<Tables>, collectionId: string, reached: string): Promise<readonly ChunkTexts[]> {
   const { rows } = await sql<ChunkTexts>`
-    select seq, id, content, question, answer, record_id, metadata, record_metadata
+    select seq, id, content, question, answer, record_id, metadata, locator, record_metadata, record_title, record_file
     from (
       select chunk.seq, chunk.id, chunk.content, chunk.question, chunk.answer, chunk.record_id, chunk.metadata,
-        record.metadata as record_metadata, row_number() over by_id as number,
+        chunk.locator, record.metadata as record_metadata, record.title as record_title,
+        case when record.file_id is null or record.content = '' then null else record.content end as record_file, row_number() over by_id as number,
         sum(length(chunk.content || coalesce(chunk.question, '') || coalesce(chunk.answer, ''))) over by_id as characters
       from (
         select * from chunk where collection_id = ${collectionId} and id > ${reached} order by id limit ${limits.chunks}
@@ -122,7 +129,13 @@ export function analyseChunk({ seq, question, record_id: recordId, ...row }: Chu
   const recordMetadata = parseJson(row.record_metadata ?? '{}') as FilteredChunk['recordMetadata'];
   return {
     seq,
-    words: countFieldTerms({ content: contentOf({ ...row, question }), ...(question === null ? {} : { question }) }),
+    words: countFieldTerms({
+      title: row.record_title,
+      fileName: row.record_file && readFileName(row.record_file),
+      heading: headingOf(row.locator),
+      question,
+      content: contentOf({ ...row, question }),
+    }),
     filterTerms: listFilterTerms({ recordId, metadata, recordMetadata }),
   };
 }

@@ -76,15 +76,17 @@ interface PlacedChunk extends ChunkTexts {
 async function readChunks(db: Kysely<Tables>, recordId: string, place: Place): Promise<readonly PlacedChunk[]> {
   const after = sql.join(place.map((number) => sql`cast(${number} as bigint)`));
   const { rows } = await sql<PlacedChunk>`
-    select seq, id, content, question, answer, record_id, metadata, record_metadata, generation, ordinal
+    select seq, id, content, question, answer, record_id, metadata, locator, record_metadata, record_title, record_file,
+      generation, ordinal
     from (
-      select chunk.*, (select metadata from record where id = ${recordId}) as record_metadata, row_number() over by_place as number,
+      select chunk.*, record.metadata as record_metadata, record.title as record_title,
+        case when record.file_id is null or record.content = '' then null else record.content end as record_file, row_number() over by_place as number,
         sum(length(chunk.content || coalesce(chunk.question, '') || coalesce(chunk.answer, ''))) over by_place as characters
       from (
         select * from chunk where record_id = ${recordId} and (generation, ordinal, seq) > (${after})
         order by generation, ordinal, seq limit ${limits.chunks}
-      ) as chunk
-      window by_place as (order by generation, ordinal, seq)
+      ) as chunk cross join (select * from record where id = ${recordId}) as record
+      window by_place as (order by chunk.generation, chunk.ordinal, chunk.seq)
     ) as page
     where number = 1 or characters <= ${limits.characters} order by generation, ordinal, seq`.execute(db);
   return rows;

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { CollectionMissing } from '../../search/chunk-index.ts';
 import type { DatabaseSearchIndex } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import { normaliseWords } from '../full-text/bm25.ts';
+import { normaliseFolded, normaliseWords } from '../full-text/bm25.ts';
 import { metadataFilter } from '../full-text/metadata-filter.ts';
 import { createSqliteFullText } from '../full-text/sqlite-full-text.ts';
 import { withSharedFlag } from './abort-flag.ts';
@@ -67,6 +67,7 @@ export function createSqliteSearchIndex({
             collectionId,
             projectId,
             words,
+            folded: normaliseFolded(question),
             limit,
             withChunks,
             filter: filter ?? null,

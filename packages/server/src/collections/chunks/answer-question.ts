@@ -7,6 +7,7 @@ import {
   type ScoredChunk,
 } from '@quartermaster/contract';
 import { isId } from '../../kernel/identifier.ts';
+import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
 import type { DistinctAnswer, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
@@ -66,7 +67,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     const malformed = of.collectionIds.find((id) => !isId(id));
     if (malformed !== undefined) throw collectionNotFound(malformed);
     const asked = { ...of, collectionIds: [...new Set(of.collectionIds)] };
-    const words = [...(await measureText(body.query_text, () => 0)).words.keys()];
+    const words = toAskedWords((await measureText(body.query_text, () => 0)).words);
     const found = await find(deps, { asked, body, words, signal });
     const page = selectHits(found.hits, {
       ...{ after: body.after, threshold: body.score_threshold ?? 0 },
@@ -75,7 +76,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     });
     if (page === undefined) throw chunkNotFound(body.after ?? '');
     const shown = await readPage(deps, { asked, page, distance: body.expand ?? 0 });
-    const items = body.explain === true ? await explainAll(shown, words) : shown.map(({ item }) => item);
+    const items = body.explain === true ? await explainAll(shown, words.folded) : shown.map(({ item }) => item);
     return { items, hasMore: page.hasMore, rankings: found.rankings, reranking: found.reranking };
   };
 }
@@ -83,7 +84,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
 interface FindOptions {
   readonly asked: AskedCollections;
   readonly body: ChunkQuestion;
-  readonly words: readonly string[];
+  readonly words: AskedWords;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -92,7 +93,7 @@ async function find(deps: AnswerDeps, { asked, body, words, signal }: FindOption
   const { chunks, findDistinct, reranking: service } = deps;
   const isWanted = body.rerank ?? (service !== undefined && (await reranksByDefault(deps, asked)));
   const question = {
-    ...{ ...asked, text: body.query_text, words, filter: body.filters, signal, retrieval: readRetrieval(body) },
+    ...{ ...asked, text: body.query_text, ...words, filter: body.filters, signal, retrieval: readRetrieval(body) },
     results: body.top_k ?? defaultResults,
     maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY,
     // The service sorts more chunks than a page has.
@@ -189,17 +190,17 @@ export function describeChunk(chunk: StoredChunk): DescribedChunk {
 }
 
 /** Other requests run between two texts. */
-async function explainAll(shown: readonly ShownChunk[], words: readonly string[]): Promise<ScoredChunk[]> {
+async function explainAll(shown: readonly ShownChunk[], folded: readonly string[]): Promise<ScoredChunk[]> {
   const explained: ScoredChunk[] = [];
   for (const { hit, item } of shown) {
     await setImmediate();
-    explained.push({ ...item, explanation: await explainHit(hit, item.content, words) });
+    explained.push({ ...item, explanation: await explainHit(hit, item.content, folded) });
   }
   return explained;
 }
 
-async function explainHit({ words, vector }: Hit<StoredChunk>, content: string, queryWords: readonly string[]) {
-  const has = words === null ? undefined : (await measureText(content, () => 0)).words;
-  const matched = queryWords.filter((word) => has?.has(word));
+async function explainHit({ words, vector }: Hit<StoredChunk>, content: string, folded: readonly string[]) {
+  const has = words === null ? null : (await measureText(content, () => 0)).words;
+  const matched = has === null ? [] : matchWords(folded, has);
   return { words: words && { ...words, matched }, vector };
 }

@@ -39,9 +39,10 @@ export interface ChunkChange {
   readonly text?: {
     readonly content: string;
     readonly numTokens: number;
-    readonly words: string;
     /** Default: it stays. */
     readonly locator?: Locator | null;
+    /** The folded words of the content with their frequencies, when they are known. */
+    readonly folded?: ReadonlyMap<string, number>;
   };
   readonly updatedAt: number;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
-import { joinFrequencies } from '../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
 import { type Collections, checkCursors } from '../collections.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
@@ -53,15 +53,17 @@ export function createChunks(deps: ChunksDeps): Chunks {
   }
 
   async function measure(content: string) {
-    const { numTokens, words } = await measureText(content, countTokens);
-    return { numTokens, words: joinFrequencies(words) };
+    const { numTokens, words: folded } = await measureText(content, countTokens);
+    return { numTokens, folded };
   }
 
   return {
     async create(projectId, collectionId, body) {
       const { capacity } = await collections.find(projectId, collectionId);
       const content = readContent(body.content);
-      const text = { content, ...(await measure(content)), question: null, answer: null, locator: null };
+      const { numTokens, folded } = await measure(content);
+      const words = countFieldTerms({ content }, { content: folded });
+      const text = { content, numTokens, words, question: null, answer: null, locator: null };
       const now = clock.now();
       const metadata = readMetadata(body.metadata ?? {});
       const chunk = { ...text, metadata, id: newId('chunk'), ordinal: 0, createdAt: now };

@@ -10,6 +10,7 @@ import {
 import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
 import type { FileAccess } from '../../files/file-access.ts';
 import { isId } from '../../kernel/identifier.ts';
+import { parseJson } from '../../kernel/json/parse-json.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
 import { readText } from '../chunks/read-fields.ts';
@@ -131,4 +132,10 @@ function purposesOf(type: RecordType): { names: string; collectionType: Collecti
     names: accepted.map((name) => `"${name}"`).join(' or '),
     collectionType: purposes[first].collectionType,
   };
+}
+
+/** Returns the name of the file of a record, from the content of a record with a file. */
+export function readFileName(content: string): string | null {
+  const { file_name: name = null } = parseJson(content) as { file_name?: string }; // written by `readFile`
+  return name;
 }

@@ -59,21 +59,24 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
   if (text.trim() === '') throw noText(report.warnings.filter(isAboutOcr).map(withoutCode).join(' '));
   const prefix = job.title === '' ? '' : `${job.title.replaceAll('\0', '').toWellFormed()}\n\n`;
   const prefixTokens = countTokens(prefix);
+  const fields = { title: job.title, fileName: job.fileName };
   let numChunks = 0;
   for (const cut of split(text, { blocks, splitter: job.splitter })) {
     if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
     sink.stage('chunking', Math.floor((cut.start * 100) / text.length));
     const header = cut.header === undefined ? '' : `${cut.header}\n`;
     const content = prefix + header + text.slice(cut.start, cut.end);
+    const locator = locate(cut.start, cut.end);
+    const heading = locator.heading_path?.join('\n') ?? null;
     const taken = sink.chunk({
       ordinal: numChunks,
       content,
       question: null,
       answer: null,
       numTokens: prefixTokens + cut.numTokens,
-      locator: locate(cut.start, cut.end),
+      locator,
       metadata: {},
-      words: countFieldTerms({ content }),
+      words: countFieldTerms({ ...fields, heading, content }),
     });
     numChunks += 1;
     if (taken !== undefined) await taken;

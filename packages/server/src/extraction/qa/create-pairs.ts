@@ -34,7 +34,7 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
     let taken: Promise<void> | undefined;
     if ('pair' in read) {
       if (counts.accepted === job.maxChunks) throw capacityExceeded(job.maxChunks);
-      taken = sink.chunk(toChunk(read.pair, counts.accepted));
+      taken = sink.chunk(toChunk(read.pair, job, counts.accepted));
       counts.accepted += 1;
     } else {
       taken = sink.reportedRow(read.reported);
@@ -47,7 +47,7 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
   return { numChunks: counts.accepted, rejectedRows: counts.rejected, duplicateRows: counts.duplicate };
 }
 
-function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
+function toChunk(pair: Pair, { title, fileName }: ExtractionJob, ordinal: number): ExtractedChunk {
   const { question, answer, metadata, rowKey } = pair;
   const content = contentOfPair(question, answer);
   const { sheet, row, cells } = pair;
@@ -60,7 +60,7 @@ function toChunk(pair: Pair, ordinal: number): ExtractedChunk {
     numTokens: countTokens(content),
     locator,
     metadata,
-    words: countFieldTerms({ question, content }),
+    words: countFieldTerms({ title, fileName, question, content }),
     rowKey,
   };
 }

@@ -200,7 +200,10 @@ for (const tier of ['sandbox', 'process'] as const) {
   });
 }
 /** The packages that a reader loads. */
-const libraries = ['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'];
+const libraries = [
+  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'],
+  ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer'],
+];
 
 test('a reader that is ended while it starts leaves no process', async () => {
   const isolation = await settingsOf('sandbox');

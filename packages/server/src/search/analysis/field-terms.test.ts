@@ -1,23 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { countWords, toTermFrequencies } from './chunk-terms.ts';
 import { countFieldTerms } from './field-terms.ts';
-import { countTerms, frequencySeparator } from './tokenizer.ts';
+import { frequencySeparator, joinFrequencies } from './tokenizer.ts';
 
 const fields = { title: 'Green tea', heading: 'Uji', question: 'What is tea?', content: 'tea from uji' };
 
-test('a term counts once for each field that has it, times the weight of the field', () => {
-  const terms = countFieldTerms(fields, { title: 3, heading: 2, question: 0, content: 1 }).split(' ');
+const countedTerms = (words: string) =>
+  new Map(words.split(' ').map((term) => term.split(frequencySeparator) as [string, string]));
+
+test('a field counts with its weight, except for words of a title or heading that the content has', () => {
+  const weights = { title: 3, fileName: 1, heading: 2, question: 1, content: 1 };
+  const expected = { green: '3', what: '1', is: '1', tea: '2', from: '1', uji: '1' };
   assert.deepEqual(
-    new Map(terms.map((term) => term.split(frequencySeparator) as [string, string])),
-    new Map([
-      ['green', '3'],
-      ['tea', '4'],
-      ['uji', '3'],
-      ['from', '1'],
-    ]),
+    Object.fromEntries([...countedTerms(countFieldTerms(fields, { weights }))].sort()),
+    Object.fromEntries(Object.entries(expected).sort()),
   );
 });
 
-test('only the content is indexed at present, with the terms of the earlier versions', () => {
-  assert.equal(countFieldTerms(fields), countTerms(fields.content));
+test('a content without other fields has its own terms alone', () => {
+  const { content } = fields;
+  assert.equal(countFieldTerms({ content }), joinFrequencies(toTermFrequencies(countWords(content))));
+});
+
+test('a chunk has the words of the name of its file, without the extension', () => {
+  const terms = countedTerms(countFieldTerms({ fileName: 'travel-costs_2026.v2.pdf', content: 'x' }));
+  assert.deepEqual([...terms.keys()], ['travel', 'cost', '2026', 'v2', 'x']);
+});
+
+test('the content decides the language of a heading', () => {
+  const content = 'Der Rechner und die Netze sind nicht bekannt.';
+  assert.ok(countedTerms(countFieldTerms({ heading: 'Freigaben', content })).has('freigab'));
+  assert.ok(!countedTerms(countFieldTerms({ heading: 'Freigaben', content: 'x' })).has('freigab'));
 });

@@ -10,21 +10,31 @@ const longestWord = 64;
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * Returns the terms of a text for the full-text index, in order and with repetitions. Documents and questions are
+ * Returns the terms of a text without regard to its language, in order and with repetitions. Documents and questions are
  * treated alike. Compatibility forms are unified (NFKC). Letter case, diacritics of Latin, Greek and Cyrillic letters,
  * and spelling variants and vowel signs of Arabic are dropped. Marks of other scripts stay, because they carry meaning.
- * `stemmer.ts` removes endings. Dictionaries split languages without spaces. Each Chinese character and each pair of
- * neighbours is a term, so the result does not depend on a dictionary.
+ * `stemmer.ts` removes few endings; `chunk-terms.ts` knows the language. Dictionaries split languages without spaces. Each
+ * Chinese character and each pair of neighbours is a term, so the result does not depend on a dictionary.
  */
 export function tokenize(text: string): string[] {
+  return foldWords(text).map(toTerm);
+}
+
+/** Returns the folded words of a text with their endings, in order and with repetitions. */
+export function foldWords(text: string): string[] {
   if (ascii.test(text)) return cutAscii(text.toLowerCase());
   const folded = fold(text);
   return han.test(folded) ? cutHan(folded) : cutSegments(folded);
 }
 
-/** Adds the terms of a text to the frequencies; a new term is appended. */
-export function addTerms(frequencies: Map<string, number>, text: string): void {
-  for (const word of tokenize(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+/** Returns the term of a folded word whose language is unknown. */
+export function toTerm(word: string): string {
+  return stemWord(word.includes('й') ? word.replaceAll('й', 'и') : word);
+}
+
+/** Adds the folded words of a text to the frequencies; a new word is appended. */
+export function addWords(frequencies: Map<string, number>, text: string): void {
+  for (const word of foldWords(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
 }
 
 /** Encodes terms with their frequencies in the format of `ExtractedChunk.words`. */
@@ -32,26 +42,20 @@ export function joinFrequencies(frequencies: ReadonlyMap<string, number>): strin
   return Array.from(frequencies, ([word, times]) => `${word}${frequencySeparator}${times}`).join(' ');
 }
 
-/**
- * Returns the terms of a text in order of first occurrence, with their frequencies, in the format of
- * `ExtractedChunk.words`.
- */
-export function countTerms(text: string): string {
-  const frequencies = new Map<string, number>();
-  addTerms(frequencies, text);
-  return joinFrequencies(frequencies);
-}
-
 const ascii = /^[\0-\x7f]*$/;
+/** More marks follow one letter in no language (UAX #15, section 13). Unicode sorts them, which takes quadratic time. */
+const mostMarks = /(\p{M}{30})\p{M}+/gu;
 const invisible = /[\u00ad\u2060\ufeff]/g;
-const accented = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu;
+/** The letter й keeps its sign, because the endings of Russian words depend on it. */
+const accented = /(?!и\u0306)([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu;
 const arabic = /\p{Script=Arabic}/u;
 const han = /\p{Script=Han}/u;
 const hanRun = /\p{Script=Han}+/gu;
 const onlyHan = /^\p{Script=Han}+$/u;
 
 function fold(text: string): string {
-  const folded = text.normalize('NFKC').replace(invisible, '').toUpperCase().toLowerCase();
+  const bounded = text.replace(mostMarks, '$1');
+  const folded = bounded.normalize('NFKC').replace(invisible, '').toUpperCase().toLowerCase();
   const plain = folded.replaceAll('ς', 'σ').replaceAll('\u2019', "'");
   const bare = plain.normalize('NFD').replace(accented, '$1').normalize('NFC');
   return arabic.test(bare) ? foldArabic(bare) : bare;
@@ -99,9 +103,9 @@ function cutHan(text: string): string[] {
   return words;
 }
 
-/** Shortens and stems a word. */
+/** Shortens a word. */
 function finishWord(word: string): string {
-  return stemWord(word.length > longestWord ? cutLong(word) : word);
+  return word.length > longestWord ? cutLong(word) : word;
 }
 
 /** Cuts a long word, but never between the halves of a surrogate pair. */

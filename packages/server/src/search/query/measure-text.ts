@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { addTerms } from '../analysis/tokenizer.ts';
+import { addWords } from '../analysis/tokenizer.ts';
 
 /**
  * Counts the tokens of a text like `extraction/chunking/tokens.ts`. Returns a promise while the token table is loading.
@@ -8,7 +8,7 @@ export type CountTokens = (text: string) => number | Promise<number>;
 
 export interface MeasuredText {
   readonly numTokens: number;
-  /** The terms of the full-text index with their frequencies, in order of first occurrence. */
+  /** The folded words with their frequencies, in order of first occurrence. */
   readonly words: ReadonlyMap<string, number>;
 }
 
@@ -16,7 +16,7 @@ export interface MeasuredText {
 const sliceLength = 4_000;
 
 /**
- * Counts tokens and terms without blocking the event loop. Long texts are processed in slices with a pause after each.
+ * Counts tokens and words without blocking the event loop. Long texts are processed in slices with a pause after each.
  */
 export async function measureText(text: string, countTokens: CountTokens): Promise<MeasuredText> {
   let numTokens = 0;
@@ -24,7 +24,7 @@ export async function measureText(text: string, countTokens: CountTokens): Promi
   for (const slice of slices(text)) {
     if (slice.length < text.length) await setImmediate();
     numTokens += await countTokens(slice);
-    addTerms(words, slice);
+    addWords(words, slice);
   }
   return { numTokens, words };
 }

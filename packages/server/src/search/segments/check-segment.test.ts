@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { markTerm } from '../analysis/term-kinds.ts';
 import { type BuiltSegment, buildRemovals, buildSegment, type ChunkTerms } from './build-segment.ts';
 import { checkSegment } from './check-segment.ts';
 import { mergeSegments } from './merge-segments.ts';
 import { DamagedSegment, earlierVersions } from './segment-format.ts';
 import { decodeHeader, findTerm } from './segment-reader.ts';
-import { markTerm } from './term-kinds.ts';
 
 function createRandom(seed: number): (most: number) => number {
   let state = seed;

@@ -1,3 +1,5 @@
+import { type Language, namedLanguages } from '../analysis/languages.ts';
+import { languageTerm } from '../analysis/term-kinds.ts';
 import type { Restriction, TermRange } from '../restriction.ts';
 import { type ByteCache, createByteCache } from './byte-cache.ts';
 import { type CandidateSource, findCandidates } from './candidates.ts';
@@ -30,6 +32,8 @@ export interface CollectionIndex {
   /** Number of chunks, and of the words in them, including repeats. */
   readonly chunks: number;
   readonly words: number;
+  /** Returns the languages that its chunks name as those of their stems. */
+  languages(): readonly Language[];
   /**
    * Finds terms in all segments.
    * @param restriction restricts the chunks to rank, and not what is counted
@@ -51,6 +55,8 @@ interface CachedSegment {
   live: LiveChunks;
   /** The segments whose removals `live` has applied. */
   readonly applied: Set<number>;
+  /** The languages that its chunks name, removed ones included; null until a question needs them. */
+  languages: readonly Language[] | null;
 }
 
 interface CachedList {
@@ -86,7 +92,7 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     const known = segments.get(id, 'header');
     if (known !== undefined) return known;
     const header = decodeHeader(store.readHeader(id));
-    const opened = { header, live: createLiveChunks(header), applied: new Set<number>() };
+    const opened = { header, live: createLiveChunks(header), applied: new Set<number>(), languages: null };
     segments.set(id, 'header', opened, bytesOfHeader(header));
     return opened;
   }
@@ -96,6 +102,11 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     const page = store.readPage(id, number, ahead);
     pages.set(id, number, page, page.length + entryBytes);
     return page;
+  }
+  function findLanguages(id: number, segment: CachedSegment): readonly Language[] {
+    const hasTerm = (term: string) => findTerm(segment.header, (page, ahead) => readPage(id, page, ahead), term);
+    segment.languages ??= namedLanguages.filter((language) => hasTerm(languageTerm(language)) !== undefined);
+    return segment.languages;
   }
   function findList(id: number, { header, live }: CachedSegment, term: string): CachedList {
     let found = lists.get(id, term);
@@ -147,6 +158,7 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
     return {
       chunks,
       words,
+      languages: () => [...new Set(mapAll(opened, ({ id, segment }) => findLanguages(id, segment)).flat())],
       find(terms, restriction = null) {
         const counts = new Array<number>(terms.length).fill(0);
         const keyed = restriction && { restriction, key: JSON.stringify(restriction) };

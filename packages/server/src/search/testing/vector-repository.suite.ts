@@ -158,7 +158,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       chunkId: stored.get(seq)?.id ?? '',
     });
     await chunks.remove(key(a));
-    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1 }, updatedAt: start + 1 });
     await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [1])]);
     assert.deepEqual(
       (await missing()).map(({ seq, text, updatedAt }) => ({ seq, text, updatedAt })),
@@ -178,7 +178,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     });
     await chunks.change(key(b), { metadata: { n: 1 }, updatedAt: start + 1 });
     assert.deepEqual(await missing(), []);
-    await chunks.change(key(b), { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 2 });
+    await chunks.change(key(b), { text: { content: 'B', numTokens: 1 }, updatedAt: start + 2 });
     await chunks.remove(key(a));
     const space = await spaceOf(vectors, collectionId);
     assert.deepEqual(await vectors.vectors(space, seqs), new Map());
@@ -343,7 +343,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const late = newChunk('late');
     await chunks.add(collection.projectId, collectionId, late);
     const key = { projectId: collection.projectId, collectionId, chunkId: b?.id ?? '' };
-    await chunks.change(key, { text: { content: 'B', numTokens: 1, words: 'b' }, updatedAt: start + 1 });
+    await chunks.change(key, { text: { content: 'B', numTokens: 1 }, updatedAt: start + 1 });
     await vectors.endBackfill(second, { kind: 'done' });
     const third = await claimNext();
     const { reached = '' } = third ?? {};

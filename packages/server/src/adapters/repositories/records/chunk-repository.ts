@@ -12,7 +12,7 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { DescribedChunk } from '../../../search/chunk-index.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
-import { contentOf } from '../../database/chunk-content.ts';
+import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
@@ -186,17 +186,18 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
         ...(text?.locator === undefined ? {} : { locator: toStoredLocator(text.locator) }),
       })
       .where('seq', '=', seen.seq)
-      .returning(['content', 'question', 'answer', 'metadata', 'record_id'])
+      .returning(['content', 'question', 'answer', 'metadata', 'locator', 'record_id'])
       .executeTakeFirst();
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed === undefined) return false;
+    const owner = await readOwner(transaction, changed.record_id);
     const filterTerms = listFilterTerms({
-      ...(await readOwner(transaction, changed.record_id)),
+      ...owner,
       metadata: parseJson(changed.metadata) as Record<string, unknown>, // written by toRow
     });
     const { question } = changed;
-    const fields = { content: contentOf(changed), ...(question === null ? {} : { question }) };
-    const words = text?.words ?? countFieldTerms(fields);
+    const fields = { ...owner, question, heading: headingOf(changed.locator), content: contentOf(changed) };
+    const words = countFieldTerms(fields, text?.folded === undefined ? {} : { content: text.folded });
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {

@@ -1,12 +1,14 @@
 import type { Locator } from '@quartermaster/contract';
 import type { Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../../collections/chunks/chunk-repository.ts';
+import { readFileName } from '../../../collections/records/record-source.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { contentOf, toStoredContent } from '../../database/chunk-content.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
+import { fileOfRecord } from './file-of-record.ts';
 
 /** The owner of new chunks. */
 export interface ChunkPlace {
@@ -45,10 +47,15 @@ export async function insertChunks(
 
 /** Reads what the filter terms of chunks need of their record. */
 export async function readOwner(transaction: Transaction<Tables>, recordId: string | null) {
-  const rows = transaction.selectFrom('record').select('metadata');
+  const rows = transaction.selectFrom('record').select(['metadata', 'title', fileOfRecord]);
   const record = recordId === null ? undefined : await rows.where('id', '=', recordId).executeTakeFirst();
   const recordMetadata = (record === undefined ? {} : parseJson(record.metadata)) as Record<string, unknown>; // an object
-  return { recordId, recordMetadata };
+  return {
+    recordId,
+    recordMetadata,
+    title: record?.title ?? null,
+    fileName: record?.file == null ? null : readFileName(record.file),
+  };
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   RecordSource,
   StoredRecord,
 } from '../../../collections/records/record-repository.ts';
+import { readFileName } from '../../../collections/records/record-source.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
@@ -16,6 +17,7 @@ import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
+import { fileOfRecord } from './file-of-record.ts';
 import { lockCollection } from './lock-collection.ts';
 import { recordFilters } from './record-filters.ts';
 import { sourceColumns, toSource } from './source-columns.ts';
@@ -44,8 +46,7 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
       const rows = await read
         .selectFrom('record')
         .select(['id', 'title', 'file_id', 'url'])
-        // The text of a record may be long, and only the JSON of a file has a name.
-        .select((row) => row.case().when('file_id', 'is', null).then('').else(row.ref('content')).end().as('file'))
+        .select(fileOfRecord)
         .where('id', 'in', recordIds)
         .where('project_id', '=', projectId)
         .where('status', '<>', 'deleting')
@@ -122,11 +123,10 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
   }
 }
 
-type NameColumns = Pick<Selectable<RecordTable>, 'title' | 'file_id' | 'url'> & { readonly file: string };
+type NameColumns = Pick<Selectable<RecordTable>, 'title' | 'file_id' | 'url'> & { readonly file: string | null };
 
 function toNamedRecord({ title, file_id: fileId, url, file }: NameColumns): NamedRecord {
-  const { file_name: fileName = null } = (file === '' ? {} : parseJson(file)) as { file_name?: string }; // written by `readSource`
-  return { title, fileId, fileName, url };
+  return { title, fileId, fileName: file === null ? null : readFileName(file), url };
 }
 
 function liveRecords(read: Kysely<Tables>) {

@@ -51,10 +51,10 @@ export function createListedQuestions(cacheBytes?: number): ListedQuestions {
   };
 }
 
-function rank(index: CollectionIndex, { words, restriction, count, ended }: RankQuestion): RankedChunk[] {
+function rank(index: CollectionIndex, { words, folded, restriction, count, ended }: RankQuestion): RankedChunk[] {
   const checkpoint = createCheckpoint(ended ?? undefined);
   checkpoint();
-  return createRanking(index, { words, restriction, checkpoint })(count);
+  return createRanking(index, { words, folded, restriction, checkpoint })(count);
 }
 
 interface SharedIndex {

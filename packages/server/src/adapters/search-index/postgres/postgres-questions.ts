@@ -6,6 +6,7 @@ import type { Statistics } from '../../../search/search-index.ts';
 import { PageMissing } from '../../../search/segments/segment-format.ts';
 import type { ChunkRow } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
+import { normaliseFolded } from '../../full-text/bm25.ts';
 import { takeVisible } from '../../full-text/visible-chunks.ts';
 import { withSharedFlag } from '../abort-flag.ts';
 import type { Attempt, ListedQuestion } from './postgres-index-protocol.ts';
@@ -99,7 +100,8 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
     }
   }
   return {
-    ask(db, { collectionId, projectId, limit, withChunks, filter, signal }, words) {
+    ask(db, { collectionId, projectId, limit, withChunks, filter, signal, ...rest }, words) {
+      const folded = normaliseFolded(rest);
       const askWith = (ended: Int32Array | null) =>
         withSegments(db, { collectionId, projectId, ended, filter }, async (listed, restriction) => {
           signal?.throwIfAborted();
@@ -116,7 +118,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
           return takeVisible(db, visible, (count) =>
             answer(db, listed, (question) => {
               signal?.throwIfAborted();
-              return thread.call('rank', { ...question, words, restriction, count });
+              return thread.call('rank', { ...question, words, folded, restriction, count });
             }),
           );
         });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { NewChunk } from '../../../collections/chunks/chunk-repository.ts';
 import { createNewId } from '../../../kernel/identifier.ts';
-import { countTerms } from '../../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { ChunkFilter } from '../../../search/chunk-index.ts';
 import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
@@ -104,7 +104,7 @@ async function createFilteredCollection(database: Database, seed: number) {
     const content = words();
     const metadata = entries([...alike, ...lists]);
     const rest = { ordinal: 0, question: null, answer: null, numTokens: 1, locator: null, createdAt: 1 };
-    return { ...rest, id: newId('chunk'), content, metadata, words: countTerms(content) };
+    return { ...rest, id: newId('chunk'), content, metadata, words: countFieldTerms({ content }) };
   };
   async function add(): Promise<void> {
     const columns = { metadata: JSON.stringify(entries(texts)), file_id: random() < 0.5 ? pick(files) : null };
@@ -117,7 +117,9 @@ async function createFilteredCollection(database: Database, seed: number) {
   /** Indexes the chunks again as an earlier version did. */
   async function addAgain(): Promise<void> {
     const rows = await read.selectFrom('chunk').select(['seq', 'content']).where('collection_id', '=', id).execute();
-    const some = rows.filter(() => random() < 0.1).map(({ seq, content }) => ({ seq, words: countTerms(content) }));
+    const some = rows
+      .filter(() => random() < 0.1)
+      .map(({ seq, content }) => ({ seq, words: countFieldTerms({ content }) }));
     await write.transaction().execute(async (db) => {
       await searchIndex.remove(
         db,

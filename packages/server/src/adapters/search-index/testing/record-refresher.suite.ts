@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { NewChunk } from '../../../collections/chunks/chunk-repository.ts';
 import { createNewId } from '../../../kernel/identifier.ts';
 import { createMetrics } from '../../../kernel/metrics.ts';
-import { countTerms } from '../../../search/analysis/tokenizer.ts';
+import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { ChunkFilter } from '../../../search/chunk-index.ts';
 import { mostAllowedRecords } from '../../../search/restriction.ts';
 import type { Database } from '../../database/database.ts';
@@ -155,5 +155,5 @@ export function testRecordRefresher(name: string, open: () => Promise<TemporaryD
 function newChunk(ordinal: number): NewChunk {
   const content = `red ${ordinal}`;
   const rest = { question: null, answer: null, numTokens: 1, locator: null, createdAt: 1 };
-  return { ...rest, id: newId('chunk'), ordinal, content, metadata: {}, words: countTerms(content) };
+  return { ...rest, id: newId('chunk'), ordinal, content, metadata: {}, words: countFieldTerms({ content }) };
 }

@@ -93,7 +93,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const chunk = newChunk('apple');
     await chunks.add(projectId, collectionId, chunk);
     const key = { projectId, collectionId, chunkId: chunk.id };
-    const text = { content: 'plum tree', numTokens: 2, words: 'plum tree' };
+    const text = { content: 'plum tree', numTokens: 2 };
     assert.equal(await chunks.change({ ...key, projectId: newId('project') }, { text, updatedAt: start }), false);
     assert.equal(await chunks.change(key, { text, updatedAt: start + 1 }), true);
     assert.equal(await chunks.change(key, { metadata: { a: 1 }, updatedAt: start + 2 }), true);

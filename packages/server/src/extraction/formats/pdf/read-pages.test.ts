@@ -73,6 +73,7 @@ test('the child returns the same chunks of a long document as its reader in this
     charset: null,
     splitter: null,
     title: '',
+    fileName: null,
     maxChunks: 9999,
     onDuplicate: 'keep',
     columns: null,

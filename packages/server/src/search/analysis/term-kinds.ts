@@ -2,7 +2,7 @@
  * The first character of a term says its kind. A term that begins with another character is a word, because no word
  * begins with a control character.
  */
-const marks = { filter: '\u0001', stem: '\u0002', bigram: '\u0003' } as const;
+const marks = { filter: '\u0001', language: '\u0002' } as const;
 
 const filterByte = marks.filter.charCodeAt(0);
 
@@ -14,4 +14,9 @@ export function markTerm(kind: keyof typeof marks, text: string): string {
 /** Returns whether a term, in UTF-8, says what a chunk belongs to. It is no word, so that it adds nothing to lengths and scores. */
 export function isFilterTerm(term: Uint8Array): boolean {
   return term[0] === filterByte;
+}
+
+/** The term that names the language of the stems of a chunk. */
+export function languageTerm(language: string): string {
+  return markTerm('language', language);
 }

@@ -1,0 +1,82 @@
+import { isHangul, pairsOf, toTermFrequencies } from './chunk-terms.ts';
+import { detectLanguage, type Language, languageOf, stemIn, stopLanguagesOf } from './languages.ts';
+import { toTerm } from './tokenizer.ts';
+
+/** A word of a question, with the terms that chunks have for it. */
+export interface QuestionWord {
+  /** The term of the word in the indexes of earlier versions. */
+  readonly word: string;
+  /** Its stems in the languages of the index, and the term of earlier versions; distinct. */
+  readonly terms: readonly string[];
+  /** How much the word counts: less for stop words. */
+  readonly factor: number;
+  /** Whether a word that is in no chunk counts as missing. */
+  readonly isOptional: boolean;
+}
+
+/** Stop words count by this factor. Measured: ADR 0135. */
+const stopFactor = 0.3;
+
+const stopCharacters =
+  /^[的了是我你您他她它们这那个只把在有和与一吗呢吧啊呀给让被从到向就也都很还要会能可请里中多少几什么怎样哪谁为のにはをたがでてとしれさもるからこういやなよま]{1,2}$/;
+const otherStopWords = new Set(
+  'して ある いる する こと です ます など どの なに どう いつ どこ ما ماذا هل من في عل الى الي عن هو هي هذا هذه التي الذي ان كم كيف متي اين لماذا او لا مع'
+    .split(' ')
+    .map(toTerm),
+);
+
+/**
+ * Returns the distinct words of a question, in order, from its folded words. The language of a short question is often unknown,
+ * so that each word has its stems in all languages of the index.
+ * @param languages those that chunks of the index name
+ */
+export function analyseQuestion(words: readonly string[], languages: readonly Language[]): QuestionWord[] {
+  const stemmed: readonly Language[] = ['en', ...languages];
+  const language = detectLanguage(new Map(words.map((word) => [word, 1])));
+  const spoken = new Set<Language>(['ru', ...(language === null ? stemmed : [language])]);
+  const isStop = (word: string) =>
+    stopLanguagesOf(word).some((each) => spoken.has(each)) ||
+    stopCharacters.test(word) ||
+    otherStopWords.has(toTerm(word));
+  const found = new Map<string, QuestionWord>();
+  const add = (word: QuestionWord) => void (found.has(word.word) || found.set(word.word, word));
+  for (const word of words) {
+    const term = toTerm(word);
+    const factor = isStop(word) ? stopFactor : 1;
+    if (isHangul(word)) {
+      for (const pair of pairsOf(word)) add({ word: pair, terms: [pair], factor: 1, isOptional: false });
+      add({ word: term, terms: [term], factor, isOptional: true });
+      continue;
+    }
+    const terms = new Set(stemmed.map((each) => stemIn(each, word)));
+    add({ word: term, terms: [...terms.add(term)], factor, isOptional: false });
+  }
+  return [...found.values()];
+}
+
+/** The words of a question as a search has them. */
+export interface AskedWords {
+  /** As the indexes of earlier versions have them. */
+  readonly words: readonly string[];
+  readonly folded: readonly string[];
+}
+
+/** Returns the words of a question, from its folded words with their frequencies. */
+export function toAskedWords(words: ReadonlyMap<string, number>): AskedWords {
+  const folded = [...words.keys()];
+  return { words: [...new Set(folded.map(toTerm))], folded };
+}
+
+/** Returns the words of a question that a text has in the same or another form; both as folded words. */
+export function matchWords(question: readonly string[], text: ReadonlyMap<string, number>): string[] {
+  const has = toTermFrequencies(text);
+  const found = analyseQuestion(question, [languageOf(text)]).filter(({ terms }) =>
+    terms.some((term) => has.has(term)),
+  );
+  return found.map(({ word }) => word);
+}
+
+/** Returns words that the index is searched for as they are. */
+export function takeWords(words: readonly string[]): QuestionWord[] {
+  return words.map((word) => ({ word, terms: [word], factor: 1, isOptional: false }));
+}
