@@ -46,6 +46,18 @@ export const consoleRequirements: Requirements = {
       '[console] a link to a project that does not exist says so',
     ],
   },
+  'console.imports': {
+    promise:
+      'Files and folders that are dropped on a collection become its documents in one step. Equal content is noticed, failures can be tried again, and sheets ask for their columns.',
+    source: 'ADR 0153',
+    tests: [
+      '[console] a dropped folder is uploaded and added; equal content is noticed, and other formats are refused',
+      '[console] content that the collection has is noticed without the hash of the browser, too',
+      '[console] a failed upload is listed, and trying it again adds the document',
+      '[console] a dropped sheet with unknown columns asks for them',
+      '[console] a search result names its file and its title, and marks whole words',
+    ],
+  },
   'console.language': {
     promise: 'The console is in English and Chinese, and so are the errors of the service that have codes.',
     source: 'ADR 0040',

@@ -48,5 +48,10 @@ const options = {
 /** The files address: the page's own. */
 export const filesApi = createApi<FilesApi>({ baseUrl: basePath, ...options });
 
+/** The files address for a project that may no longer be the chosen one. */
+export function filesApiOf(projectId: string) {
+  return createApi<FilesApi>({ baseUrl: basePath, ...options, headers: () => sessionHeaders(projectId) });
+}
+
 /** The plugins address, which the files address serves to the console below this path. ADR 0039. */
 export const pluginsApi = createApi<PluginsApi>({ baseUrl: `${basePath}/plugins`, ...options });

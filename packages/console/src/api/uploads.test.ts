@@ -33,7 +33,7 @@ test('uploads that wait are not sent after the session has ended, and all are se
   addUploads(files);
   for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate);
   assert.equal(FakeRequest.sent, 3, 'those that were sent at once');
-  FakeRequest.answer = { status: 200, text: '{}' };
+  FakeRequest.answer = { status: 200, text: '{"data":{"file_id":"file1"}}' };
   resumeSession();
   for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate);
   assert.equal(FakeRequest.sent, 3 + 8);

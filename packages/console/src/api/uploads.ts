@@ -1,8 +1,8 @@
-import { type ApiError, readApiError } from '@quartermaster/client/api';
+import type { ApiError } from '@quartermaster/client/api';
 import type { Purpose } from '@quartermaster/contract';
 import { useSyncExternalStore } from 'react';
-import { basePath } from '../base-path.ts';
-import { currentProject, isSessionOver, sessionHeaders } from './addresses.ts';
+import { currentProject, isSessionOver } from './addresses.ts';
+import { sendFile } from './send-file.ts';
 import { endSession, untilSignedIn } from './session-gate.ts';
 
 export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'failed' | 'cancelled';
@@ -75,41 +75,35 @@ function startNext(): void {
   for (const upload of waiting.slice(0, Math.max(0, atOnce - busy))) start(upload);
 }
 
-/** Uses XMLHttpRequest, because fetch does not report upload progress. */
-function start({ id, purpose, bytes }: Upload): void {
+function start({ id, purpose }: Upload): void {
   const job = jobs.get(id);
   if (job === undefined) return;
-  const request = new XMLHttpRequest();
-  job.request = request;
-  const form = new FormData();
-  form.set('purpose', purpose);
-  form.set('file', job.file, job.file.name);
   let last = { at: performance.now(), sent: 0, speed: 0 };
   change(id, { state: 'sending', sent: 0, speed: 0, error: null });
-  request.upload.onprogress = ({ loaded }) => {
-    const now = performance.now();
-    const sent = Math.min(bytes, loaded);
-    if (now - last.at >= 250) {
-      const current = ((sent - last.sent) / (now - last.at)) * 1000;
-      last = { at: now, sent, speed: last.speed === 0 ? current : last.speed * 0.7 + current * 0.3 };
-    }
-    change(id, { sent, speed: last.speed });
-  };
-  request.upload.onload = () => change(id, { state: 'checking', sent: bytes });
-  request.onload = () => {
-    if (request.status === 200) {
-      change(id, { state: 'done', sent: bytes });
-      onStored();
-    } else refuse(id, readApiError(request.status, request.responseText));
-    startNext();
-  };
-  request.onerror = () => {
-    change(id, { state: 'failed', error: 'connection' });
-    startNext();
-  };
-  request.open('POST', `${basePath}/v1/files`);
-  for (const [name, value] of Object.entries(sessionHeaders(job.projectId))) request.setRequestHeader(name, value);
-  request.send(form);
+  job.request = sendFile(
+    { file: job.file, purpose, projectId: job.projectId },
+    {
+      onProgress: (sent) => {
+        const now = performance.now();
+        if (now - last.at >= 250) {
+          const current = ((sent - last.sent) / (now - last.at)) * 1000;
+          last = { at: now, sent, speed: last.speed === 0 ? current : last.speed * 0.7 + current * 0.3 };
+        }
+        change(id, { sent, speed: last.speed });
+      },
+      onSent: () => change(id, { state: 'checking', sent: job.file.size }),
+      onStored: () => {
+        change(id, { state: 'done', sent: job.file.size });
+        onStored();
+        startNext();
+      },
+      onFailed: (error) => {
+        if (error === 'connection') change(id, { state: 'failed', error });
+        else refuse(id, error);
+        startNext();
+      },
+    },
+  );
 }
 
 /** An upload that was refused because the session has ended starts again after the next sign-in. */

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Collection, RecordItem } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,6 +13,8 @@ import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { AddRecords } from './add-records.tsx';
 import classes from './collections.module.css';
+import { ImportArea } from './import-area.tsx';
+import { ImportPanel } from './import-panel.tsx';
 
 /** The records of a collection, refreshed while some are processed. */
 export function RecordList({ collection }: { collection: Collection }) {
@@ -27,6 +29,10 @@ export function RecordList({ collection }: { collection: Collection }) {
   });
   return (
     <>
+      <Stack gap="md" mb="md">
+        <ImportArea collection={collection} />
+        <ImportPanel collection={collection} />
+      </Stack>
       <Group justify="flex-end" mb="md">
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
           {t('records.add')}

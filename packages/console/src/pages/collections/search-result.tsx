@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { describePlace } from '../../components/records/record-words.ts';
 import { type Translate, useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
-import { Marked, wordsOf } from './marked.tsx';
+import { termsIn, wordsOf } from './mark-terms.ts';
+import { Marked } from './marked.tsx';
 
 /** Why a chunk was found, if the service explains it. */
 interface Explained {
@@ -25,12 +26,18 @@ export function SearchResult({ chunk, place, question }: SearchResultProps) {
   const { t } = useLanguage();
   const words = wordsOf(question);
   const where = describePlace(chunk.locator, t);
+  const name = chunk.title || chunk.file_name || chunk.url || t('search.unnamed');
   return (
     <li className={classes.result}>
       <Group justify="space-between" gap="xs">
-        <Text size="sm" fw={600}>
-          {place}. {where}
-        </Text>
+        <div className={classes.source}>
+          <Text size="sm" fw={600}>
+            {place}. {name}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {[chunk.file_name === name ? null : chunk.file_name, where].filter(Boolean).join(' · ')}
+          </Text>
+        </div>
         <Group gap="xs" wrap="nowrap">
           <Text size="xs" c="dimmed">
             {t('search.score', { score: chunk.score.toFixed(3) })}
@@ -39,7 +46,7 @@ export function SearchResult({ chunk, place, question }: SearchResultProps) {
         </Group>
       </Group>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section className={classes.passage} tabIndex={0} aria-label={`${place}`}>
+      <section className={classes.passage} tabIndex={0} aria-label={t('search.passage', { place, name })}>
         {chunk.question === undefined ? (
           <Marked text={chunk.content} words={words} />
         ) : (
@@ -59,6 +66,7 @@ export function SearchResult({ chunk, place, question }: SearchResultProps) {
             to="/collections/$collectionId/records/$recordId"
             params={{ collectionId: chunk.collection_id, recordId: chunk.record_id }}
             hash={chunk.chunk_id}
+            aria-label={`${t('search.show')}: ${name}`}
           >
             {t('search.show')}
           </Link>
@@ -71,8 +79,7 @@ export function SearchResult({ chunk, place, question }: SearchResultProps) {
 function Why({ chunk, words }: { chunk: ScoredChunk & Explained; words: readonly string[] }) {
   const { t } = useLanguage();
   const { explanation } = chunk;
-  const text = `${chunk.question ?? ''} ${chunk.content}`.toLowerCase();
-  const found = words.filter((word) => text.includes(word));
+  const found = termsIn(`${chunk.question ?? ''} ${chunk.content}`, words);
   return (
     <div className={classes.why}>
       <strong>{t('search.why')}</strong>

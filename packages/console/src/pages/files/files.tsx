@@ -13,10 +13,10 @@ import { Icon } from '../../components/icons.tsx';
 import { InfiniteList } from '../../components/infinite-list.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { DropArea } from './drop-area.tsx';
 import { FileDetails } from './file-details.tsx';
 import { FileRow } from './file-row.tsx';
 import classes from './files.module.css';
+import { UploadArea } from './upload-area.tsx';
 import { UploadList } from './upload-list.tsx';
 
 /** The files of the project, and current uploads. */
@@ -34,7 +34,7 @@ export function Files() {
     <>
       <PageHead title={t('nav.files')} about={<About limits={limits.data} />} />
       <Stack gap="lg">
-        {limits.error === null ? <DropArea limits={limits.data} /> : <Failure error={limits.error} />}
+        {limits.error === null ? <UploadArea limits={limits.data} /> : <Failure error={limits.error} />}
         <UploadList />
         <FileList />
       </Stack>

@@ -1,14 +1,21 @@
 import { NativeSelect, Table, Text, Title } from '@mantine/core';
 import type { ProposedColumns, SheetColumns } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import type { RecordPath } from './chunk-list.tsx';
+import { SubmitForm } from '../forms/submit-form.tsx';
+
+export interface ColumnFormProps {
+  readonly path: { readonly collection_id: string; readonly record_id: string };
+  readonly proposal: ProposedColumns;
+  /** The name of the sheet, where the page shows several. */
+  readonly name?: string;
+}
 
 /** Chooses the columns of a sheet whose columns the service did not find, and imports it again. */
-export function ColumnForm({ path, proposal }: { path: RecordPath; proposal: ProposedColumns }) {
+export function ColumnForm({ path, proposal, name }: ColumnFormProps) {
+  const heading = useId();
   const { t } = useLanguage();
   const queries = useQueryClient();
   const proposed = { question: numberOf(proposal, 'question'), answer: numberOf(proposal, 'answer') };
@@ -26,9 +33,9 @@ export function ColumnForm({ path, proposal }: { path: RecordPath; proposal: Pro
     await queries.invalidateQueries({ queryKey: ['records', path.collection_id] });
   };
   return (
-    <section aria-labelledby="columns">
-      <Title order={2} size="h4" id="columns" mb="sm">
-        {t('records.columns')}
+    <section aria-labelledby={heading}>
+      <Title order={2} size="h4" id={heading} mb="sm">
+        {name === undefined ? t('records.columns') : t('records.columnsOf', { name })}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         {t('records.columnsAbout')}
