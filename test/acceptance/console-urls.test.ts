@@ -27,7 +27,7 @@ test('[console] the URL holds the state of a page', async (t: TestContext) => {
   await t.test('[console] another project opens the list of a section, not an object of the former project', () =>
     switchProject(subject),
   );
-  await t.test('[console] a link to a project that does not exist says so', () => openMissing(subject));
+  await t.test('[console] a link to a project or a page that does not exist says so', () => openMissing(subject));
   assert.deepEqual(opened.pageErrors, []);
 });
 
@@ -122,6 +122,8 @@ async function switchProject(subject: Subject): Promise<void> {
 
 async function openMissing({ opened, library }: Subject): Promise<void> {
   const { page, service } = opened;
+  await page.goto(`${service.filesUrl}/runs/no/such`);
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   await page.goto(`${service.filesUrl}/collections?project=projnothing`);
   await page.getByRole('heading', { level: 1, name: 'Project not found' }).waitFor();
   await page.getByLabel('Project').selectOption(library);

@@ -43,7 +43,7 @@ export const consoleRequirements: Requirements = {
       '[console] reloading keeps the results, and the back button returns to them and to the documents',
       '[console] filters of lists are in the URL and survive a reload',
       '[console] another project opens the list of a section, not an object of the former project',
-      '[console] a link to a project that does not exist says so',
+      '[console] a link to a project or a page that does not exist says so',
     ],
   },
   'console.imports': {
@@ -56,6 +56,17 @@ export const consoleRequirements: Requirements = {
       '[console] a failed upload is listed, and trying it again adds the document',
       '[console] a dropped sheet with unknown columns asks for them',
       '[console] a search result names its file and its title, and marks whole words',
+    ],
+  },
+  'console.accessibility': {
+    promise: 'The console works with the keyboard alone, in narrow windows and with a screen reader.',
+    source: 'ADR 0040',
+    tests: [
+      '[console] axe finds nothing serious on any page at 320, 375 and 640 pixels, and no page is cut',
+      '[console] the menu of a narrow window opens, holds the focus and closes by keyboard',
+      '[console] the focus returns after dialogs, forms and deletions',
+      '[console] changes are announced, and buttons of rows are named after them',
+      '[console] an administrator signs in, adds a document and finds it with the keyboard alone',
     ],
   },
   'console.language': {

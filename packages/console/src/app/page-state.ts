@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 
 /** What the URL says about a page: a reload, the back button and shared links show the same. Pages ignore other members. */
@@ -35,9 +35,11 @@ export function usePageState(): PageState {
 /** Changes what the URL says. `push`: the back button returns to what it said before. */
 export function useChangePage() {
   const navigate = useNavigate();
+  const router = useRouter();
   return (change: PageState, how: 'push' | 'replace') =>
     void navigate({
-      to: '.',
+      // Not `.`: on a page that does not exist, that is the page whose path it begins with.
+      to: router.latestLocation.pathname as '.',
       search: (state: PageState) => ({ ...state, ...change }),
       hash: true,
       replace: how === 'replace',

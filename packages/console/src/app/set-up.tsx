@@ -1,10 +1,11 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
+import { PasswordField } from '../components/forms/password-field.tsx';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
 import { SignedOutPage } from './signed-out-page.tsx';
@@ -49,7 +50,7 @@ function SetUpForm({ token }: { token: string }) {
           required
           withAsterisk={false}
         />
-        <PasswordInput
+        <PasswordField
           label={t('setUp.password')}
           description={t('setUp.passwordHint', passwordBounds)}
           value={password}
@@ -59,7 +60,7 @@ function SetUpForm({ token }: { token: string }) {
           withAsterisk={false}
           error={failure}
         />
-        <PasswordInput
+        <PasswordField
           label={t('setUp.again')}
           value={again}
           onChange={(event) => setAgain(event.currentTarget.value)}

@@ -1,9 +1,9 @@
 import { ActionIcon, AppShell, Burger, Group, NativeSelect, NavLink, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { Session } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { leaveSession, useProjects } from '../api/session.ts';
 import { basePath } from '../base-path.ts';
 import { Empty } from '../components/empty.tsx';
@@ -34,6 +34,9 @@ export function Shell({ session }: { session: Session }) {
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
   useEffect(close, [pathname]);
+  const isNarrow = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false });
+  const isOver = isNarrow && opened;
+  const button = useMenuFocus(isOver, close);
   return (
     <ProjectProvider session={session}>
       <AppShell
@@ -45,8 +48,17 @@ export function Shell({ session }: { session: Session }) {
           {t('nav.skip')}
         </a>
         <AppShell.Header className={classes.header}>
-          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('nav.menu')} />
-          <Link to="/" className={classes.brand}>
+          <Burger
+            ref={button}
+            opened={opened}
+            onClick={toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={t('nav.menu')}
+            aria-expanded={opened}
+            aria-controls="menu"
+          />
+          <Link to="/" className={classes.brand} aria-label="Quartermaster">
             <img src={`${basePath}/favicon.svg`} width={26} height={26} alt="" />
             <Text fw={700} component="span" visibleFrom="xs">
               Quartermaster
@@ -59,7 +71,7 @@ export function Shell({ session }: { session: Session }) {
             <SignOut />
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar p="sm" aria-label={t('nav.main')}>
+        <AppShell.Navbar id="menu" p="sm" aria-label={t('nav.main')} inert={isNarrow && !opened}>
           {entries.map(([to, label, icon]) => (
             <NavLink
               key={to}
@@ -79,12 +91,30 @@ export function Shell({ session }: { session: Session }) {
             mt="auto"
           />
         </AppShell.Navbar>
-        <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+        <AppShell.Main id="content" tabIndex={-1} className={classes.main} inert={isOver}>
           <Content />
         </AppShell.Main>
       </AppShell>
     </ProjectProvider>
   );
+}
+
+/** In a narrow window the menu covers the page: it takes the focus when it opens, and Escape closes it. */
+function useMenuFocus(isOver: boolean, close: () => void) {
+  const button = useRef<HTMLButtonElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `close` is another function at each rendering.
+  useEffect(() => {
+    if (!isOver) return;
+    document.querySelector<HTMLElement>('#menu a')?.focus();
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      close();
+      button.current?.focus();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [isOver]);
+  return button;
 }
 
 function Content() {

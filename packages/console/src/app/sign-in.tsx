@@ -1,8 +1,9 @@
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
+import { PasswordField } from '../components/forms/password-field.tsx';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
 import { SignedOutPage } from './signed-out-page.tsx';
@@ -20,6 +21,8 @@ export function SignIn() {
 /** The form that begins a session. */
 export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const { t } = useLanguage();
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
 
@@ -38,8 +41,9 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
           required
           withAsterisk={false}
           data-autofocus
+          ref={first}
         />
-        <PasswordInput
+        <PasswordField
           label={t('signIn.password')}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}

@@ -1,5 +1,6 @@
 import { Group, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { usePageFocus } from './forms/use-focus-return.ts';
 import classes from './page-head.module.css';
 
 export interface PageHeadProps {
@@ -14,6 +15,7 @@ export interface PageHeadProps {
 }
 
 export function PageHead({ title, part, about, actions, parent }: PageHeadProps) {
+  const heading = usePageFocus();
   useEffect(() => {
     document.title = [part, title, 'Quartermaster'].filter(Boolean).join(' · ');
   }, [part, title]);
@@ -22,7 +24,7 @@ export function PageHead({ title, part, about, actions, parent }: PageHeadProps)
       {parent}
       <Group justify="space-between" align="flex-start" gap="md">
         <div className={classes.words}>
-          <Title order={1} size="h2">
+          <Title order={1} size="h2" ref={heading} tabIndex={-1} className={classes.title}>
             {title}
           </Title>
           {about === undefined ? null : (

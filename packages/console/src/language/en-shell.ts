@@ -149,4 +149,5 @@ export const shell = {
   'signIn.name': 'Name',
   'signIn.password': 'Password',
   'signIn.title': 'Sign in',
+  'signIn.togglePassword': 'Show or hide the password',
 } as const;

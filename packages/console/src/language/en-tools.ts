@@ -8,6 +8,7 @@ export const tools = {
   'catalogue.about':
     '{plugins} plugins in {bundles} bundles. Plugins run on the server with the credentials of each call.',
   'catalogue.empty': 'No bundles',
+  'catalogue.found': '{count} {count|plugin matches|plugins match}',
   'catalogue.list': 'Bundles and plugins',
   'catalogue.none': 'No matches',
   'catalogue.plugins': '{count} {count|plugin|plugins}',

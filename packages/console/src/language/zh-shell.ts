@@ -145,4 +145,5 @@ export const shell = {
   'signIn.name': '名称',
   'signIn.password': '密码',
   'signIn.title': '登录',
+  'signIn.togglePassword': '显示或隐藏密码',
 } as const;

@@ -6,6 +6,7 @@ export const tools = {
   'artifacts.title': '图片和文件',
   'catalogue.about': '共 {bundles} 个插件包、{plugins} 个插件。在服务器上运行，使用每次调用所带的凭据。',
   'catalogue.empty': '没有插件包',
+  'catalogue.found': '{count} 个插件匹配',
   'catalogue.list': '插件包和插件',
   'catalogue.none': '没有匹配的结果',
   'catalogue.plugins': '{count} 个插件',

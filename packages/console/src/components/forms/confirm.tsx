@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
 import { useToasts } from '../toasts.tsx';
 import { Dialog } from './dialog.tsx';
+import { useKeptFocus } from './use-focus-return.ts';
 
 export interface ConfirmProps {
   readonly title: string;
@@ -17,6 +18,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
   const { t } = useLanguage();
   const { showError } = useToasts();
   const [busy, setBusy] = useState(false);
+  useKeptFocus(busy);
   const confirm = async () => {
     setBusy(true);
     try {

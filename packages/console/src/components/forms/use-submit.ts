@@ -2,6 +2,7 @@ import { ApiError } from '@quartermaster/client/api';
 import { type FormEvent, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
 import { describeFailure } from '../failure.tsx';
+import { useKeptFocus } from './use-focus-return.ts';
 
 /**
  * State of a form: `submit` calls `action`, `busy` is true until it ends, `failure` is the error of the last attempt.
@@ -11,6 +12,7 @@ export function useSubmit(action: () => Promise<unknown>, explainField: (path: u
   const { explain } = useLanguage();
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  useKeptFocus(busy);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);

@@ -1,6 +1,7 @@
-import { Button, NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useId, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
+import { PasswordField } from '../forms/password-field.tsx';
 import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
 import classes from './schema-form.module.css';
 
@@ -72,7 +73,7 @@ function TextField(props: FieldProps) {
   const change = (next: string) => onChange(next === '' && !props.isRequired ? undefined : next);
   const common = { ...wordsOf(props), value: text, placeholder: exampleOf(props), spellCheck: false };
   if (schema['x-secret'] === true) {
-    return <PasswordInput {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
+    return <PasswordField {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
   }
   if ((schema.maxLength ?? 0) > 300) {
     return <Textarea {...common} rows={3} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;

@@ -1,4 +1,4 @@
-import { Badge, Text, TextInput } from '@mantine/core';
+import { Badge, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo } from 'react';
@@ -39,6 +39,11 @@ export function Catalogue() {
         onChange={(event) => setText(event.currentTarget.value)}
         mb="md"
       />
+      <VisuallyHidden role="status">
+        {words === '' || !isLoaded
+          ? ''
+          : t('catalogue.found', { count: rows.filter(({ plugin }) => plugin !== null).length })}
+      </VisuallyHidden>
       {error === null ? null : <Failure error={error} onRetry={() => void bundles.refetch()} />}
       {error === null && !isLoaded ? <Loading rows={6} /> : null}
       {isLoaded && rows.length === 0 ? (

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -7,6 +7,7 @@ import { useChangePage, usePageChoice, usePageState } from '../../app/page-state
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatMs } from '../../components/format.ts';
+import { useKeptFocus } from '../../components/forms/use-focus-return.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -28,6 +29,7 @@ export function SearchBox({ collection }: { collection: Collection }) {
     setText(question);
   }
   const answer = useAnswer(collection.collection_id, { question, count });
+  useKeptFocus(answer.isFetching);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() === '') return;
@@ -58,6 +60,9 @@ export function SearchBox({ collection }: { collection: Collection }) {
       </form>
       {answer.error === null ? null : <Failure error={answer.error} />}
       {answer.isLoading ? <Loading rows={3} /> : null}
+      <VisuallyHidden role="status">
+        {answer.data === undefined || answer.isFetching ? '' : t('search.found', { count: answer.data.data.length })}
+      </VisuallyHidden>
       {question === '' ? (
         <Empty icon="search" title={t('search.start')}>
           {t('search.startAbout')}
@@ -98,7 +103,7 @@ function Answer({ answer }: { answer: ReturnType<typeof useAnswer>['data'] }) {
   }
   return (
     <section aria-label={t('search.results')}>
-      <Text size="sm" c="dimmed" mb="xs" role="status">
+      <Text size="sm" c="dimmed" mb="xs">
         {t('search.took', { count: answer.data.length, time: formatMs(answer.ms) })}{' '}
         {t(`search.ranking.${answer.ranking}`)}{' '}
         {answer.ranking_reason === null ? null : t(`search.reason.${answer.ranking_reason}`)}

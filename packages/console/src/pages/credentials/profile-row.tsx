@@ -32,12 +32,23 @@ export function ProfileRow({ profile, bundle, onDo }: ProfileRowProps) {
           {bundle === undefined ? null : (
             <>
               <CheckCredentials bundleId={bundleId} credentials={{ [profileMember]: name }} />
-              <Button size="xs" variant="default" onClick={() => onDo('replace')}>
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => onDo('replace')}
+                aria-label={`${t('profiles.replace')}: ${name}`}
+              >
                 {t('profiles.replace')}
               </Button>
             </>
           )}
-          <Button size="xs" variant="light" color="red" onClick={() => onDo('delete')}>
+          <Button
+            size="xs"
+            variant="light"
+            color="red"
+            onClick={() => onDo('delete')}
+            aria-label={`${t('action.delete')}: ${name}`}
+          >
             {t('action.delete')}
           </Button>
         </Group>

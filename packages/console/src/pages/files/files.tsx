@@ -69,7 +69,7 @@ function FileList() {
     idOf: (file) => file.file_id,
   });
   return (
-    <section aria-label={t('files.list')}>
+    <div>
       <div className={classes.filters}>
         <TextInput
           aria-label={t('files.searchName')}
@@ -100,7 +100,7 @@ function FileList() {
         </Text>
       ) : null}
       {chosen === null ? null : <FileDetails file={chosen} onClose={() => setChosen(null)} />}
-    </section>
+    </div>
   );
 }
 

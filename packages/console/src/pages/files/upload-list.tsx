@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Progress, Text, Title } from '@mantine/core';
+import { ActionIcon, Button, Group, Progress, Text, Title, VisuallyHidden } from '@mantine/core';
 import {
   cancelUpload,
   clearUploads,
@@ -28,6 +28,9 @@ export function UploadList() {
           {t('files.clear')}
         </Button>
       </Group>
+      <VisuallyHidden role="status">
+        {uploads.every(isOver) ? t('files.uploadsOver', countsOf(uploads)) : ''}
+      </VisuallyHidden>
       <div className={classes.uploads}>
         {uploads.map((upload) => (
           <UploadRow key={upload.id} upload={upload} />
@@ -35,6 +38,10 @@ export function UploadList() {
       </div>
     </section>
   );
+}
+
+function countsOf(uploads: readonly Upload[]) {
+  return { done: uploads.filter(({ state }) => state === 'done').length, all: uploads.length };
 }
 
 function UploadRow({ upload }: { upload: Upload }) {
@@ -46,7 +53,11 @@ function UploadRow({ upload }: { upload: Upload }) {
     <div className={classes.upload} data-state={state} data-name={name}>
       <div className={classes.name}>
         <div className={classes.cut}>{name}</div>
-        <Text size="xs" c={state === 'failed' ? 'red.8' : 'dimmed'} role={state === 'failed' ? 'alert' : undefined}>
+        <Text
+          size="xs"
+          c={state === 'failed' ? 'var(--mantine-color-red-light-color)' : 'dimmed'}
+          role={state === 'failed' ? 'alert' : undefined}
+        >
           <Words upload={upload} />
         </Text>
       </div>

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { execute, runsKey, startRun } from '../../api/runs.ts';
+import { useKeptFocus } from '../../components/forms/use-focus-return.ts';
 import { Icon } from '../../components/icons.tsx';
 import type { JsonSchema } from '../../components/schema/json-schema.ts';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
@@ -41,6 +42,7 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
     onSuccess: ({ run_id: runId }) => navigate({ to: '/runs/$runId', params: { runId } }),
     onError: showError,
   });
+  useKeptFocus(run.isPending || start.isPending);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     run.mutate();

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { filesApi } from '../../api/addresses.ts';
 import { keepSession, sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { formatTime } from '../../components/format.ts';
+import { PasswordField } from '../../components/forms/password-field.tsx';
 import { useSubmit } from '../../components/forms/use-submit.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -48,7 +49,7 @@ function PasswordForm() {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm" maw={420}>
-        <PasswordInput
+        <PasswordField
           label={t('settings.currentPassword')}
           value={current}
           onChange={(event) => setCurrent(event.currentTarget.value)}
@@ -56,7 +57,7 @@ function PasswordForm() {
           required
           withAsterisk={false}
         />
-        <PasswordInput
+        <PasswordField
           label={t('settings.newPassword')}
           description={t('setUp.passwordHint', passwordBounds)}
           value={next}

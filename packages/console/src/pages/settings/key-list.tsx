@@ -124,10 +124,21 @@ function KeyRow({ item, onDo }: { item: ApiKey; onDo: (what: 'rotate' | 'revoke'
       actions={
         item.state === 'active' ? (
           <Group gap="xs">
-            <Button size="xs" variant="default" onClick={() => onDo('rotate')}>
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => onDo('rotate')}
+              aria-label={`${t('settings.rotate')}: ${item.name}`}
+            >
               {t('settings.rotate')}
             </Button>
-            <Button size="xs" variant="light" color="red" onClick={() => onDo('revoke')}>
+            <Button
+              size="xs"
+              variant="light"
+              color="red"
+              onClick={() => onDo('revoke')}
+              aria-label={`${t('settings.revoke')}: ${item.name}`}
+            >
               {t('settings.revoke')}
             </Button>
           </Group>

@@ -86,7 +86,14 @@ function SessionRow({ item, busy, onEnd }: { item: Session; busy: boolean; onEnd
       }
       actions={
         item.current ? null : (
-          <Button size="xs" variant="light" color="red" loading={busy} onClick={onEnd}>
+          <Button
+            size="xs"
+            variant="light"
+            color="red"
+            loading={busy}
+            onClick={onEnd}
+            aria-label={`${t('settings.endSession')}: ${item.client_address}`}
+          >
             {t('settings.endSession')}
           </Button>
         )
