@@ -69,6 +69,15 @@ export const consoleRequirements: Requirements = {
       '[console] an administrator signs in, adds a document and finds it with the keyboard alone',
     ],
   },
+  'console.lists': {
+    promise: 'Lists are searched, filtered and counted, and several of their items are deleted or processed together.',
+    source: 'ADR 0040',
+    tests: [
+      '[console] documents are filtered by status and name, processed again and deleted together',
+      '[console] files are selected and deleted together, and collections are found by name',
+      '[console] a collection shows the state of its vectors',
+    ],
+  },
   'console.language': {
     promise: 'The console is in English and Chinese, and so are the errors of the service that have codes.',
     source: 'ADR 0040',

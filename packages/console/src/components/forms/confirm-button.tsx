@@ -5,7 +5,7 @@ import { Confirm, type ConfirmProps } from './confirm.tsx';
 
 export interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
   readonly icon: IconName;
-  readonly look: Pick<ButtonProps, 'variant' | 'color'>;
+  readonly look: Pick<ButtonProps, 'variant' | 'color' | 'size'>;
 }
 
 /** A button that requires confirmation before its action. */

@@ -13,6 +13,7 @@ import { ParentLink } from '../../components/parent-link.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
+import { EmbeddingState } from './embedding-state.tsx';
 import { RecordList } from './record-list.tsx';
 import { SearchBox } from './search-box.tsx';
 
@@ -65,6 +66,7 @@ export function CollectionPage() {
           </>
         }
       />
+      {item.embedding === null ? null : <EmbeddingState embedding={item.embedding} />}
       <Tabs value={tab} onChange={openTab} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="records">{t('collections.tab.records')}</Tabs.Tab>

@@ -1,13 +1,16 @@
 import { Badge, Button, Text } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
+import { usePageText } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { formatAge, formatNumber } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { InfiniteList } from '../../components/infinite-list.tsx';
+import { Filters } from '../../components/lists/filters.tsx';
+import { ListCount } from '../../components/lists/list-count.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
@@ -17,9 +20,12 @@ import { NewCollection } from './new-collection.tsx';
 export function Collections() {
   const { t } = useLanguage();
   const [isCreating, setCreating] = useState(false);
+  const [text, setText] = usePageText('name');
+  const name = useDeferredValue(text.trim());
+  const filter = { name: name || undefined };
   const list = useInfiniteList({
-    queryKey: ['collections'],
-    load: (query, signal) => filesApi.json('GET /v1/collections', { query, signal }),
+    queryKey: ['collections', 'list', filter],
+    load: (page, signal) => filesApi.json('GET /v1/collections', { query: { ...page, ...filter }, signal }),
     idOf: (item) => item.collection_id,
   });
   return (
@@ -33,13 +39,18 @@ export function Collections() {
           </Button>
         }
       />
+      <Filters name={text} onName={setText} />
+      <ListCount list={list} />
       <InfiniteList
         list={list}
         label={t('collections.title')}
         rowHeight={72}
         empty={
-          <Empty icon="collections" title={t('collections.none')}>
-            {t('collections.noneAbout')}
+          <Empty
+            icon={name === '' ? 'collections' : 'search'}
+            title={t(name === '' ? 'collections.none' : 'collections.noneFound')}
+          >
+            {name === '' ? t('collections.noneAbout') : ''}
           </Empty>
         }
       >

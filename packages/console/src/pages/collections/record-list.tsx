@@ -1,32 +1,39 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import type { Collection, RecordItem } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
+import { usePageChoice, usePageText } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { formatAge } from '../../components/format.ts';
+import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { InfiniteList } from '../../components/infinite-list.tsx';
+import { Filters } from '../../components/lists/filters.tsx';
+import {
+  SelectableRow,
+  type Selection,
+  SelectionBar,
+  useForEach,
+  useSelection,
+} from '../../components/lists/selection.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { AddRecords } from './add-records.tsx';
 import classes from './collections.module.css';
 import { ImportArea } from './import-area.tsx';
 import { ImportPanel } from './import-panel.tsx';
 
+const statuses = ['', 'creating', 'ready', 'partial', 'error'] as const;
+
 /** The records of a collection, refreshed while some are processed. */
 export function RecordList({ collection }: { collection: Collection }) {
   const { t } = useLanguage();
   const [isAdding, setAdding] = useState(false);
-  const path = { collection_id: collection.collection_id };
-  const list = useInfiniteList({
-    queryKey: ['records', collection.collection_id],
-    load: (query, signal) => filesApi.json('GET /v1/collections/{collection_id}/records', { path, query, signal }),
-    idOf: (record) => record.record_id,
-    isMoving: ({ status }) => status === 'creating' || status === 'deleting',
-  });
   return (
     <>
       <Stack gap="md" mb="md">
@@ -38,19 +45,105 @@ export function RecordList({ collection }: { collection: Collection }) {
           {t('records.add')}
         </Button>
       </Group>
+      <FilteredRecords collectionId={collection.collection_id} />
+      {isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}
+    </>
+  );
+}
+
+function FilteredRecords({ collectionId }: { collectionId: string }) {
+  const { t } = useLanguage();
+  const [text, setText] = usePageText('name');
+  const [status, setStatus] = usePageChoice('status', statuses, 'replace');
+  const name = useDeferredValue(text.trim());
+  const selection = useSelection(`${status} ${name}`);
+  const filter = { name: name || undefined, status: status || undefined };
+  const isFiltered = name !== '' || status !== '';
+  const path = { collection_id: collectionId };
+  const list = useInfiniteList({
+    queryKey: ['records', collectionId, filter],
+    load: (page, signal) =>
+      filesApi.json('GET /v1/collections/{collection_id}/records', { path, query: { ...page, ...filter }, signal }),
+    idOf: (record) => record.record_id,
+    isMoving: (record) => record.status === 'creating' || record.status === 'deleting',
+  });
+  return (
+    <>
+      <Filters name={text} onName={setText}>
+        <NativeSelect
+          aria-label={t('records.status')}
+          value={status}
+          onChange={(event) => setStatus(event.currentTarget.value)}
+          data={statuses.map((value) => ({
+            value,
+            label: value === '' ? t('records.allStatuses') : t(`records.status.${value}`),
+          }))}
+        />
+      </Filters>
+      <SelectionBar selection={selection} loaded={list.items.map(list.idOf)} hasMore={list.hasNextPage}>
+        <BulkActions collectionId={collectionId} selection={selection} />
+      </SelectionBar>
       <InfiniteList
         list={list}
         label={t('records.list')}
         rowHeight={68}
         empty={
-          <Empty icon="files" title={t('records.none')}>
-            {t('records.noneAbout')}
+          <Empty icon={isFiltered ? 'search' : 'files'} title={t(isFiltered ? 'records.noneFound' : 'records.none')}>
+            {isFiltered ? '' : t('records.noneAbout')}
           </Empty>
         }
       >
-        {(record) => <RecordRow record={record} />}
+        {(record) => (
+          <SelectableRow selection={selection} id={record.record_id} name={nameOfRecord(record)}>
+            <RecordRow record={record} />
+          </SelectableRow>
+        )}
       </InfiniteList>
-      {isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}
+    </>
+  );
+}
+
+/** Deletes the chosen records, or processes them again. Those that fail stay chosen. */
+function BulkActions({ collectionId, selection }: { collectionId: string; selection: Selection }) {
+  const { t } = useLanguage();
+  const { say, showError } = useToasts();
+  const queries = useQueryClient();
+  const forEach = useForEach();
+  const count = selection.ids.size;
+  const path = (id: string) => ({ path: { collection_id: collectionId, record_id: id } });
+  const act = async (done: 'records.deletedMany' | 'records.retriedMany', call: (id: string) => Promise<unknown>) => {
+    const failed = await forEach(selection.ids, call);
+    await queries.invalidateQueries({ queryKey: ['records', collectionId] });
+    if (count > failed.length) say(t(done, { count: count - failed.length }));
+    selection.choose(failed);
+  };
+  const retry = () =>
+    act('records.retriedMany', (id) =>
+      filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}/retry', path(id)),
+    );
+  const remove = () =>
+    act('records.deletedMany', (id) =>
+      filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', path(id)),
+    );
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<Icon name="refresh" size={16} />}
+        onClick={() => void retry().catch(showError)}
+      >
+        {t('records.retry')}
+      </Button>
+      <ConfirmButton
+        icon="trash"
+        look={{ variant: 'light', color: 'red', size: 'xs' }}
+        title={t('records.deleteMany', { count })}
+        action={t('action.delete')}
+        onConfirm={remove}
+      >
+        {t('records.deleteManyAbout')}
+      </ConfirmButton>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { NativeSelect, Stack, Text } from '@mantine/core';
 import { type Limits, purposeNames, type File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
@@ -9,13 +9,21 @@ import { usePageChoice, usePageText } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
-import { Icon } from '../../components/icons.tsx';
+import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { InfiniteList } from '../../components/infinite-list.tsx';
+import { Filters } from '../../components/lists/filters.tsx';
+import {
+  SelectableRow,
+  type Selection,
+  SelectionBar,
+  useForEach,
+  useSelection,
+} from '../../components/lists/selection.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { FileDetails } from './file-details.tsx';
 import { FileRow } from './file-row.tsx';
-import classes from './files.module.css';
 import { UploadArea } from './upload-area.tsx';
 import { UploadList } from './upload-list.tsx';
 
@@ -62,6 +70,8 @@ function FileList() {
   const [chosen, setChosen] = useState<StoredFile | null>(null);
   const name = useDeferredValue(text.trim());
   const isFiltered = name !== '' || purpose !== '';
+  const selection = useSelection(`${purpose} ${name}`);
+  const remove = useDeleteFiles(selection);
   const query = { name: name || undefined, purpose: purpose || undefined };
   const list = useInfiniteList({
     queryKey: ['files', 'list', query],
@@ -70,15 +80,7 @@ function FileList() {
   });
   return (
     <div>
-      <div className={classes.filters}>
-        <TextInput
-          aria-label={t('files.searchName')}
-          placeholder={t('files.searchName')}
-          leftSection={<Icon name="search" size={16} />}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          className={classes.search}
-        />
+      <Filters name={text} onName={setText}>
         <NativeSelect
           aria-label={t('files.purpose')}
           value={purpose}
@@ -90,9 +92,24 @@ function FileList() {
             { value: 'qa_record_file', label: t('files.purpose.qa_record_file') },
           ]}
         />
-      </div>
+      </Filters>
+      <SelectionBar selection={selection} loaded={list.items.map(list.idOf)} hasMore={list.hasNextPage}>
+        <ConfirmButton
+          icon="trash"
+          look={{ variant: 'light', color: 'red', size: 'xs' }}
+          title={t('files.deleteMany', { count: selection.ids.size })}
+          action={t('action.delete')}
+          onConfirm={remove}
+        >
+          {t('files.deleteManyAbout')}
+        </ConfirmButton>
+      </SelectionBar>
       <InfiniteList list={list} empty={<NoFiles isFiltered={isFiltered} />} label={t('files.list')} rowHeight={60}>
-        {(file) => <FileRow file={file} onOpen={() => setChosen(file)} />}
+        {(file) => (
+          <SelectableRow selection={selection} id={file.file_id} name={file.file_name}>
+            <FileRow file={file} onOpen={() => setChosen(file)} />
+          </SelectableRow>
+        )}
       </InfiniteList>
       {list.isFetchingNextPage ? (
         <Text size="sm" c="dimmed" mt="xs">
@@ -102,6 +119,24 @@ function FileList() {
       {chosen === null ? null : <FileDetails file={chosen} onClose={() => setChosen(null)} />}
     </div>
   );
+}
+
+/** Deletes the chosen files. Those that fail stay chosen. */
+function useDeleteFiles(selection: Selection) {
+  const { t } = useLanguage();
+  const { say } = useToasts();
+  const queries = useQueryClient();
+  const forEach = useForEach();
+  return async () => {
+    const count = selection.ids.size;
+    const failed = await forEach(selection.ids, (id) =>
+      filesApi.json('DELETE /v1/files/{file_id}', { path: { file_id: id } }),
+    );
+    await queries.invalidateQueries({ queryKey: ['files'] });
+    await queries.invalidateQueries({ queryKey: ['limits'] });
+    if (count > failed.length) say(t('files.deletedMany', { count: count - failed.length }));
+    selection.choose(failed);
+  };
 }
 
 function NoFiles({ isFiltered }: { isFiltered: boolean }) {

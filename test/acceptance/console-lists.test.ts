@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { findingsInBoth, nothing } from '../support/axe.ts';
+import { settledRecord } from '../support/client.ts';
+import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
+import { startEmbeddingService } from '../support/embedding-service.ts';
+
+interface Subject {
+  readonly opened: OpenedConsole;
+  readonly collection: string;
+}
+
+/** All steps share one service and one browser, because starting them takes longer than the checks. */
+test('[console] lists are filtered, counted and changed in bulk', async (t: TestContext) => {
+  const { url } = await startEmbeddingService(t, { embed: () => [1, 0] });
+  const opened = await openConsole(t, { settings: { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: url } });
+  const subject = { opened, collection: await fillCollection(opened) };
+  await t.test('[console] documents are filtered by status and name, processed again and deleted together', () =>
+    changeRecords(subject),
+  );
+  await t.test('[console] files are selected and deleted together, and collections are found by name', () =>
+    changeFiles(subject),
+  );
+  await t.test('[console] a collection shows the state of its vectors', () => readVectors(subject));
+  assert.deepEqual(opened.pageErrors, []);
+});
+
+/** Creates four texts and a page that the service refuses to read, and three files. */
+async function fillCollection({ service: { client } }: OpenedConsole): Promise<string> {
+  const { collection_id: collection } = await client.collections.create({ name: 'Rules' });
+  const sources = ['Lending', 'Hours', 'Fines', 'Otters'].map((title) => ({
+    title,
+    content: `${title} of the house.`,
+  }));
+  for (const source of [...sources, { type: 'web', url: 'https://127.0.0.1:9/rules' } as const]) {
+    const { record_id: id } = await client.records.create(collection, source);
+    await settledRecord(client, collection, id);
+  }
+  for (const name of ['a.md', 'b.md', 'c.txt'])
+    await client.files.upload(new Blob([name]), { purpose: 'record_file', name });
+  return collection;
+}
+
+async function changeRecords({ opened, collection }: Subject): Promise<void> {
+  const { page, service } = opened;
+  const records = page.locator('[data-record]');
+  const count = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+  await page.goto(`${service.filesUrl}/collections/${collection}`);
+  await count('5 items');
+  await page.getByLabel('Status').selectOption('Error');
+  await count('1 item');
+  assert.match(page.url(), /status=error/);
+  await page.getByRole('checkbox', { name: 'Select https://127.0.0.1:9/rules' }).press('Space');
+  await count('1 item · 1 selected');
+  await page.getByRole('button', { name: 'Reprocess' }).press('Enter');
+  await page.getByText('Reprocessing 1 document.').waitFor();
+  await page.getByLabel('Status').selectOption('All statuses');
+  await page.getByLabel('Search by name').fill('hOUR');
+  await count('1 item');
+  assert.equal(await records.getAttribute('data-record'), 'Hours');
+  await page.getByRole('checkbox', { name: 'Select Hours' }).check();
+  await count('1 item · 1 selected');
+  await page.getByLabel('Search by name').fill('nothing like that');
+  await page.getByText('No documents match').waitFor();
+  await page.getByLabel('Search by name').fill('');
+  await count('5 items');
+  assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0, 'what was hidden is not selected');
+  for (const name of ['Lending', 'Fines']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  await count('5 items · 2 selected');
+  assert.deepEqual(await findingsInBoth(page), nothing);
+  await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
+  const dialog = page.getByRole('dialog', { name: 'Delete 2 documents?' });
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('2 documents deleted.').waitFor();
+  await count('3 items');
+  const left = await records.evaluateAll((rows) => rows.map((row) => (row as unknown as Row).dataset.record));
+  assert.deepEqual(left.sort(), ['Hours', 'Otters', 'https://127.0.0.1:9/rules']);
+}
+
+/** An element of the page, whose types are not those of Node.js. */
+interface Row {
+  readonly dataset: { readonly record?: string };
+}
+
+async function changeFiles({ opened }: Subject): Promise<void> {
+  const { page, service } = opened;
+  await openPage(opened, 'Files');
+  await page.getByLabel('Search by name').fill('.md');
+  await page.getByRole('status').filter({ hasText: '2 items' }).waitFor();
+  await page.getByRole('checkbox', { name: 'Select all' }).check();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Delete 2 files?' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('2 files deleted.').waitFor();
+  assert.deepEqual(
+    (await service.client.files.list()).data.map(({ file_name }) => file_name),
+    ['c.txt'],
+  );
+  await openPage(opened, 'Collections');
+  await page.getByLabel('Search by name').fill('rul');
+  await page.getByRole('status').filter({ hasText: '1 item' }).waitFor();
+  await page.getByLabel('Search by name').fill('rulers');
+  await page.getByText('No collections match').waitFor();
+}
+
+async function readVectors({ opened: { page, service }, collection }: Subject): Promise<void> {
+  await page.goto(`${service.filesUrl}/collections/${collection}`);
+  await page.getByText('Vectors · 100%').click();
+  const { embedding } = await service.client.collections.get(collection);
+  const count = embedding?.num_embedded ?? 0;
+  assert.ok(count >= 2, `${count} vectors`);
+  await page.getByText(`${count} of ${count} (100%)`).waitFor();
+  await page.getByText(/2 dimensions$/).waitFor();
+  await page.getByText('Refused by the model').waitFor();
+}
