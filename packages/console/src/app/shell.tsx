@@ -72,30 +72,40 @@ export function Shell({ session }: { session: Session }) {
           </Group>
         </AppShell.Header>
         <AppShell.Navbar id="menu" p="sm" aria-label={t('nav.main')} inert={isNarrow && !opened}>
-          {entries.map(([to, label, icon]) => (
-            <NavLink
-              key={to}
-              component={Link}
-              to={to}
-              label={t(label)}
-              leftSection={<Icon name={icon} />}
-              active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
-              className={classes.entry}
-            />
-          ))}
-          <NavLink
-            href={`${basePath}/docs`}
-            label={t('nav.docs')}
-            leftSection={<Icon name="docs" />}
-            className={classes.entry}
-            mt="auto"
-          />
+          <MenuEntries />
         </AppShell.Navbar>
         <AppShell.Main id="content" tabIndex={-1} className={classes.main} inert={isOver}>
           <Content />
         </AppShell.Main>
       </AppShell>
     </ProjectProvider>
+  );
+}
+
+function MenuEntries() {
+  const { t } = useLanguage();
+  const { pathname } = useLocation();
+  return (
+    <>
+      {entries.map(([to, label, icon]) => (
+        <NavLink
+          key={to}
+          component={Link}
+          to={to}
+          label={t(label)}
+          leftSection={<Icon name={icon} />}
+          active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
+          className={classes.entry}
+        />
+      ))}
+      <NavLink
+        href={`${basePath}/docs`}
+        label={t('nav.docs')}
+        leftSection={<Icon name="docs" />}
+        className={classes.entry}
+        mt="auto"
+      />
+    </>
   );
 }
 
