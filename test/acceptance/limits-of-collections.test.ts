@@ -1,5 +1,8 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
+import { readPng } from '../support/png.ts';
+import { textPdf } from '../support/sample-pdf.ts';
 
 const limited = limitedService();
 let collection = '';
@@ -50,6 +53,23 @@ test('the limit content_characters accepts a chunk and a record of exactly its l
 
 test('the limit query_characters accepts a question of exactly its length and refuses one character more', async () => {
   await checkBodies('query_characters', [{ path: '/chunks/query', body: (length) => ({ query_text: text(length) }) }]);
+});
+
+test('the limit page_picture_width accepts exactly this width and refuses one pixel more', async () => {
+  const { client, filesUrl } = limited.service;
+  const collectionId = (await openCollection()).split('/').at(-1) ?? '';
+  const file = await client.files.upload(new Blob([new Uint8Array(textPdf([['x']]))]), {
+    purpose: 'record_file',
+    name: 'x.pdf',
+  });
+  const record = await client.records.create(collectionId, { type: 'file', file_id: file.file_id }).wait();
+  const row = limited.limit('page_picture_width');
+  const page = `${filesUrl}/v1/collections/${collectionId}/records/${record.record_id}/pages/1/picture`;
+  const picture = await client.records.pagePicture(collectionId, record.record_id, 1, { width: row.value });
+  // A page of 600 × 800 points with this width would have more pixels than a picture may have.
+  const { width, height } = readPng(Buffer.from(await picture.arrayBuffer()));
+  assert.ok(width < row.value && width * height <= limited.limit('page_picture_pixels').value);
+  assertRefused(row, await limited.send(`${page}?width=${row.value + 1}`));
 });
 
 test('the limit record_text_characters accepts exactly as many characters of a text and refuses one more', async () => {

@@ -10,6 +10,7 @@ import { exampleVariables } from '@quartermaster/contract/operations';
 import { administrator, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
+import { textPdf } from './sample-pdf.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
 
 /** One example request of an OpenAPI document. */
@@ -167,8 +168,14 @@ async function seed(service: StartedService) {
   const { collection_id: qaCollectionId } = await client.collections.create({ name: 'faq', type: 'qa' });
   const record = await client.records.create(collectionId, { type: 'file', file_id: file.file_id });
   const sheetRecord = await client.records.create(qaCollectionId, { type: 'qa_sheet', file_id: sheet.file_id });
+  const pdf = await client.files.upload(new Blob([new Uint8Array(textPdf([['The library opens at nine.']]))]), {
+    purpose: 'record_file',
+    name: 'hours.pdf',
+  });
+  const pdfRecord = await client.records.create(collectionId, { type: 'file', file_id: pdf.file_id });
   const settle = async () => {
     await settled(client, collectionId, record.record_id);
+    await settled(client, collectionId, pdfRecord.record_id);
     await settled(client, qaCollectionId, sheetRecord.record_id);
   };
   await settle();
@@ -176,6 +183,8 @@ async function seed(service: StartedService) {
   const chunk = await ask<{ chunk_id: string }>(`/v1/collections/${collectionId}/chunks`, {
     content: 'On Sundays it stays closed.',
   });
+  const chunksOfPdf = `/v1/collections/${collectionId}/records/${pdfRecord.record_id}/chunks`;
+  const [pdfChunk] = await ask<Array<{ chunk_id: string }>>(chunksOfPdf);
   const [project] = await ask<Array<{ project_id: string }>>('/v1/projects');
   const projectId = project?.project_id ?? '';
   const disposable = await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: 'disposable' });
@@ -202,6 +211,8 @@ async function seed(service: StartedService) {
     ...{
       RECORD_ID: record.record_id,
       SHEET_RECORD_ID: sheetRecord.record_id,
+      PDF_RECORD_ID: pdfRecord.record_id,
+      PDF_CHUNK_ID: pdfChunk?.chunk_id ?? '',
       CHUNK_ID: chunk.chunk_id,
       RUN_ID: run.run_id,
     },

@@ -103,11 +103,15 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'sandbox/open-sandbox',
     ],
   },
-  extraction: { uses: ['processes', 'search'], entries: ['chunking/check-splitter', 'extraction'] },
+  extraction: {
+    uses: ['processes', 'search'],
+    entries: ['chunking/check-splitter', 'extraction', 'pages/open-page-reader', 'pages/page-protocol'],
+  },
   files: {
     uses: ['http', 'idempotency'],
     entries: [
       'blob-store',
+      'byte-range',
       'delete-file',
       'file-access',
       'file-content',

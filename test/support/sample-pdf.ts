@@ -55,6 +55,26 @@ export function textPdf(pages: readonly (readonly string[])[]): Buffer {
   ]);
 }
 
+/** A line of text that begins at a point of the page, in points from its bottom left corner. */
+export interface PlacedLine {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Builds pages of 600 × 800 points with lines at given points. `more` adds entries to each page, such as `/Rotate 90`. */
+export function placedPdf(pages: readonly (readonly PlacedLine[])[], more = ''): Buffer {
+  const kids = pages.map((_, at) => `${5 + at * 2} 0 R`).join(' ');
+  const draw = ({ text, x, y }: PlacedLine) => `BT /F1 11 Tf ${x} ${y} Td (${text}) Tj ET`;
+  return writePdf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Count ${pages.length} /Kids [${kids}] >>`,
+    'null',
+    helvetica,
+    ...pages.flatMap((lines, at) => [page(`${6 + at * 2} 0 R`, more), streamOf(lines.map(draw).join('\n'))]),
+  ]);
+}
+
 /** Builds a document of two pages whose bookmarks name its headings: a chapter, and a section in it. */
 export function pdfWithBookmarks(): Buffer {
   const body = Array.from({ length: 5 }, (_, at) => show(`Line ${at} of a text that is long enough.`, 660 - at * 14));

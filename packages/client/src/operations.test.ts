@@ -32,12 +32,14 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   retryRecord: ['records.retry', ({ records }) => records.retry('c', 'r')],
   cancelRecord: ['records.cancel', ({ records }) => records.cancel('c', 'r')],
   getRecordText: ['records.text', ({ records }) => records.text('c', 'r')],
+  getPagePicture: ['records.pagePicture', ({ records }) => records.pagePicture('c', 'r', 1)],
   listRecordRows: ['records.rows', ({ records }) => records.rows('c', 'r')],
   listChunksOfRecord: ['records.chunks', ({ records }) => records.chunks('c', 'r')],
   followRecord: ['records.wait', ({ records }) => records.wait('c', 'r', { timeout: 300 })],
   listChunks: ['chunks.list', ({ chunks }) => chunks.list('c')],
   createChunk: ['chunks.create', ({ chunks }) => chunks.create('c', { content: 'a' })],
   getChunk: ['chunks.get', ({ chunks }) => chunks.get('c', 'k')],
+  getChunkBoxes: ['chunks.boxes', ({ chunks }) => chunks.boxes('c', 'k')],
   updateChunk: ['chunks.update', ({ chunks }) => chunks.update('c', 'k', {})],
   deleteChunk: ['chunks.delete', ({ chunks }) => chunks.delete('c', 'k')],
   queryChunks: ['search', ({ search }) => search('c', { query_text: 'a' })],
@@ -155,8 +157,8 @@ for (const [id, [method, call]] of Object.entries(calls)) {
     const requested: string[] = [];
     const answer: typeof fetch = async (url, { method: verb = '' } = {}) => {
       const { origin, pathname } = new URL(String(url));
-      // Ids have one letter here.
-      requested.push(`${origin} ${verb} ${pathname.replace(/(?<=\/)[a-z](?=\/|$)/g, '')}`);
+      // Ids have one letter here, and pages one digit.
+      requested.push(`${origin} ${verb} ${pathname.replace(/(?<=\/)[a-z1](?=\/|$)/g, '')}`);
       return Response.json({ status: 'success', data: { status: 'creating' }, has_more: false });
     };
     const client = new Quartermaster({

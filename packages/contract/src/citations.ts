@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { recordTextLimits } from './store-bounds.ts';
+import { pagePictureWidth, recordTextLimits } from './store-bounds.ts';
 
 /** Where passages stand in their sources. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -61,3 +61,38 @@ export const RecordText = Type.Object({
   ),
 });
 export type RecordText = Static<typeof RecordText>;
+
+export const PassageBoxes = Type.Object({
+  object: Type.Literal('PassageBoxes'),
+  chunk_id: Type.String(),
+  record_id: Type.String(),
+  file_id: Type.String(),
+  pages: Type.Array(
+    Type.Object({
+      page: Type.Integer({ description: 'Number of the page, counted from 1.' }),
+      width: Type.Number({ description: 'Width of the page as it is shown, in points (1/72 inch).' }),
+      height: Type.Number({ description: 'Height of the page in points.' }),
+      boxes: Type.Array(Type.Array(Type.Number(), { minItems: 4, maxItems: 4 }), {
+        description:
+          'Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when its words are not in the text layer of the page, as on a scanned page.',
+      }),
+    }),
+    { description: 'The pages on which the passage stands, at most 40.' },
+  ),
+});
+export type PassageBoxes = Static<typeof PassageBoxes>;
+
+export const PagePictureQuery = Type.Object({
+  width: Type.Optional(
+    Type.Integer({
+      minimum: pagePictureWidth.least,
+      maximum: pagePictureWidth.most,
+      default: pagePictureWidth.default,
+      description: 'Width of the picture in pixels. A picture has at most 4,000,000 pixels and may be narrower.',
+    }),
+  ),
+  chunk_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'Chunk of the record that is marked on the page.' }),
+  ),
+});
+export type PagePictureQuery = Static<typeof PagePictureQuery>;

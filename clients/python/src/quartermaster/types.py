@@ -464,6 +464,26 @@ class RecordText(TypedDict):
     """Ranges that belong to no chunk. Blanks and line breaks stand for their characters."""
 
 
+class PassageBoxesPages(TypedDict):
+    page: int
+    """Number of the page, counted from 1."""
+    width: float
+    """Width of the page as it is shown, in points (1/72 inch)."""
+    height: float
+    """Height of the page in points."""
+    boxes: list[list[float]]
+    """Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when its words are not in the text layer of the page, as on a scanned page."""
+
+
+class PassageBoxes(TypedDict):
+    object: Literal["PassageBoxes"]
+    chunk_id: str
+    record_id: str
+    file_id: str
+    pages: list[PassageBoxesPages]
+    """The pages on which the passage stands, at most 40."""
+
+
 class _ChunkRequired(TypedDict):
     chunk_id: str
     record_id: str | None

@@ -440,6 +440,24 @@ export type RecordText = {
   }>;
 };
 
+export type PassageBoxes = {
+  object: 'PassageBoxes';
+  chunk_id: string;
+  record_id: string;
+  file_id: string;
+  /** The pages on which the passage stands, at most 40. */
+  pages: Array<{
+    /** Number of the page, counted from 1. */
+    page: number;
+    /** Width of the page as it is shown, in points (1/72 inch). */
+    width: number;
+    /** Height of the page in points. */
+    height: number;
+    /** Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when its words are not in the text layer of the page, as on a scanned page. */
+    boxes: Array<Array<number>>;
+  }>;
+};
+
 export type Chunk = {
   chunk_id: string;
   /** Id of the record; null if the chunk was created without a record. */
@@ -1368,6 +1386,43 @@ export interface FilesApi {
         data: RecordText;
       };
     };
+  };
+  /** Find the places of a chunk on the pages of its PDF document */
+  'GET /v1/collections/{collection_id}/chunks/{chunk_id}/boxes': {
+    request: {
+      path: {
+        /** Id. */
+        collection_id: string;
+        /** Id. */
+        chunk_id: string;
+      };
+    };
+    responses: {
+      200: {
+        status: 'success';
+        data: PassageBoxes;
+      };
+    };
+  };
+  /** Get a page of a PDF document as a picture */
+  'GET /v1/collections/{collection_id}/records/{record_id}/pages/{page}/picture': {
+    request: {
+      path: {
+        /** Id. */
+        collection_id: string;
+        /** Id. */
+        record_id: string;
+        /** Number of the page, counted from 1. */
+        page: string;
+      };
+      query?: {
+        /** Width of the picture in pixels. A picture has at most 4,000,000 pixels and may be narrower. */
+        width?: number | undefined;
+        /** Chunk of the record that is marked on the page. */
+        chunk_id?: string | undefined;
+      };
+    };
+    responses: {};
   };
   /** List the chunks of a collection */
   'GET /v1/collections/{collection_id}/chunks': {

@@ -39,6 +39,7 @@ type RecordsQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/recor
 type ChunksQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/chunks'>;
 type RowsQuery = Omit<QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/rows'>, 'format'>;
 
+type PictureQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/pages/{page}/picture'>;
 type TextQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/text'>;
 
 export type Records = ReturnType<typeof createRecords>;
@@ -115,6 +116,19 @@ export function createRecords(calls: Calls<FilesApi>) {
     /** Returns a part of the extracted text, in which the offsets of the chunks count. */
     text: (collectionId: string, recordId: string, query: TextQuery = {}, options: RequestOptions = {}) =>
       calls.data(`GET ${one}/text`, { path: path(collectionId, recordId), query }, options),
+    /** Returns a page of a PDF document as a PNG. `chunk_id` in the query marks a passage. */
+    pagePicture: (
+      collectionId: string,
+      recordId: string,
+      page: number,
+      query: PictureQuery = {},
+      options: RequestOptions = {},
+    ) =>
+      calls.raw(
+        `GET ${one}/pages/{page}/picture`,
+        { path: { ...path(collectionId, recordId), page: String(page) }, query },
+        options,
+      ),
     /** Lists the rejected rows of a sheet, with the reasons. */
     rows: (collectionId: string, recordId: string, query: RowsQuery = {}, options: RequestOptions = {}) =>
       calls.list(`GET ${one}/rows`, { path: path(collectionId, recordId), query }, (row) => row.row_id, options),

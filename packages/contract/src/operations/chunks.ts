@@ -70,6 +70,14 @@ export const chunkOperations = describeOperations('chunks', {
     scope: 'collections',
     examples: { chunk: {} },
   },
+  getChunkBoxes: {
+    summary: 'Find the places of a chunk on the pages of its PDF document',
+    description:
+      'Finds the text of the chunk among the characters of its pages and returns a box for each line. A passage that continues in the next column or on the next page has boxes there. ' +
+      'The file must still exist.',
+    scope: 'collections',
+    examples: { boxes: { path: { chunk_id: '$PDF_CHUNK_ID' } } },
+  },
   updateChunk: {
     summary: 'Update the content or the metadata of a chunk',
     description:

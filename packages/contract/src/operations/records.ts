@@ -118,6 +118,18 @@ export const recordOperations = describeOperations('records', {
     scope: 'collections',
     examples: { start: { query: { char_start: '0', max_characters: '2000' } } },
   },
+  getPagePicture: {
+    summary: 'Get a page of a PDF document as a picture',
+    description:
+      'Returns a PNG. With `chunk_id`, the passage is marked. The answer has an `ETag`: a request with `If-None-Match` gets 304 while the picture is the same. The file must still exist.',
+    scope: 'collections',
+    examples: {
+      page: {
+        path: { record_id: '$PDF_RECORD_ID', page: '1' },
+        query: { width: '600', chunk_id: '$PDF_CHUNK_ID' },
+      },
+    },
+  },
   listRecordRows: {
     summary: 'List the rejected rows of a sheet',
     description:

@@ -12,6 +12,8 @@ export const exampleVariables = {
   QA_COLLECTION_ID: { value: 'coll0mwq7qbw58n0cj7tz4ks', meaning: '`collection_id` of a collection of type qa' },
   RECORD_ID: { value: 'rcrd0mwq7qcl1yk4m93eb8fu', meaning: '`record_id` of createRecord or listRecords' },
   SHEET_RECORD_ID: { value: 'rcrd0mwq7qd09a6ws5h2xvlo', meaning: '`record_id` of a record of type qa_sheet' },
+  PDF_RECORD_ID: { value: 'rcrd0mwq7qd5j2c8v6n1rtya', meaning: '`record_id` of a record of a PDF file' },
+  PDF_CHUNK_ID: { value: 'chnk0mwq7qdt4w1g7s9zk3ob', meaning: '`chunk_id` of a chunk of a PDF file' },
   CHUNK_ID: { value: 'chnk0mwq7qdr7u3f8p0ni6tj', meaning: '`chunk_id` of createChunk, listChunks or queryChunks' },
   PROJECT_ID: { value: 'proj0mwq7qe92rz5d1vkc40m', meaning: '`project_id` of listProjects' },
   KEY_ID: { value: 'apik0mwq7qek6bt2w8xg39hy', meaning: '`key_id` of createKey or listKeys' },

@@ -16,6 +16,30 @@ export function noExtractedText(id: string): Problem {
   return new Problem('OBJECT_NOT_FOUND', message);
 }
 
+/** Only PDF documents have pages that can be shown. */
+export function noPages(id: string): Problem {
+  const message = `${JSON.stringify(id)} has no pages, because it was not created from a PDF file.`;
+  return new Problem('OBJECT_NOT_FOUND', message);
+}
+
+export function pageNotFound(page: number, numPages: number): Problem {
+  return new Problem('OBJECT_NOT_FOUND', `Page ${page} does not exist. The document has ${numPages} pages.`);
+}
+
+/** @param reason a sentence */
+export function pageNotRead(reason: string): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', `The page cannot be shown. ${reason}`);
+}
+
+export function rendererMissing(renderer: string): Problem {
+  const message = `Pages cannot be drawn. Install the npm package ${renderer}, then retry.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 60, isFault: true });
+}
+
+export function pagesBusy(): Problem {
+  return new Problem('TOO_MANY_REQUESTS', 'Too many requests for pages are waiting. Retry later.', { retryAfter: 5 });
+}
+
 /** Every attempt met a concurrent change. */
 export function recordBusy(id: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `Record ${id} was modified concurrently. Retry the request.`);

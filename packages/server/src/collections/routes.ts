@@ -19,8 +19,10 @@ import type { Collections } from './collections.ts';
 import { embeddingFailureRoutes } from './embedding-failure-routes.ts';
 import type { EmbeddingFailures } from './embedding-failures.ts';
 import type { DryRuns } from './records/dry-runs.ts';
+import { pageRoutes } from './records/page-routes.ts';
 import { recordActionRoutes } from './records/record-action-routes.ts';
 import type { RecordEvents } from './records/record-events.ts';
+import type { RecordPages } from './records/record-pages.ts';
 import { recordRoutes } from './records/record-routes.ts';
 import type { RecordRows } from './records/record-rows.ts';
 import type { RecordTexts } from './records/record-text.ts';
@@ -38,6 +40,7 @@ export interface CollectionRoutesDeps {
   readonly events: RecordEvents;
   readonly rows: RecordRows;
   readonly texts: RecordTexts;
+  readonly pages: RecordPages;
   readonly dryRuns: DryRuns;
 }
 
@@ -51,6 +54,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   recordActionRoutes(app, deps);
   rowRoutes(app, deps);
   textRoutes(app, deps);
+  pageRoutes(app, deps);
   chunkRoutes(app, deps);
 }
 

@@ -1,4 +1,11 @@
-import { filterLimits, metadataLimits, recordTextLimits, separatorLimits, textLimits } from '@quartermaster/contract';
+import {
+  filterLimits,
+  metadataLimits,
+  pagePictureWidth,
+  recordTextLimits,
+  separatorLimits,
+  textLimits,
+} from '@quartermaster/contract';
 import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { loadLimits } from '../dialects/open-webui/load-document.ts';
@@ -6,6 +13,7 @@ import { attachmentLimits } from '../extraction/formats/eml/attachment-limits.ts
 import { mostDecodedPixels } from '../extraction/formats/image/picture.ts';
 import { deepestJson } from '../extraction/formats/json/json-values.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
+import { pageLimits } from '../extraction/pages/page-protocol.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
 import { answerTokens } from '../mcp/knowledge/answer-size.ts';
 import { resourceLimits } from '../mcp/knowledge/list-resources.ts';
@@ -66,6 +74,30 @@ export const collectionLimits = {
     unit: 'characters',
     value: () => textLimits.content,
     above: invalid,
+  },
+  page_picture_width: {
+    bounds: '`width` of the picture of a page',
+    unit: 'pixels',
+    value: () => pagePictureWidth.most,
+    above: invalid,
+  },
+  page_picture_pixels: {
+    bounds: 'the pixels of the picture of a page',
+    unit: 'pixels',
+    value: () => pageLimits.pixels,
+    above: 'The picture is narrower than `width`.',
+  },
+  page_seconds: {
+    bounds: 'the time in which the process of a page finds a passage and draws the page',
+    unit: 'seconds',
+    value: () => pageLimits.seconds,
+    above: invalid,
+  },
+  waiting_pages: {
+    bounds: 'requests for boxes or pictures of pages that wait, in one process',
+    unit: 'items',
+    value: () => pageLimits.waiting,
+    above: refused('TOO_MANY_REQUESTS'),
   },
   record_text_characters: {
     bounds: '`max_characters` of the extracted text of a record',

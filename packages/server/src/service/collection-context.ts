@@ -1,6 +1,7 @@
 import type { CollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import type { CollectionLimits } from '../collections/collections.ts';
 import type { Extractor } from '../extraction/extraction.ts';
+import type { PageReader } from '../extraction/pages/open-page-reader.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { PageFetcher } from '../ingestion/page-fetcher.ts';
 import type { RecordMetrics } from '../ingestion/record-metrics.ts';
@@ -43,6 +44,7 @@ export interface CollectionContext {
   /** Default: shares that are not limited by other streams. */
   readonly shares?: StreamShares;
   readonly extractor: Extractor;
+  readonly pageReader: PageReader;
   readonly pages: PageFetcher;
   readonly countTokens: CountTokens;
   readonly clock: Clock;

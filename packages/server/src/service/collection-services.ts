@@ -5,6 +5,7 @@ import { type Collections, createCollections } from '../collections/collections.
 import { createEmbeddingFailures, type EmbeddingFailures } from '../collections/embedding-failures.ts';
 import type { DryRuns } from '../collections/records/dry-runs.ts';
 import { createRecordEvents, eventDefaults, type RecordEvents } from '../collections/records/record-events.ts';
+import { createRecordPages, type RecordPages } from '../collections/records/record-pages.ts';
 import { createRecordRows, type RecordRows } from '../collections/records/record-rows.ts';
 import { createRecordTexts, type RecordTexts } from '../collections/records/record-text.ts';
 import { createRecords, type Records } from '../collections/records/records.ts';
@@ -25,6 +26,7 @@ export interface CollectionServices {
   readonly chunks: Chunks;
   readonly rows: RecordRows;
   readonly texts: RecordTexts;
+  readonly pages: RecordPages;
   readonly dryRuns: DryRuns;
   readonly events: RecordEvents;
   /** Ends the streams, requeues the records in progress and waits until all work has stopped. */
@@ -96,8 +98,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     failures: createEmbeddingFailures({ collections, vectors: searching?.ofFailures ?? null }),
     records,
     chunks,
-    rows: createRecordRows({ records, rows: repositories.rows }),
-    texts: createRecordTexts({ records, texts: repositories.texts }),
+    ...createRecordViews(deps, { records, chunks }),
     dryRuns,
     events,
     async close() {
@@ -121,4 +122,16 @@ function openQuestions(
   const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
   const { findRetrieval: findDefaults } = collections;
   return createAnswerQuestion({ chunks, items, findDistinct, reranking, findDefaults });
+}
+
+/** What can be read of a record beside its chunks. */
+function createRecordViews(
+  { repositories, files, pageReader }: CollectionContext,
+  { records, chunks }: Pick<CollectionServices, 'records' | 'chunks'>,
+): Pick<CollectionServices, 'rows' | 'texts' | 'pages'> {
+  return {
+    rows: createRecordRows({ records, rows: repositories.rows }),
+    texts: createRecordTexts({ records, texts: repositories.texts }),
+    pages: createRecordPages({ records, chunks, files, pageReader }),
+  };
 }

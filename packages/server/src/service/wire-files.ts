@@ -10,6 +10,8 @@ import { createBroker } from '../egress/create-broker.ts';
 import { fetchPage } from '../egress/fetch-page.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import { createOcrMetrics } from '../extraction/ocr/ocr-metrics.ts';
+import { openPageReader } from '../extraction/pages/open-page-reader.ts';
+import { createPageMetrics } from '../extraction/pages/page-metrics.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { findReaderIsolation } from '../extraction/worker/reader-isolation.ts';
 import { createFileAccess } from '../files/create-file-access.ts';
@@ -31,6 +33,7 @@ import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { version } from '../kernel/version.ts';
 import { limitsToWire } from '../limits/limits.ts';
 import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
+import type { SpawnSettings } from '../processes/isolation/spawn-isolated.ts';
 import { createQuestionMetrics } from '../search/query/limit-questions.ts';
 import { measureText } from '../search/query/measure-text.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
@@ -158,6 +161,15 @@ async function countTokens(text: string): Promise<number> {
   return (await import('../extraction/chunking/tokens.ts')).countTokens(text);
 }
 
+function openPages({ config, registry, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {
+  return openPageReader({
+    isolation,
+    memoryMb: config.extractionMemoryMb,
+    onResult: createPageMetrics(registry),
+    logger,
+  });
+}
+
 async function openCollections(
   context: ServiceContext,
   files: FileAccess,
@@ -197,6 +209,7 @@ async function openCollections(
     files,
     space: context.space,
     extractor,
+    pageReader: openPages(context, isolation),
     pages: { fetch: fetchPage(broker) },
     countTokens,
     clock,

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, List, Literal
 
 from .._call import Call
-from ..types import Chunk, Collection, EmbeddingFailure, MetadataFilter, RankingWeights, RetrievalDefaults, ScoredChunk
+from ..types import (
+    Chunk,
+    Collection,
+    EmbeddingFailure,
+    MetadataFilter,
+    PassageBoxes,
+    RankingWeights,
+    RetrievalDefaults,
+    ScoredChunk,
+)
 from .connection import AsyncConnection
 from .paging import AsyncPages
 
@@ -178,6 +187,12 @@ class AsyncChunks:
         call = Call("getChunk", {"collection_id": collection_id, "chunk_id": chunk_id})
         chunk: Chunk = await self._connection.data(call)
         return chunk
+
+    async def boxes(self, collection_id: str, chunk_id: str) -> PassageBoxes:
+        """Return the places of a chunk on the pages of its PDF document."""
+        call = Call("getChunkBoxes", {"collection_id": collection_id, "chunk_id": chunk_id})
+        boxes: PassageBoxes = await self._connection.data(call)
+        return boxes
 
     async def update(
         self,

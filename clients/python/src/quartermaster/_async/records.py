@@ -186,6 +186,23 @@ class AsyncRecords:
         text: RecordText = await self._connection.data(call)
         return text
 
+    async def page_picture(
+        self,
+        collection_id: str,
+        record_id: str,
+        page: int,
+        *,
+        width: int | None = None,
+        chunk_id: str | None = None,
+    ) -> bytes:
+        """Return a page of a PDF document as a PNG. `chunk_id` marks a passage."""
+        path = {**_path(collection_id, record_id), "page": str(page)}
+        query = {"width": width, "chunk_id": chunk_id}
+        response = await self._connection.send(
+            Call("getPagePicture", path, query=query, headers={"Accept": "image/png"})
+        )
+        return response.content
+
     def rows(
         self,
         collection_id: str,

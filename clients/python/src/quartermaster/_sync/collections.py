@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, List, Literal
 
 from .._call import Call
-from ..types import Chunk, Collection, EmbeddingFailure, MetadataFilter, RankingWeights, RetrievalDefaults, ScoredChunk
+from ..types import (
+    Chunk,
+    Collection,
+    EmbeddingFailure,
+    MetadataFilter,
+    PassageBoxes,
+    RankingWeights,
+    RetrievalDefaults,
+    ScoredChunk,
+)
 from .connection import Connection
 from .paging import Pages
 
@@ -178,6 +187,12 @@ class Chunks:
         call = Call("getChunk", {"collection_id": collection_id, "chunk_id": chunk_id})
         chunk: Chunk = self._connection.data(call)
         return chunk
+
+    def boxes(self, collection_id: str, chunk_id: str) -> PassageBoxes:
+        """Return the places of a chunk on the pages of its PDF document."""
+        call = Call("getChunkBoxes", {"collection_id": collection_id, "chunk_id": chunk_id})
+        boxes: PassageBoxes = self._connection.data(call)
+        return boxes
 
     def update(
         self,

@@ -186,6 +186,23 @@ class Records:
         text: RecordText = self._connection.data(call)
         return text
 
+    def page_picture(
+        self,
+        collection_id: str,
+        record_id: str,
+        page: int,
+        *,
+        width: int | None = None,
+        chunk_id: str | None = None,
+    ) -> bytes:
+        """Return a page of a PDF document as a PNG. `chunk_id` marks a passage."""
+        path = {**_path(collection_id, record_id), "page": str(page)}
+        query = {"width": width, "chunk_id": chunk_id}
+        response = self._connection.send(
+            Call("getPagePicture", path, query=query, headers={"Accept": "image/png"})
+        )
+        return response.content
+
     def rows(
         self,
         collection_id: str,

@@ -5,6 +5,7 @@ import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/t
 import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
 import type { Extractor } from '../../extraction/extraction.ts';
+import { openPageReader, type PageReaderOptions } from '../../extraction/pages/open-page-reader.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
 import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
 import { createApp } from '../../http/create-app.ts';
@@ -51,6 +52,7 @@ export interface TestCollectionsOptions {
   readonly database?: Database;
   readonly extractor?: Extractor;
   readonly pages?: PageFetcher;
+  readonly pageReader?: Partial<PageReaderOptions>;
   readonly timing?: CollectionContext['timing'];
   readonly files?: TestFiles;
   readonly alone?: boolean;
@@ -143,6 +145,7 @@ export function openTestCollections(
     metrics: options.metrics,
     reranking: options.reranking,
     extractor,
+    pageReader: openPageReader({ memoryMb: 1024, logger: silent, ...options.pageReader }),
     pages: options.pages ?? {
       fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }),
     },

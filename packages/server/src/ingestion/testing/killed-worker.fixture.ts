@@ -6,6 +6,7 @@ import { openDatabase } from '../../adapters/database/open-database.ts';
 import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
 import type { Extractor } from '../../extraction/extraction.ts';
+import { openPageReader } from '../../extraction/pages/open-page-reader.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
 import type { FileAccess } from '../../files/file-access.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -127,6 +128,7 @@ const services = openCollectionServices({
   repositories,
   files: watched(files),
   extractor: withStages(watched(extractor)),
+  pageReader: openPageReader({ memoryMb: 1024, logger }),
   pages: watched({ fetch: async () => ({ kind: 'page', bytes: page, extension: 'html' }) as const }),
   countTokens,
   clock: systemClock,

@@ -44,6 +44,20 @@ export interface Pdfium {
       flags: number,
     ]
   ): void;
+  FPDF_PageToDevice(
+    ...place: readonly [
+      page: number,
+      left: number,
+      top: number,
+      width: number,
+      height: number,
+      rotation: number,
+      x: number,
+      y: number,
+      deviceX: number,
+      deviceY: number,
+    ]
+  ): number;
   FPDFTextObj_GetFont(object: number): number;
   FPDFFont_GetWeight(font: number): number;
   FPDFFont_GetBaseFontName(font: number, buffer: number, length: number): number;

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { type Chunk, type PagePictureQuery, type PassageBoxes, pagePictureWidth } from '@quartermaster/contract';
+import type { PageReader, PageResult } from '../../extraction/pages/open-page-reader.ts';
+import type { PageJob } from '../../extraction/pages/page-protocol.ts';
+import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { ChunkKey } from '../chunks/chunk-repository.ts';
+import type { Chunks } from '../chunks/chunks.ts';
+import {
+  chunkNotFound,
+  fileNotFound,
+  noPages,
+  pageNotFound,
+  pageNotRead,
+  pagesBusy,
+  rendererMissing,
+} from '../problems.ts';
+import type { RecordKey } from './record-repository.ts';
+import type { Records } from './records.ts';
+
+export interface RecordPagesDeps {
+  readonly records: Pick<Records, 'get' | 'name'>;
+  readonly chunks: Pick<Chunks, 'get'>;
+  readonly files: FileAccess;
+  readonly pageReader: PageReader;
+}
+
+export interface PagesCaller {
+  readonly owner: Owner;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+export interface PagePicture {
+  /** The same for the same picture. */
+  readonly etag: string;
+  /** Draws it. */
+  draw(caller: PagesCaller): Promise<Buffer>;
+}
+
+/** Shows passages on the pages of their PDF documents. They are found anew for each request. Decision: ADR 0150. */
+export interface RecordPages {
+  /** @throws OBJECT_NOT_FOUND when the chunk, its file or its page does not exist */
+  boxes(key: ChunkKey, caller: PagesCaller): Promise<PassageBoxes>;
+  /** @throws OBJECT_NOT_FOUND when the record, its file or the chunk does not exist */
+  picture(key: RecordKey, page: number, query: PagePictureQuery): Promise<PagePicture>;
+}
+
+/** Increase it when the same passage gives another picture. */
+const pictureVersion = 1;
+
+export function createRecordPages({ records, chunks, files, pageReader }: RecordPagesDeps): RecordPages {
+  async function findPdf(projectId: string, recordId: string, fileId: string | null): Promise<AccessibleFile> {
+    if (fileId === null) throw noPages(recordId);
+    const file = await files.findFile(projectId, fileId);
+    if (file === undefined) throw fileNotFound(fileId);
+    if (file.extension !== 'pdf') throw noPages(recordId);
+    return file;
+  }
+
+  async function read(file: AccessibleFile, job: PageJob, { owner, signal }: PagesCaller) {
+    const result = await pageReader.read({ owner, job, open: () => files.open(file) }, signal);
+    if (result.kind === 'read') return result;
+    throw toProblem(result, job);
+  }
+
+  return {
+    async boxes(key, caller) {
+      const chunk = await chunks.get(key);
+      const { chunk_id, record_id, locator } = chunk;
+      if (record_id === null || locator?.page === undefined) throw noPages(record_id ?? chunk_id);
+      const file = await findPdf(key.projectId, record_id, chunk.file_id);
+      const { pages } = await read(file, { ...passageOf(chunk), picture: null }, caller);
+      const shown = pages.map(({ boxes, ...page }) => ({ ...page, boxes: boxes.map((box) => [...box]) }));
+      return { object: 'PassageBoxes', chunk_id, record_id, file_id: file.id, pages: shown };
+    },
+    async picture(key, page, { width = pagePictureWidth.default, chunk_id: chunkId }) {
+      await records.get(key);
+      const record = (await records.name(key.projectId, [key.recordId])).get(key.recordId);
+      const file = await findPdf(key.projectId, key.recordId, record?.fileId ?? null);
+      const chunk = chunkId === undefined ? undefined : await chunks.get({ ...key, chunkId });
+      if (chunk !== undefined && chunk.record_id !== key.recordId) throw chunkNotFound(chunk.chunk_id);
+      const passage = chunk === undefined ? nowhere : passageOf(chunk);
+      const isOnPage = passage.first <= page && page <= passage.last;
+      const place = isOnPage ? passage : { passage: '', first: page, last: page };
+      const job = { ...place, picture: { page, width } };
+      return {
+        etag: etagOf(file.sha256, job),
+        draw: async (caller) => {
+          const { png } = await read(file, job, caller);
+          return png as Buffer; // the job asks for one
+        },
+      };
+    },
+  };
+}
+
+const nowhere = { passage: '', first: 0, last: 0 };
+
+/** The text of the chunk without the title and the header of a table, which do not stand on the page there. */
+function passageOf({ content, locator }: Chunk): Omit<PageJob, 'picture'> {
+  const { page: first = 0, page_end: last = first, char_start: start, char_end: end } = locator ?? {};
+  // A chunk that got another text has no offsets, and its text stands on no page.
+  const length = start === undefined || end === undefined ? 0 : end - start;
+  return { passage: length === 0 ? '' : content.slice(-length), first, last };
+}
+
+function etagOf(sha256: string, job: PageJob): string {
+  const facts = JSON.stringify([pictureVersion, sha256, job]);
+  return `"${createHash('sha256').update(facts).digest('base64url').slice(0, 32)}"`;
+}
+
+function toProblem(result: Exclude<PageResult, { kind: 'read' }>, { picture }: PageJob) {
+  switch (result.kind) {
+    case 'busy':
+      return pagesBusy();
+    case 'missing':
+      return rendererMissing(result.renderer);
+    case 'no_page':
+      return pageNotFound(picture?.page ?? 0, result.numPages);
+    case 'failed':
+      return pageNotRead(result.message);
+  }
+}

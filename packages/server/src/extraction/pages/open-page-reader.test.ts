@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { type Pixels, pixelAt, readPng } from '../../../../../test/support/png.ts';
+import { encryptedPdf, placedPdf, textPdf } from '../../../../../test/support/sample-pdf.ts';
+import { createLogger } from '../../kernel/log/logger.ts';
+import { openPageReader, type PageReaderOptions } from './open-page-reader.ts';
+import { type Box, checkPageAnswer, type PageBoxes, type PageJob, pageLimits } from './page-protocol.ts';
+
+const never = new AbortController().signal;
+const owner = { projectId: 'one', keyId: null };
+
+function read(bytes: Uint8Array, job: Partial<PageJob>, options: Partial<PageReaderOptions> = {}, signal = never) {
+  const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent'), ...options });
+  async function* open() {
+    yield bytes;
+  }
+  return reader.read({ owner, job: { passage: '', first: 1, last: 1, picture: null, ...job }, open }, signal);
+}
+
+async function boxesOf(bytes: Uint8Array, passage: string, last = 1) {
+  const result = await read(bytes, { passage, last });
+  assert.ok(result.kind === 'read', JSON.stringify(result));
+  return result.pages;
+}
+
+/** Asserts that a box has the place of a line of 11 points whose baseline begins at a point. Helvetica is up to 1.2 em high. */
+function assertAt([left, top, width, height]: Box, point: { x: number; y: number; width: number }): void {
+  const found = JSON.stringify([left, top, width, height]);
+  assert.ok(Math.abs(left - point.x) < 2 && Math.abs(width - point.width) < 4, found);
+  assert.ok(top < point.y - 6 && top > point.y - 16 && top + height > point.y - 1 && top + height < point.y + 6, found);
+}
+
+const lines = ['Foxes sleep in dens below', 'the oldest trees of a quiet', 'forest until the snow melts.'];
+/** Widths in Helvetica of 11 points, from its font metrics. */
+const widths = [129.61, 123.52, 130.22];
+
+test('a passage has a box for each line, in both columns and on both pages, and nothing else has one', async () => {
+  const other = { text: 'Something else stands here.', x: 50, y: 300 };
+  const bytes = placedPdf([
+    [{ text: lines[0] ?? '', x: 50, y: 100 }, { text: lines[1] ?? '', x: 320, y: 700 }, other],
+    [other, { text: lines[2] ?? '', x: 50, y: 740 }],
+  ]);
+  const [one, two, ...more] = await boxesOf(bytes, lines.join(' '), 2);
+  assert.deepEqual(more, []);
+  assert.deepEqual([one?.page, one?.width, one?.height, two?.page], [1, 600, 800, 2]);
+  assert.deepEqual([one?.boxes.length, two?.boxes.length], [2, 1]);
+  assertAt(one?.boxes[0] as Box, { x: 50, y: 700, width: widths[0] ?? 0 });
+  assertAt(one?.boxes[1] as Box, { x: 320, y: 100, width: widths[1] ?? 0 });
+  assertAt(two?.boxes[0] as Box, { x: 50, y: 60, width: widths[2] ?? 0 });
+});
+
+test('boxes count from the top left corner of the page as it is shown, with its crop box and its rotation', async () => {
+  const line = { text: lines[0] ?? '', x: 50, y: 700 };
+  const [cropped] = await boxesOf(placedPdf([[line]], '/CropBox [20 100 520 780]'), line.text);
+  assert.deepEqual([cropped?.width, cropped?.height], [500, 680]);
+  assertAt(cropped?.boxes[0] as Box, { x: 30, y: 80, width: widths[0] ?? 0 });
+  const [turned] = await boxesOf(placedPdf([[line]], '/Rotate 90'), line.text);
+  assert.deepEqual([turned?.width, turned?.height, turned?.boxes.length], [800, 600, 1]);
+  const [left, top, width, height] = (turned as PageBoxes).boxes[0] as Box;
+  // The line runs from the top to the bottom, and its baseline is at the left: x = 700, y = 50.
+  assert.ok(Math.abs(top - 50) < 2 && Math.abs(height - (widths[0] ?? 0)) < 4, JSON.stringify(turned));
+  assert.ok(left < 701 && left + width > 706 && left + width < 716, JSON.stringify(turned));
+});
+
+async function pictureOf(bytes: Uint8Array, job: Partial<PageJob>): Promise<Pixels> {
+  const result = await read(bytes, { picture: { page: 1, width: 600 }, ...job });
+  assert.ok(result.kind === 'read' && result.png !== null, JSON.stringify(result));
+  return readPng(result.png);
+}
+
+test('the picture of a page has the wanted width, and the passage is marked in yellow with black letters', async () => {
+  const bytes = textPdf([['Foxes sleep in dens.', 'Bears sleep in caves.']]);
+  const plain = await pictureOf(bytes, {});
+  const marked = await pictureOf(bytes, { passage: 'Foxes sleep in dens.' });
+  assert.deepEqual([plain.width, plain.height, marked.width, marked.height], [600, 800, 600, 800]);
+  let dark = 0;
+  for (let y = 0; y < 800; y += 1) {
+    for (let x = 0; x < 600; x += 1) {
+      const [before, after] = [pixelAt(plain, x, y), pixelAt(marked, x, y)];
+      const isInside = x > 51 && x < 145 && y > 53 && y < 61;
+      const isOutside = x < 47 || x > 155 || y < 46 || y > 67;
+      if (isInside)
+        assert.deepEqual(after, [
+          before[0],
+          Math.trunc((before[1] ?? 0) * 0.9),
+          Math.trunc((before[2] ?? 0) * 0.4),
+          255,
+        ]);
+      if (isOutside) assert.deepEqual(after, before);
+      if (isInside && (after[0] ?? 255) < 100) dark += 1;
+    }
+  }
+  assert.ok(dark > 50);
+});
+
+test('the limit page_picture_pixels makes the picture of a very long page narrower', async () => {
+  const long = await pictureOf(placedPdf([[{ text: 'x', x: 50, y: 700 }]], '/MediaBox [0 0 100 14000]'), {
+    picture: { page: 1, width: 2400 },
+  });
+  assert.ok(long.width * long.height <= pageLimits.pixels && long.height > 20_000, `${long.width} × ${long.height}`);
+});
+
+test('a page that does not exist, a locked file and other bytes give a reason', async () => {
+  const bytes = textPdf([['one'], ['two']]);
+  assert.deepEqual(await read(bytes, { picture: { page: 3, width: 100 } }), { kind: 'no_page', numPages: 2 });
+  for (const broken of [encryptedPdf('secret'), Buffer.from('%PDF-1.7 nothing'), Buffer.alloc(0)]) {
+    const result = await read(broken, { picture: { page: 1, width: 100 } });
+    assert.ok(result.kind === 'failed' && /^The .*\.$/.test(result.message), JSON.stringify(result));
+  }
+});
+
+test('the limit page_seconds ends a request; it also ends when its caller leaves, and without the renderer', async () => {
+  const bytes = textPdf([['one']]);
+  const late = await read(bytes, {}, { timeoutMs: 1 });
+  assert.deepEqual(late, { kind: 'failed', message: 'Reading the page exceeded the time limit of 0.001 s.' });
+  assert.deepEqual(await read(bytes, {}, {}, AbortSignal.abort()), { kind: 'busy' });
+  const results: string[] = [];
+  const missing = await read(bytes, {}, { renderer: 'not-installed', onResult: (kind) => results.push(kind) });
+  assert.deepEqual(missing, { kind: 'missing', renderer: 'not-installed' });
+  assert.deepEqual(results, ['missing']);
+});
+
+test('the limit waiting_pages accepts exactly as many waiting requests and refuses one more', async () => {
+  const leaving = new AbortController();
+  const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent') });
+  // The first request runs until its caller leaves.
+  const open = async function* () {
+    await once(leaving.signal, 'abort');
+    yield Buffer.alloc(0);
+  };
+  const request = { owner, job: { passage: '', first: 1, last: 1, picture: null }, open };
+  let ended = 0;
+  const count = () => {
+    ended += 1;
+  };
+  const accepted = Array.from({ length: 1 + pageLimits.waiting }, () =>
+    reader.read(request, leaving.signal).then(count),
+  );
+  assert.deepEqual(await reader.read(request, never), { kind: 'busy' });
+  assert.equal(ended, 0);
+  leaving.abort();
+  await Promise.all(accepted);
+});
+
+test('an answer that no honest process sends is refused', () => {
+  const page = { page: 1, width: 600, height: 800, boxes: [[1, 2, 3, 4]] };
+  assert.deepEqual(checkPageAnswer({ kind: 'read', pages: [{ ...page, more: 1 }] }), { kind: 'read', pages: [page] });
+  const many = Array.from({ length: pageLimits.boxes + 1 }, () => [1, 2, 3, 4]);
+  for (const answer of [
+    null,
+    [],
+    { kind: 'read' },
+    { kind: 'failed' },
+    { kind: 'read', pages: [null] },
+    { kind: 'read', pages: [{ ...page, boxes: many }] },
+    { kind: 'read', pages: [{ ...page, boxes: [[1, 2, 3]] }] },
+    { kind: 'read', pages: [{ ...page, boxes: [['1', 2, 3, 4]] }] },
+    { kind: 'read', pages: Array.from({ length: pageLimits.pages + 1 }, () => page) },
+  ])
+    assert.throws(() => checkPageAnswer(answer), TypeError, JSON.stringify(answer)?.slice(0, 80));
+});

@@ -1,0 +1,156 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
+import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { modulePath } from '../../kernel/process/module-path.ts';
+import { frameKinds } from '../../processes/frames.ts';
+import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
+import { superviseProcess } from '../../processes/supervised-process.ts';
+import { watchMemory } from '../../processes/usage-watch.ts';
+import { findReaderIsolation } from '../worker/reader-isolation.ts';
+import { spawnReader } from '../worker/spawn-reader.ts';
+import { checkPageAnswer, type PageAnswer, type PageJob, pageLimits } from './page-protocol.ts';
+
+export type PageResult =
+  | (Exclude<PageAnswer, { kind: 'read' }> | (PageAnswer & { readonly kind: 'read'; readonly png: Buffer | null }))
+  /** Too many requests wait, or the caller is gone. */
+  | { readonly kind: 'busy' }
+  /** The package that draws is not installed. */
+  | { readonly kind: 'missing'; readonly renderer: string };
+
+/** Finds and draws passages of PDF documents. Source: ADR 0150. */
+export interface PageReader {
+  /** Rejects only when the source does, or when the process cannot be started. */
+  read(request: PageRequest, signal: AbortSignal): Promise<PageResult>;
+}
+
+export interface PageRequest {
+  readonly owner: Owner;
+  readonly job: PageJob;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export interface PageReaderOptions {
+  /** The memory of a process, in MiB. */
+  readonly memoryMb: number;
+  /** Default: the best that this machine offers, determined with the first request. */
+  readonly isolation?: () => Promise<SpawnSettings>;
+  /** The time limit of one request. Default: `pageLimits.seconds`. */
+  readonly timeoutMs?: number;
+  /** The package that draws. */
+  readonly renderer?: string;
+  /** Called with each result. */
+  readonly onResult?: (kind: PageResult['kind']) => void;
+  readonly logger: Logger;
+}
+
+const program = realpathSync(modulePath(import.meta, './child'));
+const pieceBytes = 2 ** 18;
+
+/** Each request gets a process of its own, so that no document can affect another. One runs at a time. */
+export function openPageReader(options: PageReaderOptions): PageReader {
+  const { logger, renderer = '@hyzyla/pdfium' } = options;
+  const isolation = options.isolation ?? onceRetried(() => findReaderIsolation(logger));
+  const semaphore = createFairSemaphore(pageLimits.waiting);
+  async function read(request: PageRequest, signal: AbortSignal): Promise<PageResult> {
+    if (!isInstalled(renderer)) return { kind: 'missing', renderer };
+    const settings = await isolation();
+    const result = await semaphore.run(request.owner, signal, () =>
+      converse(request, { ...options, settings, signal }),
+    );
+    return result ?? { kind: 'busy' };
+  }
+  return {
+    read: async (request, signal) => {
+      const result = await read(request, signal);
+      options.onResult?.(result.kind);
+      return result;
+    },
+  };
+}
+
+function isInstalled(library: string): boolean {
+  const folders = createRequire(import.meta.url).resolve.paths(library) ?? [];
+  return folders.some((folder) => existsSync(join(folder, library)));
+}
+
+interface Conversation extends PageReaderOptions {
+  readonly settings: SpawnSettings;
+  readonly signal: AbortSignal;
+}
+
+async function converse({ job, open }: PageRequest, options: Conversation): Promise<PageResult> {
+  const { memoryMb, settings, signal, logger, timeoutMs = pageLimits.seconds * 1000 } = options;
+  const answer = Promise.withResolvers<PageResult>();
+  const over = new AbortController();
+  let read: (PageAnswer & { kind: 'read' }) | undefined;
+  const fail = (message: string) => answer.resolve({ kind: 'failed', message });
+
+  function receive(kind: number, content: Buffer): void {
+    if (kind === frameKinds.bytes) {
+      if (read === undefined || job.picture === null || !isPng(content)) throw new TypeError('not a picture');
+      // A copy, because the content shares memory with what is read next.
+      answer.resolve({ ...read, png: Buffer.from(content) });
+      return;
+    }
+    const message = checkPageAnswer(JSON.parse(content.toString()));
+    if (message.kind !== 'read') answer.resolve(message);
+    else if (job.picture === null) answer.resolve({ ...message, png: null });
+    else read = message;
+  }
+
+  const plan = { memoryMb, cpuSeconds: Math.ceil(timeoutMs / 1000) + 1, program };
+  const child = superviseProcess(spawnReader(plan, settings), {
+    maxFrameBytes: () => pageLimits.pngBytes,
+    onFrameTooLong: () => fail('The picture of the page is too large.'),
+    onFrame: (kind, content) => {
+      try {
+        receive(kind, content);
+      } catch (cause) {
+        logger.error({ cause: String(cause) }, 'page reader sent an invalid message');
+        fail('The page could not be read.');
+      }
+    },
+  });
+  const timer = setTimeout(() => fail(`Reading the page exceeded the time limit of ${timeoutMs / 1000} s.`), timeoutMs);
+  const unwatch = watchMemory(child.pid, memoryMb, () => fail('Reading the page exceeded the memory limit.'));
+  const leave = () => answer.resolve({ kind: 'busy' });
+  signal.addEventListener('abort', leave, { once: true });
+  void child.exited.then(({ wasReady, printed, code, signal: ended }) => {
+    if (!wasReady) answer.reject(new Error(`a process that reads pages did not start (${ended ?? code}): ${printed}`));
+    else if (printed !== '') logger.warn({ stderr: printed, code, signal: ended }, 'page reader exited');
+    fail('The page could not be read.');
+  });
+
+  async function feed(): Promise<void> {
+    child.send(frameKinds.message, JSON.stringify(job));
+    for await (const bytes of open()) {
+      for (let at = 0; at < bytes.length; at += pieceBytes) {
+        if (!child.send(frameKinds.bytes, bytes.subarray(at, at + pieceBytes))) await child.drained(over.signal);
+        if (over.signal.aborted) return;
+      }
+    }
+    child.send(frameKinds.bytes, '');
+  }
+
+  feed().catch(answer.reject);
+  try {
+    return await answer.promise;
+  } finally {
+    over.abort();
+    clearTimeout(timer);
+    unwatch();
+    signal.removeEventListener('abort', leave);
+    child.kill();
+    await child.exited;
+  }
+}
+
+const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
+
+function isPng(content: Buffer): boolean {
+  return content.subarray(0, pngSignature.length).equals(pngSignature);
+}
