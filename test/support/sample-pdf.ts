@@ -75,6 +75,17 @@ export function placedPdf(pages: readonly (readonly PlacedLine[])[], more = ''):
   ]);
 }
 
+/** Builds a page of 600 × 800 points from a content stream. */
+export function drawnPdf(content: string): Buffer {
+  return writePdf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    page('5 0 R'),
+    helvetica,
+    streamOf(content),
+  ]);
+}
+
 /** Builds a document of two pages whose bookmarks name its headings: a chapter, and a section in it. */
 export function pdfWithBookmarks(): Buffer {
   const body = Array.from({ length: 5 }, (_, at) => show(`Line ${at} of a text that is long enough.`, 660 - at * 14));

@@ -19,7 +19,7 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
   let all = 0;
   for (const line of pages.flatMap((page) => page.lines)) {
     const length = line.segments.reduce((sum, segment) => sum + segment.text.length, 0);
-    if (!line.mono) characters.set(line.size, (characters.get(line.size) ?? 0) + length);
+    if (!line.mono && line.turned !== true) characters.set(line.size, (characters.get(line.size) ?? 0) + length);
     all += length;
     if (line.bold) bold += length;
   }
@@ -29,8 +29,9 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
   // When most of a document is bold, bold does not indicate a heading.
   const boldMeans = bold < all * 0.3;
 
-  const isLarge = (line: Line) => line.size >= text * 1.13;
-  const isBold = (line: Line) => boldMeans && line.bold && line.size >= text * 0.95;
+  // A turned line beside the text is a stamp, such as that of an archive.
+  const isLarge = (line: Line) => line.turned !== true && line.size >= text * 1.13;
+  const isBold = (line: Line) => boldMeans && line.turned !== true && line.bold && line.size >= text * 0.95;
   return {
     isHeading: (line) => !line.mono && (isLarge(line) || isBold(line)),
     isSmall: (line) => line !== undefined && line.size <= text * 0.88,

@@ -15,7 +15,7 @@ const label = /^(?:[•‣◦▪–—*·∙-]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]
  * one after another.
  */
 export function toLines(page: PageSegments): Line[] {
-  if (page.turned) return page.segments.map((segment) => toLine([segment]));
+  if (page.turned) return page.segments.map((segment) => toLine([{ ...segment, turned: false }]));
   const groups: Segment[][] = [];
   for (const segment of byColumn(page)) {
     const row = findRow(groups, segment);
@@ -48,8 +48,8 @@ function withoutLabels(group: readonly Segment[]): readonly Segment[] {
 function toLine(segments: readonly Segment[]): Line {
   const [only, ...others] = segments;
   if (only !== undefined && others.length === 0) {
-    const { left, right, y, size, bold, mono, hyphen } = only;
-    return { segments, left, right, y, size, bold, mono, hyphen };
+    const { left, right, y, size, bold, mono, turned = false, hyphen } = only;
+    return { segments, left, right, y, size, bold, mono, turned, hyphen };
   }
   const weigh = (segment: Segment) => segment.text.length;
   const all = segments.reduce((sum, segment) => sum + weigh(segment), 0);
@@ -64,6 +64,7 @@ function toLine(segments: readonly Segment[]): Line {
     size: longest.size,
     bold: share((segment) => segment.bold) > 0.8,
     mono: share((segment) => segment.mono) > 0.8,
+    turned: segments.every((segment) => segment.turned === true),
     hyphen: segments.at(-1)?.hyphen ?? false,
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { arabicPdf, encryptedPdf, pdfWithBookmarks } from '../../../../../../test/support/sample-pdf.ts';
+import { arabicPdf, drawnPdf, encryptedPdf, pdfWithBookmarks } from '../../../../../../test/support/sample-pdf.ts';
 import { layOut } from '../../document.ts';
 import { type Placed, pdfOf } from '../testing/documents.fixture.ts';
 import { readPdf } from './read-pdf.ts';
@@ -147,4 +147,18 @@ test('the bookmarks of a document determine its headings', async () => {
 
 test('a document encrypted with an empty password opens', async () => {
   assert.equal(await textOf(encryptedPdf('')), 'Hello from behind a password');
+});
+
+test('a stamp that is turned beside the text is no heading, however large it is', async () => {
+  const stamp = 'BT /F1 20 Tf 0 1 -1 0 30 300 Tm (arXiv:2004.04906v3 [cs.CL] 30 Sep 2020) Tj ET';
+  const heading = 'BT /F1 16 Tf 60 700 Td (Introduction) Tj ET';
+  const body = prose('line').map((text, at) => `BT /F1 11 Tf 60 ${660 - at * 14} Td (${text}) Tj ET`);
+  const document = await readPdf(drawnPdf([stamp, heading, ...body].join('\n')));
+  const { text, blocks, locate } = layOut(document);
+  assert.ok(text.includes('arXiv:2004.04906v3'), text);
+  assert.deepEqual(
+    blocks.filter(({ kind }) => kind === 'heading').map(({ start, end }) => text.slice(start, end)),
+    ['Introduction'],
+  );
+  assert.deepEqual(locate(text.indexOf('line 3'), text.length).heading_path, ['Introduction']);
 });

@@ -14,6 +14,8 @@ export interface Segment {
   readonly size: number;
   readonly bold: boolean;
   readonly mono: boolean;
+  /** It does not run from left to right, unlike most of its page. */
+  readonly turned?: boolean;
   /** PDFium reported a line end after it, with a hyphen that only breaks a word. */
   readonly hyphen: boolean;
 }
@@ -126,14 +128,16 @@ function lookOf(styles: readonly StyledRun[], length: number) {
   const [only, ...others] = styles;
   if (only !== undefined && others.length === 0) {
     const isMost = only.count > length / 2;
-    return { size: only.style.size, bold: isMost && only.style.bold, mono: isMost && only.style.mono };
+    const { size, bold, mono, turned } = only.style;
+    return { size, bold: isMost && bold, mono: isMost && mono, turned: isMost && turned };
   }
   const sizes = new Map<number, number>();
   for (const { style, count } of styles) sizes.set(style.size, (sizes.get(style.size) ?? 0) + count);
   const [size] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0]);
   const isMost = (has: (style: Style) => boolean) =>
     styles.reduce((sum, { style, count }) => sum + (has(style) ? count : 0), 0) > length / 2;
-  return { size, bold: isMost((style) => style.bold), mono: isMost((style) => style.mono) };
+  const turned = isMost((style) => style.turned);
+  return { size, bold: isMost((style) => style.bold), mono: isMost((style) => style.mono), turned };
 }
 
 const raised = /[⁰¹²³⁴-⁹]/;
