@@ -13,6 +13,8 @@ export interface BackfillDeps {
   readonly embedder: SharedEmbedder;
   /** Whether collections without a model get the model of the embedder. */
   readonly adoptsCollections: boolean;
+  /** Whether no other process uses the database, so that what a crash has interrupted continues immediately. */
+  readonly alone: boolean;
   readonly vectors: VectorRepository;
   readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
@@ -70,6 +72,7 @@ export function openBackfill(deps: BackfillDeps): Backfill {
   async function claim(lease: Lease): Promise<ClaimedBackfill | undefined> {
     if (phase === 'starting') {
       if (deps.adoptsCollections) await vectors.adoptAll(model);
+      if (deps.alone) await vectors.endLeases(model);
       await vectors.requeueAll(model);
       phase = 'confirming';
     }

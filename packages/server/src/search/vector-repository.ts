@@ -133,6 +133,8 @@ export interface VectorRepository {
   adopt(collectionId: string, model: string): Promise<StoredVectorSpace | undefined>;
   /** Assigns the model to every collection without one. */
   adoptAll(model: string): Promise<void>;
+  /** Ends the leases of the model's sets, which processes that no longer run have left. */
+  endLeases(model: string): Promise<void>;
   /** Marks all collections of the model for the backfill. */
   requeueAll(model: string): Promise<void>;
   /**

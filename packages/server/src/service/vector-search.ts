@@ -35,7 +35,15 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
   const index = embedding.openIndex(createPageSource(vectors.pages));
   const hasFreeSpace = async () => (await space?.hasFreeSpace()) !== false;
   const pageBuilder = startPageBuilder({ pages: vectors.pages, hasFreeSpace, logger });
-  const backfills = openBackfills(embedders, { ...timing, vectors, space, clock, newId, logger });
+  const backfills = openBackfills(embedders, {
+    ...timing,
+    alone: deps.alone ?? false,
+    vectors,
+    space,
+    clock,
+    newId,
+    logger,
+  });
   embedding.observe?.({
     isPaused: () => embedders.all.some((each) => each.isPaused()),
     countBacklog: () => countBacklog(vectors, embedders),

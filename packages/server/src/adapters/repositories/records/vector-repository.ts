@@ -35,6 +35,14 @@ export function createVectorRepository(database: Database): VectorRepository {
         return findSpace(transaction, collectionId);
       }),
     adoptAll: (model) => write.transaction().execute((transaction) => insertSpaces(transaction, { model, wanted: 1 })),
+    async endLeases(model) {
+      await write
+        .updateTable('collection_vector')
+        .set({ lease_until: 0 })
+        .where('model', '=', model)
+        .where('lease_owner', 'is not', null)
+        .execute();
+    },
     async requeueAll(model) {
       await write
         .updateTable('collection_vector')
