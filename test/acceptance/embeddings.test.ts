@@ -43,7 +43,7 @@ test('[embeddings] a question finds synonyms, the key appears nowhere, and searc
     const created = await client.records.create(collection, { content });
     const record = await embeddedRecord(client, collection, created.record_id);
     const embedding = { model: 'openai:text-embedding-3-small', num_embedded: 1, num_pending: 0, num_refused: 0 };
-    assert.deepEqual(record.embedding, { ...embedding, reason: null });
+    assert.deepEqual(record.embedding, { ...embedding, num_tokens: 1, reason: null });
   }
   const ask = { query_text: 'a hot beverage', top_k: 1, explain: true };
   const [best] = await client.search(collection, ask);

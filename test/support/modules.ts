@@ -173,6 +173,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'analysis/question-terms',
       'check-filter',
       'chunk-index',
+      'embedding/divide-tokens',
       'embedding/embedder',
       'embedding/model-id',
       'embedding/share-embedder',

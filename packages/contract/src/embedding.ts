@@ -14,6 +14,10 @@ export const RecordEmbedding = Type.Object({
   num_refused: Type.Integer({
     description: 'Number of chunks whose text the model refused. Only full-text search finds them.',
   }),
+  num_tokens: Type.Integer({
+    description:
+      'Number of tokens of these chunks, as the provider counted them; 0 if it states none. Chunks that are sent together share the tokens of their requests by the lengths of their texts.',
+  }),
   reason: Type.Union([Type.String(), Type.Null()], {
     description: 'Why a chunk has no vector; null if no attempt failed.',
   }),

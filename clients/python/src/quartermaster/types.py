@@ -346,6 +346,8 @@ class RecordEmbedding(TypedDict):
     """Number of chunks that wait for their vector. Their words are found immediately."""
     num_refused: int
     """Number of chunks whose text the model refused. Only full-text search finds them."""
+    num_tokens: int
+    """Number of tokens of these chunks, as the provider counted them; 0 if it states none. Chunks that are sent together share the tokens of their requests by the lengths of their texts."""
     reason: str | None
     """Why a chunk has no vector; null if no attempt failed."""
 

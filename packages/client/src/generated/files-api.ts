@@ -331,6 +331,8 @@ export type RecordEmbedding = {
   num_pending: number;
   /** Number of chunks whose text the model refused. Only full-text search finds them. */
   num_refused: number;
+  /** Number of tokens of these chunks, as the provider counted them; 0 if it states none. Chunks that are sent together share the tokens of their requests by the lengths of their texts. */
+  num_tokens: number;
   /** Why a chunk has no vector; null if no attempt failed. */
   reason: string | null;
 };

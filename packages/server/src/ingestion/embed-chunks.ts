@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
+import { divideTokens } from '../search/embedding/divide-tokens.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
 import type {
@@ -54,7 +55,7 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
   const other = await findOtherDimensions(embedder, slice.dimensions, signal);
   if (other !== undefined) return other;
   const { embedded, tokens, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
-  const created = toNewVectors(deps, chunks, embedded);
+  const created = shareTokens(toNewVectors(deps, chunks, embedded), chunks, tokens);
   if (created.length > 0 || tokens > 0) {
     await space?.untilFreeSpace(signal);
     const saving = await vectors.save(slice, embedder.model, created, tokens);
@@ -135,6 +136,14 @@ function toNewVectors({ clock, logger }: EmbedDeps, chunks: readonly MissingVect
     logger.warn({ chunk_id: chunk.id, reason: failure.reason, retry_at: failure.retryAt }, 'chunk not embedded');
     return { seq, updatedAt, embedded: failure };
   });
+}
+
+/** Divides the tokens of a slice among the chunks that have a vector. Providers count the tokens of a request only. */
+function shareTokens(created: NewVector[], chunks: readonly MissingVector[], tokens: number): NewVector[] {
+  const lengths = new Map(chunks.map(({ seq, text }) => [seq, text.length]));
+  const weights = created.map(({ seq, embedded }) => (embedded instanceof Float32Array ? (lengths.get(seq) ?? 0) : 0));
+  const shares = divideTokens(tokens, weights);
+  return created.map((each, place) => ({ ...each, tokens: shares[place] ?? 0 }));
 }
 
 function scheduleRetry(chunk: MissingVector, { reason, isRefused }: TextFailure, now: number): StoredFailure {

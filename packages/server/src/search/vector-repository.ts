@@ -31,6 +31,8 @@ export interface NewVector {
   /** The time of the embedded version. If the chunk has changed since, the vector is discarded. */
   readonly updatedAt: number;
   readonly embedded: Float32Array | StoredFailure;
+  /** The share of the paid tokens. */
+  readonly tokens?: number;
 }
 
 /** Why a chunk has no vector. */
@@ -73,6 +75,8 @@ export type Saving =
 export interface RecordVectors {
   readonly embedded: number;
   readonly refused: number;
+  /** The tokens that were paid for the last attempts of these chunks. */
+  readonly tokens: number;
   /** Why a chunk has no vector after an attempt; null when no attempt failed. */
   readonly reason: string | null;
 }

@@ -211,6 +211,8 @@ test('a collection counts its embedded, pending and refused chunks, and the toke
     },
   });
   assert.deepEqual([refusal.reason, refusal.next_attempt_timestamp], ['The model refuses the text.', null]);
+  const ofRecord = (await call('GET', `${path}/records/${first.record_id}`)).body.data.embedding;
+  assert.equal(ofRecord.num_tokens, 20);
   const [listed] = (await call('GET', '/v1/collections')).body.data;
   assert.deepEqual(listed.embedding, await embedding());
   await call('DELETE', `${path}/records/${first.record_id}`);

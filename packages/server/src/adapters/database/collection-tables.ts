@@ -249,6 +249,8 @@ export interface ChunkVectorTable {
   retry_at: number | null;
   /** The failed attempts in a row. */
   failures: Generated<number>;
+  /** The chunk's share of the tokens of the requests of its last attempt, as the provider counted them. */
+  tokens: Generated<number>;
 }
 
 /** What the similarities of a collection mean: see `SimilarityScale`. */

@@ -44,6 +44,7 @@ import { createEmbeddingCountsMigration } from './migrations/from-0042/0067-embe
 import { createVectorSetsMigration } from './migrations/from-0042/0070-vector-sets.ts';
 import { sheetColumnsMigration } from './migrations/from-0042/0078-sheet-columns.ts';
 import { createSegmentPositionsMigration } from './migrations/from-0042/0079-segment-positions.ts';
+import { createChunkTokensMigration } from './migrations/from-0042/0081-chunk-tokens.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -93,6 +94,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0070-vector-sets': createVectorSetsMigration(dialect),
     '0078-sheet-columns': sheetColumnsMigration,
     '0079-segment-positions': createSegmentPositionsMigration(dialect),
+    '0081-chunk-tokens': createChunkTokensMigration(dialect),
   };
 }
 

@@ -27,12 +27,15 @@ export async function readEmbeddings(
   );
   return new Map(
     withChunks.map(({ id, numChunks }) => {
-      const { embedded, refused, reason } = vectors.get(id) ?? { embedded: 0, refused: 0, reason: null };
+      const { embedded, refused, tokens, reason } = vectors.get(id) ?? none;
       const num_pending = Math.max(0, numChunks - embedded - refused);
-      return [id, { model, num_embedded: embedded, num_pending, num_refused: refused, reason }];
+      return [id, { model, num_embedded: embedded, num_pending, num_refused: refused, num_tokens: tokens, reason }];
     }),
   );
 }
+
+/** What is known about a record without vectors. */
+const none = { embedded: 0, refused: 0, tokens: 0, reason: null };
 
 /** Earlier versions stored warnings about vectors, which may be outdated. */
 const storedWarning = /^\d+ chunks are found by their words only/;

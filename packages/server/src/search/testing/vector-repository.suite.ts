@@ -288,7 +288,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
     const half = (await missing())[1];
     await vectors.save(firstSet(collectionId), 'm', [
-      toVector(visible?.seq ?? 0, [1]),
+      { ...toVector(visible?.seq ?? 0, [1]), tokens: 7 },
       { seq: half?.seq ?? 0, updatedAt: half?.updatedAt ?? 0, embedded: refused },
     ]);
     const count = (model: string) =>
@@ -296,8 +296,8 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(
       await count('m'),
       new Map([
-        [earlier.id, { embedded: 1, refused: 0, reason: null }],
-        [record.id, { embedded: 0, refused: 1, reason: refused.reason }],
+        [earlier.id, { embedded: 1, refused: 0, tokens: 7, reason: null }],
+        [record.id, { embedded: 0, refused: 1, tokens: 0, reason: refused.reason }],
       ]),
     );
     assert.deepEqual(await count('other'), new Map());

@@ -66,6 +66,7 @@ export async function countOfRecords(
       sql<number>`sum(case when chunk_vector.code is null and chunk_vector.retry_at is null then 1 else 0 end)`.as(
         'refused',
       ),
+      sql<number>`sum(chunk_vector.tokens)`.as('tokens'),
       sql<string | null>`max(chunk_vector.reason)`.as('reason'),
     ])
     .where('record.id', 'in', recordIds)
@@ -75,9 +76,9 @@ export async function countOfRecords(
     .groupBy('record.id')
     .execute();
   return new Map(
-    rows.map(({ id, embedded, refused, reason }) => [
+    rows.map(({ id, embedded, refused, tokens, reason }) => [
       id,
-      { embedded: Number(embedded), refused: Number(refused), reason },
+      { embedded: Number(embedded), refused: Number(refused), tokens: Number(tokens), reason },
     ]),
   );
 }

@@ -227,12 +227,7 @@ async function saveVectors(
   const updated = new Map(chunks.map((chunk) => [chunk.seq, chunk.updated_at]));
   const rows = vectors
     .filter(({ seq, updatedAt }) => updated.get(seq) === updatedAt)
-    .map(({ seq, embedded }) => ({
-      seq,
-      collection_id: collectionId,
-      change: space.last_change,
-      ...storedForm(embedded),
-    }));
+    .map((vector) => ({ collection_id: collectionId, change: space.last_change, ...storedForm(vector) }));
   if (rows.length === 0) return { kind: 'saved' };
   const stored = rows.map(({ seq }) => seq);
   const before = await countStored(transaction, stored, { slot, firstChange: space.first_change });
@@ -247,6 +242,7 @@ async function saveVectors(
         reason: set.ref('excluded.reason'),
         retry_at: set.ref('excluded.retry_at'),
         failures: set.ref('excluded.failures'),
+        tokens: set.ref('excluded.tokens'),
       })),
     )
     .execute();
@@ -259,10 +255,10 @@ async function saveVectors(
 /** Earlier versions stored one bit for each dimension. Only texts without a vector have null. */
 const noCode = Buffer.alloc(0);
 
-function storedForm(embedded: NewVector['embedded']) {
+function storedForm({ seq, embedded, tokens = 0 }: NewVector) {
   if (embedded instanceof Float32Array) {
-    return { code: noCode, vector: toBytes(embedded), reason: null, retry_at: null, failures: 0 };
+    return { seq, code: noCode, vector: toBytes(embedded), reason: null, retry_at: null, failures: 0, tokens };
   }
   const { reason, retryAt, failures } = embedded;
-  return { code: null, vector: null, reason, retry_at: retryAt, failures };
+  return { seq, code: null, vector: null, reason, retry_at: retryAt, failures, tokens };
 }
