@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { RetrievalDefaults } from './chunk-query.ts';
 import { Locator } from './citations.ts';
-import { CollectionEmbedding, RecordEmbedding, VectorSet } from './embedding.ts';
+import { RecordEmbedding, vectorFields } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
 import { MapOf, Metadata, StringMetadata } from './metadata.ts';
 import { RecordFailureDetails, SheetColumns } from './sheets.ts';
@@ -14,7 +14,6 @@ import {
   recordStatuses,
   recordTypes,
   rowStatuses,
-  vectorStates,
 } from './vocabulary.ts';
 
 /** Collections, records and chunks. Source: docs/contract.md "Collections, records, chunks". */
@@ -36,18 +35,7 @@ export const Collection = Type.Object({
       'The id that the request gave, or that of the built-in model. `embedding.model` names the model in use.',
   }),
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
-  vectors: Type.Enum([...vectorStates], {
-    description:
-      '`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded.',
-  }),
-  vector_sets: Type.Array(VectorSet, { description: 'The sets of vectors, the one in use first.' }),
-  num_refused_chunks: Type.Integer({
-    description:
-      'Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded.',
-  }),
-  embedding: Type.Union([CollectionEmbedding, Type.Null()], {
-    description: 'State of the vectors; null without an embedding model.',
-  }),
+  ...vectorFields,
   retrieval: Type.Object(RetrievalDefaults.properties, {
     description: 'Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection.',
   }),
@@ -63,7 +51,13 @@ export const CollectionCreate = Type.Object({
   description: Type.Optional(Type.String({ maxLength: textLimits.description, default: '' })),
   type: Type.Optional(Type.Enum([...collectionTypes], { default: 'text' })),
   capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
-  embedding_model_id: Type.Optional(Type.String({ minLength: 8, maxLength: 8 })),
+  embedding_model_id: Type.Optional(
+    Type.String({
+      minLength: 8,
+      maxLength: 8,
+      description: 'Id of the model that embeds the chunks. Other ids are kept and have no effect.',
+    }),
+  ),
   retrieval: Type.Optional(RetrievalDefaults),
   metadata: Type.Optional(Metadata),
 });
@@ -72,6 +66,12 @@ export type CollectionCreate = Static<typeof CollectionCreate>;
 export const CollectionUpdate = Type.Object({
   name: Type.Optional(Type.String({ maxLength: textLimits.name })),
   description: Type.Optional(Type.String({ maxLength: textLimits.description })),
+  embedding_paused: Type.Optional(
+    Type.Boolean({
+      description:
+        'true stops the embedding of chunks, for example to limit the cost; false continues where it stopped.',
+    }),
+  ),
   retrieval: Type.Optional(RetrievalDefaults),
   metadata: Type.Optional(Metadata),
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
-import { vectorRoles } from './vocabulary.ts';
+import { vectorRoles, vectorStates } from './vocabulary.ts';
 
 /** The state of vectors. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -92,7 +92,48 @@ export const VectorSet = Type.Object({
 });
 export type VectorSet = Static<typeof VectorSet>;
 
+/** What an embedding would take. */
+export const EmbeddingEstimate = Type.Object({
+  model: Type.String({ description: 'Provider and name of the model.' }),
+  num_chunks: Type.Integer({
+    description:
+      'Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built.',
+  }),
+  num_tokens: Type.Integer({
+    description:
+      'Number of tokens of these chunks, estimated from at most 1,000 chunks. A provider may count other tokens.',
+  }),
+  cost: Type.Union([Type.Number(), Type.Null()], {
+    description: 'num_tokens times the price of the model, in the currency of the price; null if no price is set.',
+  }),
+});
+export type EmbeddingEstimate = Static<typeof EmbeddingEstimate>;
+
+/** The members of a collection about its vectors. */
+export const vectorFields = {
+  vectors: Type.Enum([...vectorStates], {
+    description:
+      '`off`: no embedding model is configured; `catching_up`: some chunks still lack their vectors, and queries use full-text search only until all have them; `other_model`: its vectors are of a model that is not configured, and are not used until it is re-embedded.',
+  }),
+  vector_sets: Type.Array(VectorSet, { description: 'The sets of vectors, the one in use first.' }),
+  num_refused_chunks: Type.Integer({
+    description:
+      'Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded.',
+  }),
+  embedding: Type.Union([CollectionEmbedding, Type.Null()], {
+    description: 'State of the vectors; null without an embedding model.',
+  }),
+  embedding_paused: Type.Boolean({ description: 'Whether no chunks of the collection are embedded at present.' }),
+  embedding_estimate: Type.Optional(EmbeddingEstimate),
+};
+
 export const CollectionReembedQuery = Type.Object({
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: 'Change nothing, and return `embedding_estimate` with the chunks, tokens and cost.',
+      default: false,
+    }),
+  ),
   embedding_model_id: Type.Optional(
     Type.String({
       minLength: 8,

@@ -220,7 +220,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/reembed",
         ("files",),
         False,
-        ("embedding_model_id",),
+        ("dry_run", "embedding_model_id"),
         None,
     ),
     "listEmbeddingFailures": Operation(

@@ -94,6 +94,7 @@ class CollectionCreate(TypedDict, total=False):
     type: Literal["text", "qa"]
     capacity: int
     embedding_model_id: str
+    """Id of the model that embeds the chunks. Other ids are kept and have no effect."""
     retrieval: RetrievalDefaults
     metadata: dict[str, Any]
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
@@ -126,7 +127,7 @@ class CollectionRetrieval(TypedDict, total=False):
     """Cosine below which vectors do not find a chunk. Its words still can."""
 
 
-class Collection(TypedDict):
+class _CollectionRequired(TypedDict):
     object: Literal["Collection"]
     collection_id: str
     name: str
@@ -148,12 +149,18 @@ class Collection(TypedDict):
     """Number of chunks whose text the embedding model refused. They have no vector until the collection is re-embedded."""
     embedding: CollectionEmbedding | None
     """State of the vectors; null without an embedding model."""
+    embedding_paused: bool
+    """Whether no chunks of the collection are embedded at present."""
     retrieval: CollectionRetrieval
     """Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection."""
     status: Literal["creating", "ready", "deleting", "error", "partial"]
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
     created_timestamp: Timestamp
+
+
+class Collection(_CollectionRequired, total=False):
+    embedding_estimate: EmbeddingEstimate
 
 
 class VectorSet(TypedDict):
@@ -193,9 +200,22 @@ class EmbeddingError(TypedDict):
     """Time of the next attempt; null if there is none."""
 
 
+class EmbeddingEstimate(TypedDict):
+    model: str
+    """Provider and name of the model."""
+    num_chunks: int
+    """Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built."""
+    num_tokens: int
+    """Number of tokens of these chunks, estimated from at most 1,000 chunks. A provider may count other tokens."""
+    cost: float | None
+    """num_tokens times the price of the model, in the currency of the price; null if no price is set."""
+
+
 class CollectionUpdate(TypedDict, total=False):
     name: str
     description: str
+    embedding_paused: bool
+    """true stops the embedding of chunks, for example to limit the cost; false continues where it stopped."""
     retrieval: RetrievalDefaults
     metadata: dict[str, Any]
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""

@@ -88,6 +88,7 @@ export type CollectionCreate = {
   description?: string;
   type?: 'text' | 'qa';
   capacity?: number;
+  /** Id of the model that embeds the chunks. Other ids are kept and have no effect. */
   embedding_model_id?: string;
   retrieval?: RetrievalDefaults;
   /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
@@ -185,9 +186,22 @@ export type EmbeddingError = {
   next_attempt_timestamp: Timestamp | null;
 };
 
+export type EmbeddingEstimate = {
+  /** Provider and name of the model. */
+  model: string;
+  /** Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built. */
+  num_chunks: number;
+  /** Number of tokens of these chunks, estimated from at most 1,000 chunks. A provider may count other tokens. */
+  num_tokens: number;
+  /** num_tokens times the price of the model, in the currency of the price; null if no price is set. */
+  cost: number | null;
+};
+
 export type CollectionUpdate = {
   name?: string;
   description?: string;
+  /** true stops the embedding of chunks, for example to limit the cost; false continues where it stopped. */
+  embedding_paused?: boolean;
   retrieval?: RetrievalDefaults;
   /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
@@ -1106,7 +1120,7 @@ export interface FilesApi {
       200: Acknowledgement;
     };
   };
-  /** Update the name, description or metadata of a collection */
+  /** Update the name, description, metadata or settings of a collection */
   'POST /v1/collections/{collection_id}': {
     request: {
       path: {
@@ -1130,6 +1144,8 @@ export interface FilesApi {
         collection_id: string;
       };
       query?: {
+        /** Change nothing, and return `embedding_estimate` with the chunks, tokens and cost. */
+        dry_run?: boolean | undefined;
         /** Id of a configured model. Default: the first model. An error names the ids of all models. */
         embedding_model_id?: string | undefined;
       };

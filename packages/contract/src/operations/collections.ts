@@ -33,15 +33,16 @@ export const collectionOperations = describeOperations('collections', {
     examples: { collection: {} },
   },
   updateCollection: {
-    summary: 'Update the name, description or metadata of a collection',
-    description: 'Absent fields keep their values. `metadata` replaces all entries.',
+    summary: 'Update the name, description, metadata or settings of a collection',
+    description:
+      'Absent fields keep their values. `metadata` replaces all entries. `embedding_paused` pauses or continues the embedding of its chunks.',
     scope: 'collections',
     examples: { rename: { body: { name: 'city library', metadata: { team: 'support' } } } },
   },
   reembedCollection: {
     summary: 'Recompute the vectors of a collection',
     description:
-      'Computes the vector of every chunk in the background, with the first configured model or another one. The vectors in use answer questions until every chunk has a new one, and are kept afterwards. To go back, call this with their model: nothing is computed again. A collection has at most two sets of vectors, so a further one replaces the kept set. ' +
+      'Computes the vector of every chunk in the background, with the first configured model or another one. The vectors in use answer questions until every chunk has a new one, and are kept afterwards. To go back, call this with their model: nothing is computed again. A collection has at most two sets of vectors, so a further one replaces the kept set. `dry_run=true` changes nothing and estimates chunks, tokens and cost. ' +
       'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
     scope: 'collections',
     examples: { collection: {} },

@@ -15,6 +15,8 @@ export interface StoredCollection {
   /** The maximum number of chunks. */
   readonly capacity: number;
   readonly embeddingModelId: string;
+  /** Whether no chunks are embedded at present. */
+  readonly embeddingPaused: boolean;
   readonly retrieval: RetrievalDefaults;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
@@ -50,6 +52,7 @@ export interface VectorsOfCollection {
 export interface CollectionChange {
   readonly name?: string;
   readonly description?: string;
+  readonly embeddingPaused?: boolean;
   readonly retrieval?: RetrievalDefaults;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly updatedAt: number;
@@ -64,6 +67,8 @@ export interface CollectionRepository {
   findUncounted(projectId: string, collectionId: string): Promise<StoredCollection | undefined>;
   /** Returns the defaults of questions; none for a missing collection. The caller checks the project. */
   findRetrieval(collectionId: string): Promise<RetrievalDefaults>;
+  /** Returns the mean number of tokens of the first 500 and the last 500 chunks; 0 without chunks. */
+  meanTokens(collectionId: string): Promise<number>;
   /** @returns undefined when the cursor is not a collection of the project */
   list(projectId: string, query: CollectionListQuery): Promise<Page<CountedCollection> | undefined>;
   /** @returns false when there is no such collection. */

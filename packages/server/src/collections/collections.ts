@@ -22,7 +22,7 @@ import {
   type StoredCollection,
   type VectorsOfCollection,
 } from './collection-repository.ts';
-import { describeEmbedding, type EmbeddingNow, vectorStateOf } from './describe-embedding.ts';
+import { describeEmbedding, type EmbeddingNow, estimateEmbedding, vectorStateOf } from './describe-embedding.ts';
 import { collectionNotFound, noEmbeddingModel, tooManyCollections, unknownModel } from './problems.ts';
 
 /** The configured models, and whether the collections without their vectors are known yet. */
@@ -35,8 +35,18 @@ export interface EmbeddingOfCollections {
   readonly isReady: () => boolean;
   /** The ids of the configured models in the API, the first one first. */
   readonly modelIds: readonly string[];
-  /** Builds vectors of the model with this id, or of the first model. @returns false when no model has the id */
-  readonly reembed: (collectionId: string, modelId: string | undefined) => Promise<boolean>;
+  /** Finds the model with this id, or the first one. */
+  readonly findModel: (modelId: string | undefined) => ConfiguredModel | undefined;
+  /** Continues embedding. */
+  readonly wake: () => void;
+}
+
+export interface ConfiguredModel {
+  readonly model: string;
+  /** The price of a million tokens; null when it is unknown. */
+  readonly price: number | null;
+  /** Builds vectors of the model. */
+  readonly reembed: (collectionId: string) => Promise<void>;
 }
 
 export interface CollectionLimits {
@@ -70,7 +80,8 @@ export interface Collections {
   list(projectId: string, query: CollectionListQuery): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
   /**
-   * Builds vectors of a model beside those in use, and puts them into use when every chunk has one.
+   * Builds vectors of a model beside those in use, and puts them into use when every chunk has one. With `dry_run`, it
+   * only estimates what that takes.
    * @throws NOT_CONFIGURED when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id
    */
   reembed(projectId: string, collectionId: string, query: CollectionReembedQuery): Promise<Collection>;
@@ -117,6 +128,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         description: readText(body.description ?? '', 'body/description'),
         capacity: body.capacity ?? maxCapacity,
         embeddingModelId: readText(body.embedding_model_id ?? builtInEmbeddingModel, 'body/embedding_model_id'),
+        embeddingPaused: false,
         retrieval: readRetrieval(body.retrieval ?? {}),
         metadata: readMetadata(body.metadata ?? {}),
         createdAt: now,
@@ -126,10 +138,8 @@ export function createCollections(deps: CollectionsDeps): Collections {
         deps.countExceeded?.('collections_of_project');
         throw tooManyCollections(limits.collections);
       }
-      return describeCollections()({
-        ...collection,
-        ...{ numRecords: 0, numChunks: 0, vectors: null, otherVectors: null },
-      });
+      await embedding?.findModel(collection.embeddingModelId)?.reembed(collection.id);
+      return get(projectId, collection.id);
     },
     get,
     async list(projectId, query) {
@@ -141,22 +151,30 @@ export function createCollections(deps: CollectionsDeps): Collections {
     async update(projectId, collectionId, body) {
       const toItem = describeCollections();
       const before = await findCounted(projectId, collectionId);
-      const { name, description, metadata, retrieval } = body;
-      if ([name, description, metadata, retrieval].every((each) => each === undefined)) return toItem(before);
+      const { name, description, metadata, retrieval, embedding_paused: embeddingPaused } = body;
+      const sent = [name, description, metadata, retrieval, embeddingPaused];
+      if (sent.every((each) => each === undefined)) return toItem(before);
       const change = {
         ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
         ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
+        ...(embeddingPaused === undefined ? {} : { embeddingPaused }),
         ...(retrieval === undefined ? {} : { retrieval: readRetrieval(retrieval) }),
         ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
         updatedAt: clock.now(),
       };
       if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);
+      if (embeddingPaused === false) embedding?.wake();
       return toItem({ ...before, ...change });
     },
-    async reembed(projectId, collectionId, { embedding_model_id: modelId }) {
-      await findCounted(projectId, collectionId);
-      if (embedding === null) throw noEmbeddingModel();
-      if (!(await embedding.reembed(collectionId, modelId))) throw unknownModel(modelId ?? '', embedding.modelIds);
+    async reembed(projectId, collectionId, { embedding_model_id: modelId, dry_run: isDryRun }) {
+      const before = await findCounted(projectId, collectionId);
+      const wanted = findModel(embedding, modelId);
+      if (isDryRun === true) {
+        const meanTokens = await collections.meanTokens(collectionId);
+        const embedding_estimate = estimateEmbedding(before, { ...wanted, meanTokens });
+        return { ...(await get(projectId, collectionId)), embedding_estimate };
+      }
+      await wanted.reembed(collectionId);
       return get(projectId, collectionId);
     },
     async remove(projectId, collectionId) {
@@ -165,6 +183,14 @@ export function createCollections(deps: CollectionsDeps): Collections {
       deps.onDeleting();
     },
   };
+}
+
+/** @throws NOT_CONFIGURED when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id */
+function findModel(embedding: EmbeddingOfCollections | null, modelId: string | undefined) {
+  if (embedding === null) throw noEmbeddingModel();
+  const found = embedding.findModel(modelId);
+  if (found === undefined) throw unknownModel(modelId ?? '', embedding.modelIds);
+  return found;
 }
 
 /** @throws the error that `notFound` returns for a cursor that cannot be an id */
@@ -196,6 +222,7 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     vector_sets: [collection.vectors, collection.otherVectors].flatMap((set) => (set === null ? [] : toVectorSet(set))),
     num_refused_chunks: collection.vectors?.numRefused ?? 0,
     embedding: describeEmbedding(collection, embedding),
+    embedding_paused: collection.embeddingPaused,
     retrieval: collection.retrieval,
     status: 'ready',
     metadata: collection.metadata,

@@ -1,4 +1,4 @@
-import type { CollectionEmbedding, EmbeddingError, VectorState } from '@quartermaster/contract';
+import type { CollectionEmbedding, EmbeddingError, EmbeddingEstimate, VectorState } from '@quartermaster/contract';
 import type { EmbeddingFailure } from '../search/vector-repository.ts';
 import type { CountedCollection } from './collection-repository.ts';
 
@@ -44,6 +44,18 @@ export function describeEmbedding(
     num_tokens: vectors.numTokens,
     last_error: vectors.lastError && toError(vectors.lastError),
   };
+}
+
+/** Estimates what `reembed` would embed. A set of the model that is kept or being built is continued. */
+export function estimateEmbedding(
+  { vectors, otherVectors, numChunks }: CountedCollection,
+  { model, price, meanTokens }: { model: string; price: number | null; meanTokens: number },
+): EmbeddingEstimate {
+  const isContinued = otherVectors?.model === model && (otherVectors.role === 'next' || vectors?.model !== model);
+  const stored = isContinued ? otherVectors.numEmbedded : 0;
+  const num_chunks = Math.max(0, numChunks - stored);
+  const num_tokens = Math.round(num_chunks * meanTokens);
+  return { model, num_chunks, num_tokens, cost: price === null ? null : (num_tokens / 1e6) * price };
 }
 
 const noVectors = { dimensions: null, num_embedded: 0, num_refused: 0, num_tokens: 0, last_error: null };

@@ -11,6 +11,7 @@ import {
 } from '../collections/testing/test-collections.suite.ts';
 import { until } from '../kernel/testing/until.ts';
 import { type Embedder, EmbedderUnavailable } from './embedding/embedder.ts';
+import { toModelId } from './embedding/model-id.ts';
 import { createScriptedEmbedder } from './testing/scripted-embedder.suite.ts';
 
 async function openVectors(t: TestContext, options: TestCollectionsOptions) {
@@ -508,4 +509,59 @@ test('a question is answered by words while the embedder is down, without waitin
   embedder.fail(null);
   const [second] = await find('tea');
   assert.equal(second.explanation.vector, null, 'for ten seconds it is not asked');
+});
+
+test('an estimate names the chunks, tokens and cost of an embedding, and changes nothing', async (t) => {
+  const [embedder, other] = [createScriptedEmbedder('one'), createScriptedEmbedder('two')];
+  const further = { furtherEmbedders: [other], priceOf: (model: string) => (model === 'two' ? 0.5 : null) };
+  const { collectionId, record, state, path, call } = await openVectors(t, { embedder, ...further });
+  const records = [
+    await record(collectionId, { content: 'Green tea.' }),
+    await record(collectionId, { content: 'Tea.' }),
+  ];
+  await until(async () => (await state())[0] === 'current');
+  const { data } = (await call('GET', `${path}/chunks`)).body;
+  const tokens = data.reduce((sum: number, { num_tokens }: { num_tokens: number }) => sum + num_tokens, 0);
+  assert.equal(records.length, data.length);
+  const estimate = async (model: string) => {
+    const answer = await call('POST', `${path}/reembed?dry_run=true&embedding_model_id=${toModelId(model)}`);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body.data.embedding_estimate;
+  };
+  assert.deepEqual(await estimate('one'), { model: 'one', num_chunks: 2, num_tokens: tokens, cost: null });
+  assert.deepEqual(await estimate('two'), {
+    model: 'two',
+    num_chunks: 2,
+    num_tokens: tokens,
+    cost: (tokens / 1e6) * 0.5,
+  });
+  assert.deepEqual([await state(), other.texts], [['current', 64], []]);
+  await call('POST', `${path}/reembed?embedding_model_id=${toModelId('two')}`);
+  await until(async () => other.texts.length === 2 && (await call('GET', path)).body.data.embedding.model === 'two');
+  assert.equal((await estimate('one')).num_chunks, 0, 'the vectors of the first model are kept');
+});
+
+test('a collection that is created with the id of a model is embedded with it', async (t) => {
+  const [embedder, other] = [createScriptedEmbedder('one'), createScriptedEmbedder('two')];
+  const { call, record, collection } = await openVectors(t, { embedder, furtherEmbedders: [other] });
+  const id = await collection({ embedding_model_id: toModelId('two') });
+  await record(id, { content: 'Green tea.' });
+  await until(async () => other.texts.length === 1);
+  const { embedding, embedding_model_id } = (await call('GET', `/v1/collections/${id}`)).body.data;
+  assert.deepEqual([embedding.model, embedding_model_id, embedder.texts], ['two', toModelId('two'), []]);
+});
+
+test('embedding pauses and continues by an update of the collection', async (t) => {
+  const embedder = createScriptedEmbedder();
+  const { collectionId, record, find, state, path, call } = await openVectors(t, { embedder });
+  assert.equal((await call('POST', path, { embedding_paused: true })).body.data.embedding_paused, true);
+  await record(collectionId, { content: 'Green tea from Uji.' });
+  const second = await call('POST', '/v1/collections', { name: 'second' });
+  await record(second.body.data.collection_id, { content: 'White coffee.' });
+  await until(async () => embedder.texts.length === 1);
+  assert.deepEqual([embedder.texts, (await state())[0]], [['White coffee.'], 'catching_up']);
+  assert.equal((await find('green tea'))[0].content, 'Green tea from Uji.');
+  assert.equal((await call('POST', path, { embedding_paused: false })).body.data.embedding_paused, false);
+  await until(async () => (await state())[0] === 'current');
+  assert.deepEqual(embedder.texts, ['White coffee.', 'Green tea from Uji.']);
 });

@@ -26,6 +26,8 @@ export interface EmbeddingParts {
   /** Embed the collections whose vectors are of these models. */
   readonly furtherEmbedders: readonly Embedder[];
   readonly openIndex: (source: PageSource) => VectorIndex;
+  /** Returns the price of a million tokens of a model; null when none is set. Default: no prices. */
+  readonly priceOf?: (model: string) => number | null;
   /** Receives the state of the embedding once. Without it, the state has no metrics. */
   readonly observe?: (state: EmbeddingState) => void;
 }

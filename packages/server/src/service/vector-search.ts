@@ -75,14 +75,18 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       dimensionsOf: (model: string) => embedders.find(model)?.dimensions() ?? null,
       isReady: backfills.isReady,
       modelIds: embedders.all.map(({ model }) => toModelId(model)),
-      async reembed(collectionId: string, modelId: string | undefined) {
+      findModel(modelId: string | undefined) {
         const embedder = modelId === undefined ? embedders.first : embedders.findById(modelId);
-        if (embedder === undefined) return false;
-        await vectors.adopt(collectionId, embedder.model);
-        await vectors.prepare(collectionId, embedder.model);
-        backfills.wake();
-        return true;
+        if (embedder === undefined) return undefined;
+        const { model } = embedder;
+        const reembed = async (collectionId: string) => {
+          await vectors.adopt(collectionId, model);
+          await vectors.prepare(collectionId, model);
+          backfills.wake();
+        };
+        return { model, price: embedding.priceOf?.(model) ?? null, reembed };
       },
+      wake: backfills.wake,
     },
     ofFailures: {
       async list(collectionId: string, query: ListQuery) {

@@ -38,11 +38,16 @@ export async function openEmbedding(
     tried.push({ embedder, dimensions: model.embeddingDimensions });
     return metrics.watch(embedder);
   }
-  const [embedder, ...furtherEmbedders] = await openDistinct([config, ...config.furtherModels], open);
+  const models = [config, ...config.furtherModels] as const;
+  const [embedder, ...furtherEmbedders] = await openDistinct(models, open);
+  const prices = new Map(
+    [embedder, ...furtherEmbedders].map(({ model }, place) => [model, models[place]?.embeddingPrice]),
+  );
   const trials = startModelTrials(tried, { metrics, logger });
   resources.defer(() => trials.close());
   return {
     ...{ embedder, furtherEmbedders },
+    priceOf: (model) => prices.get(model) ?? null,
     observe: metrics.observe,
     openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
   };

@@ -24,6 +24,8 @@ export interface ModelConfig {
   readonly embeddingMemoryMb: number;
   readonly embeddingBatch: number;
   readonly embeddingSeconds: number;
+  /** Of a million tokens. Null: unknown. */
+  readonly embeddingPrice: number | null;
 }
 
 type ModelSetting = Exclude<keyof typeof embeddingSettings & `EMBEDDING_${string}`, 'EMBEDDING_MODELS_FILE'>;
@@ -49,6 +51,7 @@ export function readModel({ text, number, optional }: ModelReader): ModelConfig 
     embeddingMemoryMb: number('EMBEDDING_MEMORY_MB'),
     embeddingBatch: number('EMBEDDING_BATCH'),
     embeddingSeconds: number('EMBEDDING_SECONDS'),
+    embeddingPrice: optional('EMBEDDING_PRICE', Number),
   };
 }
 

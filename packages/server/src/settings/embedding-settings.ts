@@ -94,6 +94,12 @@ export const embeddingSettings = {
     default: '32',
     check: wholeNumber(1, 2048),
   },
+  EMBEDDING_PRICE: {
+    description:
+      'Estimate the cost of an embedding with this price of a million tokens, such as `0.02`, in any currency. Unset: estimates state no cost',
+    default: null,
+    check: (text) => (/^\d{1,6}(\.\d{1,6})?$/.test(text) ? null : 'must be a number such as 0.02'),
+  },
   EMBEDDING_SECONDS: {
     description:
       'Abort a request to the embedding service after this many seconds, or restart the `onnx` model after this many seconds without progress',

@@ -75,9 +75,16 @@ class Collections:
         description: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         retrieval: RetrievalDefaults | None = None,
+        embedding_paused: bool | None = None,
     ) -> Collection:
         """Change the members that are given."""
-        body = {"name": name, "description": description, "metadata": metadata, "retrieval": retrieval}
+        body = {
+            "name": name,
+            "description": description,
+            "metadata": metadata,
+            "retrieval": retrieval,
+            "embedding_paused": embedding_paused,
+        }
         call = Call("updateCollection", {"collection_id": collection_id}, body=body)
         collection: Collection = self._connection.data(call)
         return collection
@@ -86,9 +93,18 @@ class Collections:
         """Delete a collection with its records and chunks."""
         self._connection.json(Call("deleteCollection", {"collection_id": collection_id}))
 
-    def reembed(self, collection_id: str, *, embedding_model_id: str | None = None) -> Collection:
-        """Build vectors of the first or the named model beside those in use, or return to kept ones."""
-        query = {"embedding_model_id": embedding_model_id}
+    def reembed(
+        self,
+        collection_id: str,
+        *,
+        embedding_model_id: str | None = None,
+        dry_run: bool | None = None,
+    ) -> Collection:
+        """Build vectors of the first or the named model beside those in use, or return to kept ones.
+
+        With ``dry_run``, nothing changes, and ``embedding_estimate`` states chunks, tokens and cost.
+        """
+        query = {"embedding_model_id": embedding_model_id, "dry_run": dry_run}
         call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
         collection: Collection = self._connection.data(call)
         return collection

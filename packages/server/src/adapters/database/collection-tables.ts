@@ -12,6 +12,8 @@ export interface CollectionTable {
   /** JSON of the defaults of questions; null in a collection of an earlier version. */
   retrieval: string | null;
   metadata: string;
+  /** 1 while no chunks are embedded. */
+  embedding_paused: Generated<0 | 1>;
   status: 'ready' | 'deleting';
   created_at: number;
   updated_at: number;

@@ -45,6 +45,7 @@ import { createVectorSetsMigration } from './migrations/from-0042/0070-vector-se
 import { sheetColumnsMigration } from './migrations/from-0042/0078-sheet-columns.ts';
 import { createSegmentPositionsMigration } from './migrations/from-0042/0079-segment-positions.ts';
 import { createChunkTokensMigration } from './migrations/from-0042/0081-chunk-tokens.ts';
+import { embeddingPauseMigration } from './migrations/from-0042/0091-embedding-pause.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -95,6 +96,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0078-sheet-columns': sheetColumnsMigration,
     '0079-segment-positions': createSegmentPositionsMigration(dialect),
     '0081-chunk-tokens': createChunkTokensMigration(dialect),
+    '0091-embedding-pause': embeddingPauseMigration,
   };
 }
 

@@ -31,6 +31,7 @@ export function newCollection(more: Partial<StoredCollection> = {}): StoredColle
     description: '',
     capacity: maxCapacity,
     embeddingModelId: 'QmBm25v1',
+    embeddingPaused: false,
     retrieval: {},
     metadata: {},
     createdAt: start,

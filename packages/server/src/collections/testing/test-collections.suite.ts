@@ -61,6 +61,7 @@ export interface TestCollectionsOptions {
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
   readonly furtherEmbedders?: readonly Embedder[];
+  readonly priceOf?: (model: string) => number | null;
   readonly metrics?: RecordMetrics;
   readonly reranking?: CollectionContext['reranking'];
 }
@@ -158,6 +159,7 @@ export function openTestCollections(
     embedding: options.embedder && {
       embedder: options.embedder,
       furtherEmbedders: options.furtherEmbedders ?? [],
+      ...(options.priceOf && { priceOf: options.priceOf }),
       openIndex: (source) => openVectorIndex({ source, memory: 64 * 1024 * 1024 }),
     },
     alone: options.alone ?? false,

@@ -80,6 +80,19 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     assert.deepEqual(texts, ['1 a', '1 b', '2 b']);
   });
 
+  test('a paused collection is not embedded, and continues where it stopped', async () => {
+    const { vectors, collections, projectId, collectionId, one, add, embed, live } = await openSets();
+    await add('c');
+    const pause = (embeddingPaused: boolean) =>
+      collections.change(projectId, collectionId, { embeddingPaused, updatedAt: start });
+    assert.equal(await pause(true), true);
+    assert.equal(await vectors.claimBackfill({ ...lease, model: one }), undefined);
+    assert.equal((await collections.find(projectId, collectionId))?.embeddingPaused, true);
+    assert.equal(await pause(false), true);
+    assert.equal(await embed(one, 3), 'ended');
+    assert.deepEqual(await live(), [one, [1, 1, 3]]);
+  });
+
   test('the way back embeds only what was added since', async () => {
     const { vectors, collectionId, one, two, embed, live, add, roles, texts } = await openSets();
     await vectors.prepare(collectionId, two);

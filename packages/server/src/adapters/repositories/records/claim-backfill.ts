@@ -32,7 +32,7 @@ const firstToConfirm = ({ dialect, claim }: Due) => sql<string>`(select id from 
   where wanted > done and model = ${claim.model} and run_after = 0 and ${isFree('lease_until', claim)}
   order by run_after limit 1 ${skipLocked(dialect)})`;
 
-/** The index leads from project to project, so the cost does not depend on the number of collections. */
+/** The index leads from project to project, so the cost depends on the number of paused collections only. */
 const nextToEmbed = ({ dialect, claim }: Due, afterProject: string) => sql<string>`(
   with recursive waiting (project_id) as (
     select min(project_id) from collection_vector where wanted > done and project_id > ${afterProject}
@@ -43,7 +43,9 @@ const nextToEmbed = ({ dialect, claim }: Due, afterProject: string) => sql<strin
     select (
       select collection_vector.id from collection_vector
       where collection_vector.project_id = waiting.project_id and wanted > done and model = ${claim.model}
-        and ${isClaimable(claim)}
+        and ${isClaimable(claim)} and not exists (
+          select 1 from collection where collection.id = collection_vector.collection_id and embedding_paused = 1
+        )
       order by run_after limit 1 ${skipLocked(dialect)}
     ) from waiting where project_id is not null
   )

@@ -1,6 +1,7 @@
 import type { CollectionListQuery, CollectionType, RetrievalDefaults } from '@quartermaster/contract';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely';
 import type {
+  CollectionChange,
   CollectionRepository,
   CountedCollection,
   StoredCollection,
@@ -75,17 +76,12 @@ export function createCollectionRepository(database: Database): CollectionReposi
       return row && toCollection(row);
     },
     findRetrieval: (collectionId) => findRetrieval(read, collectionId),
+    meanTokens: (collectionId) => findMeanTokens(read, collectionId),
     list,
     async change(projectId, collectionId, change) {
       const result = await write
         .updateTable('collection')
-        .set({
-          updated_at: change.updatedAt,
-          ...(change.name === undefined ? {} : { name: change.name }),
-          ...(change.description === undefined ? {} : { description: change.description }),
-          ...(change.retrieval === undefined ? {} : { retrieval: JSON.stringify(change.retrieval) }),
-          ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
-        })
+        .set(columnsOf(change))
         .where('id', '=', collectionId)
         .where('project_id', '=', projectId)
         .where('status', '=', 'ready')
@@ -206,11 +202,28 @@ function toCollection(row: Selectable<CollectionTable>): StoredCollection {
     description: row.description,
     capacity: row.capacity,
     embeddingModelId: row.embedding_model_id,
+    embeddingPaused: row.embedding_paused === 1,
     retrieval: readRetrieval(row.retrieval),
     metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** Chunks at each end of a collection whose tokens are read for an estimate. */
+const sampledChunks = 500;
+
+async function findMeanTokens(read: Kysely<Tables>, collectionId: string): Promise<number> {
+  const end = (direction: 'asc' | 'desc') =>
+    read
+      .selectFrom('chunk')
+      .select('num_tokens')
+      .where('collection_id', '=', collectionId)
+      .orderBy('id', direction)
+      .limit(sampledChunks)
+      .execute();
+  const sample = [...(await end('asc')), ...(await end('desc'))];
+  return sample.reduce((sum, row) => sum + row.num_tokens, 0) / Math.max(1, sample.length);
 }
 
 async function findRetrieval(read: Kysely<Tables>, collectionId: string): Promise<RetrievalDefaults> {
@@ -222,7 +235,18 @@ function readRetrieval(stored: string | null): RetrievalDefaults {
   return stored === null ? {} : (parseJson(stored) as RetrievalDefaults); // written by toRow and `change`
 }
 
-function toRow(collection: StoredCollection): CollectionTable {
+function columnsOf(change: CollectionChange): Updateable<CollectionTable> {
+  return {
+    updated_at: change.updatedAt,
+    ...(change.name === undefined ? {} : { name: change.name }),
+    ...(change.description === undefined ? {} : { description: change.description }),
+    ...(change.embeddingPaused === undefined ? {} : { embedding_paused: change.embeddingPaused ? 1 : 0 }),
+    ...(change.retrieval === undefined ? {} : { retrieval: JSON.stringify(change.retrieval) }),
+    ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
+  };
+}
+
+function toRow(collection: StoredCollection): Insertable<CollectionTable> {
   return {
     id: collection.id,
     project_id: collection.projectId,
@@ -231,6 +255,7 @@ function toRow(collection: StoredCollection): CollectionTable {
     description: collection.description,
     capacity: collection.capacity,
     embedding_model_id: collection.embeddingModelId,
+    embedding_paused: collection.embeddingPaused ? 1 : 0,
     retrieval: JSON.stringify(collection.retrieval),
     metadata: JSON.stringify(collection.metadata),
     status: 'ready',
