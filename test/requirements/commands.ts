@@ -36,6 +36,7 @@ export const commandsRequirements: Requirements = {
     promise: 'Collections are created, filled with records, searched and deleted.',
     source: 'ADR 0099',
     tests: [
+      '[commands] the purpose of a file fits the collection to which it is added',
       '[commands] a collection is created, filled, searched and deleted',
       '[commands] a file that the collection does not take is not uploaded',
     ],
