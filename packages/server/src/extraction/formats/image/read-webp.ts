@@ -58,12 +58,18 @@ const { WebAssembly } = globalThis as unknown as {
   };
 };
 
+/** Compiled once for all pictures. */
+let code: object | undefined;
+
 /** Each picture gets a new instance, so that corrupted memory cannot affect the next document. */
 async function decode(bytes: Uint8Array): Promise<Decoded> {
-  const code = await readFile(new URL(import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.wasm')));
+  code ??= new WebAssembly.Module(
+    await readFile(new URL(import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.wasm'))),
+  );
+  const compiled = code;
   const glue = (await import(import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.js'))) as DecoderModule;
   const instantiateWasm = (imports: object, onInstance: (instance: object) => void) => {
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(code), imports);
+    const instance = new WebAssembly.Instance(compiled, imports);
     onInstance(instance);
     return instance.exports;
   };
