@@ -76,7 +76,7 @@ test('rows are kept or rejected, and both are reported', async () => {
   assert.deepEqual(outcome.report.rows, { total: 2, accepted: 1, rejected: 1, duplicate: 0 });
   assert.deepEqual(
     [chunks[0]?.question, chunks[0]?.answer, chunks[0]?.metadata, chunks[0]?.locator],
-    ['q', 'a', { tags: 't' }, { row: 2 }],
+    ['q', 'a', { tags: 't' }, { row: 2, cells: ['A2', 'B2'] }],
   );
   const [row] = rows;
   assert.deepEqual([rows.length, row?.row, row?.code, row?.fields.answer], [1, 3, 'empty_question', 'b']);
