@@ -133,6 +133,9 @@ export type Collection = {
   num_refused_chunks: number;
   /** State of the vectors; null without an embedding model. */
   embedding: CollectionEmbedding | null;
+  /** Whether no chunks of the collection are embedded at present. */
+  embedding_paused: boolean;
+  embedding_estimate?: EmbeddingEstimate;
   /** Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection. */
   retrieval: {
     /** `fused` (default) ranks by words and vectors, `vectors` by vectors alone, `words` by words alone. Words alone answer when vectors are not available. */
