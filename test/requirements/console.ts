@@ -39,6 +39,7 @@ export const consoleRequirements: Requirements = {
     promise: 'The URL of a page holds its project, tab, filters and question; reloading, going back and links work.',
     source: 'ADR 0040',
     tests: [
+      '[console] the URL holds the state of a page',
       '[console] a link opens the search of another project with its question and results',
       '[console] reloading keeps the results, and the back button returns to them and to the documents',
       '[console] filters of lists are in the URL and survive a reload',
@@ -51,6 +52,7 @@ export const consoleRequirements: Requirements = {
       'Files and folders that are dropped on a collection become its documents in one step. Equal content is noticed, failures can be tried again, and sheets ask for their columns.',
     source: 'ADR 0153',
     tests: [
+      '[console] files become documents of a collection in one step',
       '[console] a dropped folder is uploaded and added; equal content is noticed, and other formats are refused',
       '[console] content that the collection has is noticed without the hash of the browser, too',
       '[console] a failed upload is listed, and trying it again adds the document',
@@ -62,6 +64,7 @@ export const consoleRequirements: Requirements = {
     promise: 'The console works with the keyboard alone, in narrow windows and with a screen reader.',
     source: 'ADR 0040',
     tests: [
+      '[console] works with the keyboard and in narrow windows',
       '[console] axe finds nothing serious on any page at 320, 375 and 640 pixels, and no page is cut',
       '[console] the menu of a narrow window opens, holds the focus and closes by keyboard',
       '[console] the focus returns after dialogs, forms and deletions',
@@ -73,6 +76,7 @@ export const consoleRequirements: Requirements = {
     promise: 'Lists are searched, filtered and counted, and several of their items are deleted or processed together.',
     source: 'ADR 0040',
     tests: [
+      '[console] lists are filtered, counted and changed in bulk',
       '[console] documents are filtered by status and name, processed again and deleted together',
       '[console] files are selected and deleted together, and collections are found by name',
       '[console] a collection shows the state of its vectors',

@@ -23,6 +23,8 @@ export const filesRequirements: Requirements = {
       'a file with the extension of another type is refused, for every pair of types',
       'every valid file of the corpus is accepted, and every invalid one is refused',
       'an empty file is accepted with every extension',
+      '[formats] every format of document_file becomes a record that a question finds, and the limits list it',
+      '[formats] the purposes of the interface refuse other formats and name the purpose that accepts them',
     ],
   },
   'upload.message': {
