@@ -205,7 +205,8 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     const collection = await addCollection(repositories);
     const ids = new Map<string, string>();
     for (const [content, fileId] of [['one', 'file1'], ['two', 'file2'], ['three', 'file1'], ['four']] as const) {
-      const file = fileId === undefined ? {} : { type: 'file' as const, fileId };
+      const file =
+        fileId === undefined ? {} : { type: 'file' as const, fileId, content: JSON.stringify({ file_id: fileId }) };
       const record = await addRecord(repositories, collection, { metadata: { record_id: 'file2' }, ...file });
       ids.set(content, record.id);
       const job = await claim(repositories);
