@@ -24,6 +24,7 @@ test('a collection is created, changed and deleted with the bodies of the offici
     embedding_size: 0,
     num_refused_chunks: 0,
     embedding: null,
+    embedding_paused: false,
     vector_sets: [],
     retrieval: {},
     vectors: 'off',

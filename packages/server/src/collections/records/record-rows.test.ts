@@ -164,7 +164,7 @@ test('a dry run reports the result of an import and stores nothing', async (t) =
   assert.deepEqual(data.report.rows, { total: 4, accepted: 1, rejected: 2, duplicate: 1 });
   assert.deepEqual(
     data.chunks.map(({ question, answer, locator }: Record<string, unknown>) => [question, answer, locator]),
-    [['q4', 'a4', { row: 5 }]],
+    [['q4', 'a4', { row: 5, cells: ['A5', 'B5'] }]],
   );
   assert.deepEqual(data.rows.map(({ code }: { code: string }) => code).sort(), [
     'duplicate_in_collection',
