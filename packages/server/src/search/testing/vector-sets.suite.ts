@@ -80,6 +80,23 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     assert.deepEqual(texts, ['1 a', '1 b', '2 b']);
   });
 
+  test('the chunks before the model was assigned are embedded, even if another one is added before the first walk', async () => {
+    const repositories = open();
+    const { vectors } = repositories;
+    const { projectId, id: collectionId } = await addCollection(repositories);
+    await repositories.chunks.add(projectId, collectionId, newChunk('first'));
+    const model = `first ${collectionId}`;
+    await vectors.adopt(collectionId, model);
+    await repositories.chunks.add(projectId, collectionId, newChunk('second'));
+    const job = await vectors.claimBackfill({ ...lease, model });
+    assert.ok(job);
+    const rows = await vectors.missing(job, { after: job.reached, limit: 9, now: start });
+    assert.deepEqual(
+      rows.map(({ text }) => text),
+      ['first', 'second'],
+    );
+  });
+
   test('a paused collection is not embedded, and continues where it stopped', async () => {
     const { vectors, collections, projectId, collectionId, one, add, embed, live } = await openSets();
     await add('c');

@@ -138,9 +138,11 @@ async function insertSpaces(
   { model, collectionId, wanted }: { model: string; collectionId?: string; wanted: 0 | 1 },
 ): Promise<void> {
   const only = collectionId === undefined ? sql`` : sql`and id = ${collectionId}`;
+  // A chunk that is added before the first walk must not move its beginning behind the chunks that exist.
+  const restart = wanted === 1 ? '' : null;
   await sql`insert into collection_vector
-      (id, collection_id, slot, role, project_id, model, dimensions, first_change, last_change, wanted, done, attempt, run_after)
-    select id, id, 0, 'live', project_id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, 0, 0, 0
+      (id, collection_id, slot, role, project_id, model, dimensions, first_change, last_change, wanted, restart, done, attempt, run_after)
+    select id, id, 0, 'live', project_id, ${model}, 0, 0, 0, ${sql.lit(wanted)}, ${sql.lit(restart)}, 0, 0, 0
     from collection where status = 'ready' ${only}
     on conflict (id) do nothing`.execute(transaction);
 }
