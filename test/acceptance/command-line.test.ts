@@ -332,7 +332,8 @@ test('[commands] a collection is created, filled, searched and deleted', async (
   assert.equal((await run(['records', 'wait', id, record.record_id])).code, 1);
 
   const found = await run(['search', id, 'When does the library open?', '--top-k', '1']);
-  assert.match(found.output, /^\d\.\d{3} {2}\S+ {2}Opening hours\n(?: {2}.*\n)* {2}The library opens at nine\.\n$/);
+  const printed = /^\d\.\d{3} {2}\S+ {2}library\.md {2}Opening hours\n(?: {2}.*\n)* {2}The library opens at nine\.\n$/;
+  assert.match(found.output, printed);
   const json = await run(['search', id, 'four weeks', '--top-k', '1', '--json']);
   assert.match(JSON.parse(json.output).content, /four weeks/);
 
