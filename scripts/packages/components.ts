@@ -92,7 +92,7 @@ export function isOfProduct({ folder }: Component): boolean {
 }
 
 /** Licences whose code may be shipped with ours. */
-const allowed = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD', 'MPL-2.0'];
+const allowed = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD', 'MIT-0', 'MPL-2.0'];
 
 /** Joins the licences of the components. @throws Error that names a component whose licence is not allowed or has no text */
 export function writeNotices(root: string, components: readonly Component[]): string {

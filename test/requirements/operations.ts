@@ -21,7 +21,7 @@ export const operationsRequirements: Requirements = {
       '[package] without the files of the console the API serves, and the page says what to do',
       '[package] an old Node.js gets one sentence that names the remedy, and exit code 69',
       '[package] messages name commands in the form of an installed package',
-      '[package] the archive holds compiled code, licences and a list of components; the installation has at most 130 MiB',
+      '[package] the archive holds compiled code, licences and a list of components; the installation has at most 135 MiB',
       '[package] in a page of another origin, the packed client uploads a file, waits for its record and finds a passage',
       '[package] programs use the libraries in Node.js 20 and check their types with both kinds of module resolution',
       '[package] the same sources give the same bytes',
