@@ -38,7 +38,7 @@ export interface PagePicture {
   draw(caller: PagesCaller): Promise<Buffer>;
 }
 
-/** Shows passages on the pages of their PDF documents. They are found anew for each request. Decision: ADR 0150. */
+/** Shows passages on the pages of their PDF documents. Each request locates them again. Decision: ADR 0150. */
 export interface RecordPages {
   /** @throws OBJECT_NOT_FOUND when the chunk, its file or its page does not exist */
   boxes(key: ChunkKey, caller: PagesCaller): Promise<PassageBoxes>;

@@ -38,7 +38,7 @@ function addPage({ width, height, dpi, rotate, parts }: PicturePage, add: Add): 
     number,
   ];
   const scale = pointsPerInch / resolution;
-  // The reader of scanned pages leaves out a page whose picture announces so many pixels.
+  // The reader of scanned pages skips a page if the header of its picture states more pixels than its limit.
   const announced = { left: 0, top: 0, ...beyondLimit, dictionary: '/ColorSpace /DeviceGray /BitsPerComponent 8' };
   const shown = parts.length > 0 ? parts : [{ ...announced, data: new Uint8Array(0) }];
   const names: string[] = [];
