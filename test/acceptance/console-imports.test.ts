@@ -97,9 +97,16 @@ async function dropFolder(subject: Subject): Promise<void> {
 async function noticeAfterUpload({ opened, collection, folder }: Subject): Promise<void> {
   const page = await opened.context.newPage();
   await page.addInitScript("Object.defineProperty(crypto, 'subtle', { value: undefined })");
+  const shownBeforeDeletion: number[] = [];
+  await page.route('**/v1/files/*', async (route) => {
+    if (route.request().method() === 'DELETE')
+      shownBeforeDeletion.push(await page.locator('[data-state="duplicate"]').count());
+    await route.continue();
+  });
   await page.goto(`${opened.service.filesUrl}/collections/${collection}`);
   await dropFiles({ ...opened, page }, [join(folder, 'shelf', 'old', 'lending.txt')]);
   await total(page, '0 of 1 added · 1 already in this collection');
+  assert.deepEqual(shownBeforeDeletion, [0], 'the duplicate is announced once its upload is deleted');
   assert.equal((await opened.service.client.files.list()).data.length, 2, 'the second upload was deleted');
   await page.close();
 }

@@ -129,27 +129,28 @@ function startNext(): void {
 async function run(id: number, job: Job): Promise<void> {
   try {
     const known = await hashFile(job.file);
-    if (known !== null && (await endsAsDuplicate(id, job, known))) return;
+    const duplicate = known === null ? null : await findDuplicate(id, job, known);
+    if (duplicate !== null) return change(id, duplicate);
     const stored = known === null ? undefined : await findStored(job, known);
     const fileId = stored ?? (await upload(id, job));
     change(id, { state: 'creating', sent: job.file.size });
-    if (known === null && (await uploadedTwice(id, job, fileId))) return;
+    const uploadedTwice = known === null ? await removeDuplicate(id, job, fileId) : null;
+    if (uploadedTwice !== null) return change(id, uploadedTwice);
     change(id, { state: 'done', recordId: await createRecord(job, fileId) });
   } catch (error) {
     change(id, { state: 'failed', sent: 0, reason: error as Import['reason'] }); // of the calls above
   }
 }
 
-/** Whether the collection has a record of this content, or the content is being imported. */
-async function endsAsDuplicate(id: number, job: Job, sha256: string): Promise<boolean> {
-  if (job.isWanted) return false;
+/** Returns the end of an import whose content the collection has, or another import of this tab is adding. */
+async function findDuplicate(id: number, job: Job, sha256: string): Promise<Partial<Import> | null> {
+  if (job.isWanted) return null;
   const key = `${job.collection.collection_id} ${sha256}`;
   const other = contents.get(key);
   if (other === undefined || other === id) contents.set(key, id);
   const recordId = await findRecord(job, sha256);
-  if (recordId === null && (other === undefined || other === id)) return false;
-  change(id, { state: 'duplicate', sent: job.file.size, recordId });
-  return true;
+  if (recordId === null && (other === undefined || other === id)) return null;
+  return { state: 'duplicate', sent: job.file.size, recordId };
 }
 
 /** From now on, the record in the collection tells that its content is there. */
@@ -171,13 +172,13 @@ async function findStored({ file, purpose, projectId }: Job, sha256: string): Pr
   return found.find((one) => one.file_name === file.name)?.file_id;
 }
 
-/** Without a hash of its own, the console learns from the stored file whether the collection has its content. */
-async function uploadedTwice(id: number, job: Job, fileId: string): Promise<boolean> {
+/** Without a hash of its own, the console learns the content from the stored file, and deletes a duplicate. */
+async function removeDuplicate(id: number, job: Job, fileId: string): Promise<Partial<Import> | null> {
   const path = { file_id: fileId };
   const { sha256 } = await filesApiOf(job.projectId).data('GET /v1/files/{file_id}', { path });
-  if (!(await endsAsDuplicate(id, job, sha256))) return false;
-  await filesApiOf(job.projectId).json('DELETE /v1/files/{file_id}', { path });
-  return true;
+  const duplicate = await findDuplicate(id, job, sha256);
+  if (duplicate !== null) await filesApiOf(job.projectId).json('DELETE /v1/files/{file_id}', { path });
+  return duplicate;
 }
 
 async function upload(id: number, job: Job): Promise<string> {
