@@ -17,6 +17,7 @@ import { hostileExpressions } from './hostile/expressions.ts';
 import { fuzz } from './hostile/fuzz.ts';
 import { limitedKeys } from './hostile/limited-keys.ts';
 import { mcpDocuments } from './hostile/mcp-documents.ts';
+import { hostileColumns } from './hostile/sheet-columns.ts';
 import { slowPeers } from './hostile/slow-peers.ts';
 import { repeatedKills } from './kills/repeated-kills.ts';
 import { clusterIndexCuts } from './postgres/cluster-index-cuts.ts';
@@ -32,7 +33,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   power: [storePowerCuts, indexPowerCuts, clusterPowerCuts, clusterIndexCuts],
   faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
-  hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, slowPeers],
+  hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, hostileColumns, slowPeers],
   hold: [hold],
   kills: [repeatedKills],
 };

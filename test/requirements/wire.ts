@@ -13,6 +13,15 @@ export const wireRequirements: Requirements = {
       'the response to a defect omits the error text, and the log contains it',
     ],
   },
+  'wire.unknown-members': {
+    promise: 'Unknown members at the top level are ignored and named; those of our own objects are refused.',
+    source: 'docs/contract.md "Both addresses"',
+    tests: [
+      '[unknown-members] every call with a body names the unknown members that it ignored',
+      '[unknown-members] an upload names the unknown fields of its form, also when it is repeated',
+      '[unknown-members] unknown members of our own objects are refused, those of `text_splitter` are not',
+    ],
+  },
   'wire.apart': {
     promise: "Neither address answers the other's paths.",
     source: 'docs/contract.md "Both addresses"',

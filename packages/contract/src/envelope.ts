@@ -38,6 +38,20 @@ export function Success<T extends TSchema>(data: T) {
   return Type.Object({ ...Acknowledgement.properties, data });
 }
 
+/** Unknown members of a request, which an answer names. Source: docs/contract.md "Both addresses". */
+export const Warnings = {
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Each unknown member at the top level of the request. They are ignored. Absent if there are none.',
+    }),
+  ),
+};
+
+/** `{"status":"success","data":…}` of a request whose unknown members are named. */
+export function SuccessWithWarnings<T extends TSchema>(data: T) {
+  return Type.Object({ ...Success(data).properties, ...Warnings });
+}
+
 /** The list envelope: `data`, `fetched_count` = items in this response, `has_more` in the direction of the page. */
 export function List<T extends TSchema>(item: T) {
   return Type.Object({

@@ -1012,6 +1012,8 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: File;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1068,6 +1070,8 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Collection;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1136,6 +1140,8 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Collection;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1219,9 +1225,13 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: RecordItem;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       } | {
         status: 'success';
         data: RecordPreview;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1290,6 +1300,8 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: RecordItem;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1486,6 +1498,8 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Chunk;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1541,6 +1555,8 @@ export interface FilesApi {
         ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'index_not_built' | null;
         /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
         reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1559,6 +1575,8 @@ export interface FilesApi {
         rankings: CollectionRankings;
         /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
         reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -1594,6 +1612,8 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Chunk;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };

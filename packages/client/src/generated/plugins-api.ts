@@ -551,10 +551,14 @@ export interface PluginsApi {
       200: {
         status: 'success';
         data: ExecuteResult;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
       202: {
         status: 'success';
         data: Run;
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
       };
     };
   };
@@ -585,7 +589,11 @@ export interface PluginsApi {
       body: VerifyCredentialsRequest;
     };
     responses: {
-      200: Acknowledgement;
+      200: {
+        status: 'success';
+        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        warnings?: Array<string>;
+      };
     };
   };
   /** List runs */

@@ -7,12 +7,14 @@ import {
   CollectionUpdate,
   List,
   Success,
+  SuccessWithWarnings,
 } from '@quartermaster/contract';
 import { collectionOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Guard } from '../http/guard.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../kernel/envelope.ts';
+import { warningsOf } from '../kernel/validation/ignored-members.ts';
 import { chunkRoutes } from './chunks/chunk-routes.ts';
 import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
@@ -70,12 +72,13 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       schema: {
         ...collectionOperations.createCollection,
         body: CollectionCreate,
-        response: { 200: Success(Collection) },
+        response: { 200: SuccessWithWarnings(Collection) },
       },
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      return successEnvelope(await collections.create(projectId, request.body));
+      const data = await collections.create(projectId, request.body);
+      return { ...successEnvelope(data), ...warningsOf(CollectionCreate, request.body) };
     },
   );
   app.get(
@@ -138,13 +141,13 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
         ...collectionOperations.updateCollection,
         params: CollectionParams,
         body: CollectionUpdate,
-        response,
+        response: { 200: SuccessWithWarnings(Collection) },
       },
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const data = await collections.update(projectId, request.params.collection_id, request.body);
-      return successEnvelope(data);
+      return { ...successEnvelope(data), ...warningsOf(CollectionUpdate, request.body) };
     },
   );
   app.post(

@@ -7,8 +7,9 @@ import {
   PluginIds,
   Run,
   type RunOrigin,
-  Success,
+  SuccessWithWarnings,
   VerifyCredentialsRequest,
+  Warnings,
 } from '@quartermaster/contract';
 import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
@@ -23,6 +24,7 @@ import type { Caller } from '../kernel/caller.ts';
 import { abortedWhenGone } from '../kernel/client-gone.ts';
 import { acknowledgement, successEnvelope } from '../kernel/envelope.ts';
 import { isJsonObject } from '../kernel/json/json-object.ts';
+import { warningsOf } from '../kernel/validation/ignored-members.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { resultOf } from './answers.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
@@ -80,7 +82,7 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
           ),
         }),
         body: ExecuteRequest,
-        response: { 200: Success(ExecuteResult), 202: Success(Run) },
+        response: { 200: SuccessWithWarnings(ExecuteResult), 202: SuccessWithWarnings(Run) },
       },
       attachValidation: true,
     },
@@ -93,12 +95,19 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
         const run = await acceptFor(deps, request, wanted);
         const location = `${deps.basePathOf(request)}/v1/runs/${run.run_id}`;
         reply.code(202).header('Location', location).header('Preference-Applied', 'respond-async');
-        return successEnvelope(run);
+        return { ...successEnvelope(run), ...ignoredOf(ExecuteRequest, request.body) };
       }
       const data = await runFor({ request, reply, deps, origin: 'execute' }, wanted);
-      return data === null ? reply.hijack() : successEnvelope(data);
+      if (data === null) return reply.hijack();
+      return { ...successEnvelope(data), ...ignoredOf(ExecuteRequest, request.body) };
     },
   );
+}
+
+/** Returns `warnings` of an answer. `project_id` is not named, because clients of the ancestor always send it. */
+function ignoredOf(schema: Parameters<typeof warningsOf>[0], body: object) {
+  const { project_id: _unused, ...members } = body as Readonly<Record<string, unknown>>; // a JSON object
+  return warningsOf(schema, members);
 }
 
 /** Adds the missing ids to the errors of a body. Its schema cannot require them, because a tool name can replace them. */
@@ -229,7 +238,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
       schema: {
         ...executionOperations.verifyCredentials,
         body: VerifyCredentialsRequest,
-        response: { 200: Acknowledgement },
+        response: { 200: Type.Object({ ...Acknowledgement.properties, ...Warnings }) },
       },
     },
     async (request, reply) => {
@@ -241,7 +250,8 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
       const caller = { projectId, keyId, origin: 'verify', cancel: () => running.abort() } as const;
       const wanted = await resolveRequest(resolveCredentials, projectId, request.body);
       const execution = await executor.verifyCredentials(wanted, running.signal, caller);
-      return succeeded(execution, reply) ? acknowledgement : reply.hijack();
+      if (!succeeded(execution, reply)) return reply.hijack();
+      return { ...acknowledgement, ...ignoredOf(VerifyCredentialsRequest, request.body) };
     },
   );
 }

@@ -11,6 +11,7 @@ import {
   purposeNames,
   purposes,
   Success,
+  SuccessWithWarnings,
 } from '@quartermaster/contract';
 import { fileOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -20,6 +21,7 @@ import type { Guard } from '../http/guard.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../kernel/envelope.ts';
 import { objectNotFound } from '../kernel/problem.ts';
+import { warningsOfNames } from '../kernel/validation/ignored-members.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
 import { answerContent } from './file-content.ts';
@@ -109,7 +111,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
         consumes: ['multipart/form-data'],
         headers: UploadHeaders,
         body: UploadBody,
-        response: { 200: Success(File) },
+        response: { 200: SuccessWithWarnings(File) },
       },
     },
     async (request) => {
@@ -117,7 +119,8 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       if (admission === undefined) throw bodyCutShort();
       admissions.delete(request);
       try {
-        return successEnvelope(await deps.uploads.receive(admission, request.raw));
+        const { file, ignored } = await deps.uploads.receive(admission, request.raw);
+        return { ...successEnvelope(file), ...warningsOfNames(ignored, Object.keys(UploadBody.properties)) };
       } finally {
         await admission.release();
       }

@@ -12,6 +12,8 @@ import {
   RerankingAnswer,
   ScoredChunk,
   Success,
+  SuccessWithWarnings,
+  Warnings,
 } from '@quartermaster/contract';
 import { chunkOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
@@ -20,6 +22,7 @@ import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
 import { whileConnected } from '../../kernel/client-gone.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import { warningsOf } from '../../kernel/validation/ignored-members.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
 import type { Chunks } from './chunks.ts';
@@ -40,11 +43,17 @@ function ChunkList<Item extends TSchema>(item: Item) {
   return Type.Object({ ...List(item).properties, total_count: Type.Null() });
 }
 
-const QueryAnswer = Type.Object({ ...ChunkList(ScoredChunk).properties, ...RankingAnswer, ...RerankingAnswer });
+const QueryAnswer = Type.Object({
+  ...ChunkList(ScoredChunk).properties,
+  ...RankingAnswer,
+  ...RerankingAnswer,
+  ...Warnings,
+});
 const CollectionsQueryAnswer = Type.Object({
   ...ChunkList(ScoredChunk).properties,
   rankings: CollectionRankings,
   ...RerankingAnswer,
+  ...Warnings,
 });
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
@@ -112,13 +121,13 @@ function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         ...chunkOperations.createChunk,
         params: CollectionParams,
         body: ChunkCreate,
-        response: { 200: Success(Chunk) },
+        response: { 200: SuccessWithWarnings(Chunk) },
       },
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const data = await chunks.create(projectId, request.params.collection_id, request.body);
-      return successEnvelope(data);
+      return { ...successEnvelope(data), ...warningsOf(ChunkCreate, request.body) };
     },
   );
 }
@@ -144,7 +153,8 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         const [ranked] = found.rankings;
         if (ranked === undefined) throw new Error('the answer names no ranking');
         const { ranking, reason: ranking_reason } = ranked;
-        return { ...withTotal(listEnvelope(found)), ranking, ranking_reason, reranking: found.reranking };
+        const answer = { ...withTotal(listEnvelope(found)), ranking, ranking_reason, reranking: found.reranking };
+        return { ...answer, ...warningsOf(ChunkQuery, request.body) };
       }),
   );
 }
@@ -172,7 +182,8 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
         const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
           ...{ collection_id: collectionId, ranking, ranking_reason: reason },
         }));
-        return { ...withTotal(listEnvelope(found)), rankings, reranking: found.reranking };
+        const answer = { ...withTotal(listEnvelope(found)), rankings, reranking: found.reranking };
+        return { ...answer, ...warningsOf(CollectionsQuery, request.body) };
       }),
   );
 }
@@ -196,12 +207,12 @@ function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         ...chunkOperations.updateChunk,
         params: ChunkParams,
         body: ChunkUpdate,
-        response,
+        response: { 200: SuccessWithWarnings(Chunk) },
       },
     },
     async (request) => {
       const data = await chunks.update(keyOf(guard, request, request.params), request.body);
-      return successEnvelope(data);
+      return { ...successEnvelope(data), ...warningsOf(ChunkUpdate, request.body) };
     },
   );
 }

@@ -9,6 +9,7 @@ import {
   RecordPreview,
   RecordUpdate,
   Success,
+  SuccessWithWarnings,
 } from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
@@ -16,6 +17,7 @@ import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import { warningsOf } from '../../kernel/validation/ignored-members.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { RecordEvents } from './record-events.ts';
@@ -63,20 +65,21 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
         params: CollectionParams,
         querystring: RecordCreateQuery,
         body: RecordCreate,
-        response: { 200: Type.Union([Success(RecordItem), Success(RecordPreview)]) },
+        response: { 200: Type.Union([SuccessWithWarnings(RecordItem), SuccessWithWarnings(RecordPreview)]) },
       },
     },
     async (request, reply) => {
       const { projectId } = guard.callerOf(request);
       const { collection_id: collectionId } = request.params;
+      const warnings = warningsOf(RecordCreate, request.body);
       if (request.query.dry_run === true) {
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
         const data = await dryRuns.run({ projectId, collectionId }, request.body, gone.signal);
-        return successEnvelope(data);
+        return { ...successEnvelope(data), ...warnings };
       }
       const data = await records.create(projectId, collectionId, request.body);
-      return successEnvelope(data);
+      return { ...successEnvelope(data), ...warnings };
     },
   );
   app.get(
@@ -119,12 +122,12 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
         ...recordOperations.updateRecord,
         params: RecordParams,
         body: RecordUpdate,
-        response,
+        response: { 200: SuccessWithWarnings(RecordItem) },
       },
     },
     async (request) => {
       const data = await records.update(keyOf(guard, request, request.params), request.body);
-      return successEnvelope(data);
+      return { ...successEnvelope(data), ...warningsOf(RecordUpdate, request.body) };
     },
   );
 }

@@ -16,6 +16,8 @@ export interface FileSink {
 export interface UploadForm {
   readonly purpose: Purpose;
   readonly fileName: FileName;
+  /** Names of the other fields, which are ignored. */
+  readonly ignored: readonly string[];
 }
 
 export interface UploadFormReader {
@@ -43,6 +45,7 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
   let purposeBytes: Buffer[] | undefined;
   let purpose: Purpose | undefined;
   let waits: Array<Promise<void>> = [];
+  const ignored = new Set<string>();
 
   function checkTogether(): void {
     if (rawName !== undefined && purpose !== undefined) readFileName(rawName, purpose);
@@ -52,6 +55,7 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
     current = name === 'file' || name === 'purpose' ? name : 'other';
     currentName = name;
     currentBytes = 0;
+    if (current === 'other') ignored.add(name);
     if (current === 'file') {
       if (rawName !== undefined) throw fieldRepeated('file');
       if (filename === undefined)
@@ -109,7 +113,7 @@ export function createUploadFormReader(boundary: string, sink: FileSink, maxFile
       parser.end();
       if (rawName === undefined) throw filePartMissing();
       if (purpose === undefined) throw purposePartMissing();
-      return { purpose, fileName: readFileName(rawName, purpose) };
+      return { purpose, fileName: readFileName(rawName, purpose), ignored: [...ignored] };
     },
   };
 }

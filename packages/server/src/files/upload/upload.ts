@@ -29,7 +29,13 @@ export interface Uploads {
    * Resolves when the file would survive a power failure. After a rejection there is no file, except after
    * SERVICE_UNAVAILABLE, when the commit may have succeeded although its answer was lost.
    */
-  receive(admission: Admission, body: Readable): Promise<File>;
+  receive(admission: Admission, body: Readable): Promise<ReceivedUpload>;
+}
+
+export interface ReceivedUpload {
+  readonly file: File;
+  /** Names of form fields that are unknown and were ignored. */
+  readonly ignored: readonly string[];
 }
 
 export interface UploadsDeps {
@@ -55,7 +61,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
     largestGroup,
   );
 
-  async function receiveNew(admission: Admission, body: Readable): Promise<File> {
+  async function receiveNew(admission: Admission, body: Readable): Promise<ReceivedUpload> {
     await deps.blobs.checkRoom();
     const staged = deps.blobs.stage(deps.newId('blob'));
     try {
@@ -71,7 +77,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       const verified = verifyStoredContent({ ...deps, findContent: contents.add }, file);
       verified.catch(() => {}); // `addRow` awaits it
       await staged.commit();
-      return await addRow(admission, file, verified);
+      return { file: await addRow(admission, file, verified), ignored: form.ignored };
     } finally {
       await staged.discard();
     }
@@ -111,7 +117,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
 }
 
 /** Handles a request that was already answered. It reads the body only to check that the content is the same. */
-async function receiveAgain(deps: UploadsDeps, admission: Admission, body: Readable): Promise<File> {
+async function receiveAgain(deps: UploadsDeps, admission: Admission, body: Readable): Promise<ReceivedUpload> {
   const hash = createHash('sha256');
   const sink = {
     append(bytes: Buffer) {
@@ -126,7 +132,8 @@ async function receiveAgain(deps: UploadsDeps, admission: Admission, body: Reada
     sha256: hash.digest('hex'),
   });
   if (admission.claim?.kind !== 'answered') throw new Error('only an answered request can be replayed');
-  return (await admission.claim.replay([fingerprint])) as File; // `addRow` stored it with the claim
+  const file = (await admission.claim.replay([fingerprint])) as File; // `addRow` stored it with the claim
+  return { file, ignored: form.ignored };
 }
 
 async function readForm(

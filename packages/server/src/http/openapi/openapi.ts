@@ -109,7 +109,7 @@ function introduce({ description, address, keyRequired }: OpenApiDeps): string {
         ]),
     'Lists answer at most `limit` items. Give the id of the last one as `after` to get the next page, until `has_more` is false.',
     'Errors have one form on every path: `{"status":"error","error":{"code","message","details","request_id"}}`. 429 and 503 carry `Retry-After`: send the request again after that many seconds.',
-    'Unknown names at the top level of a body, in a form or in a query are ignored, so check the spelling of optional ones. Unknown names in objects below it are refused with 422 where a schema does not allow them.',
+    'Unknown names at the top level of a body, in a form or in a query are ignored. `warnings` of the answer names those of a body or a form. Unknown names in objects below it are refused with 422 where a schema does not allow them.',
     'If several fields of a JSON body are wrong or missing, `details` lists each of them, and `message` describes the first five. Of a query, a path or headers, only the first error is described.',
     `The header \`Idempotency-Key\` makes it safe to send a request again. It works for ${address === 'FILES' ? '`uploadFile`' : '`execute` and `executeDirectly`'}; other operations ignore it.`,
   ].join('\n\n');
