@@ -177,6 +177,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'embedding/embedder',
       'embedding/model-id',
       'embedding/share-embedder',
+      'embedding/try-model',
       'query/find-distinct',
       'query/fuse',
       'query/measure-text',

@@ -42,7 +42,7 @@ export const collectionOperations = describeOperations('collections', {
   reembedCollection: {
     summary: 'Recompute the vectors of a collection',
     description:
-      'Computes the vector of every chunk in the background, with the first configured model or another one. The vectors in use answer questions until every chunk has a new one, and are kept afterwards. To go back, call this with their model: nothing is computed again. A collection has at most two sets of vectors, so a further one replaces the kept set. `dry_run=true` changes nothing and estimates chunks, tokens and cost. ' +
+      'Computes the vector of every chunk in the background, with the first configured model or another one. The vectors in use answer questions until every chunk has a new one, and are kept afterwards. To go back, call this with their model: nothing is computed again. A collection has at most two sets of vectors, so a further one replaces the kept set. `dry_run=true` changes nothing and estimates chunks, tokens and cost. The model is tried with one short text first; if it does not work, nothing changes, and the answer is 502 `PROVIDER_ERROR`. ' +
       'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
     scope: 'collections',
     examples: { collection: {} },

@@ -14,6 +14,7 @@ import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Page } from '../kernel/page.ts';
 import { toModelId } from '../search/embedding/model-id.ts';
+import type { ModelTrial } from '../search/embedding/try-model.ts';
 import { checkWeights, readMetadata, readText } from './chunks/read-fields.ts';
 import {
   type CollectionRepository,
@@ -22,8 +23,14 @@ import {
   type StoredCollection,
   type VectorsOfCollection,
 } from './collection-repository.ts';
-import { describeEmbedding, type EmbeddingNow, estimateEmbedding, vectorStateOf } from './describe-embedding.ts';
-import { collectionNotFound, noEmbeddingModel, tooManyCollections, unknownModel } from './problems.ts';
+import {
+  beginsEmbedding,
+  describeEmbedding,
+  type EmbeddingNow,
+  estimateEmbedding,
+  vectorStateOf,
+} from './describe-embedding.ts';
+import { collectionNotFound, modelFailed, noEmbeddingModel, tooManyCollections, unknownModel } from './problems.ts';
 
 /** The configured models, and whether the collections without their vectors are known yet. */
 export interface EmbeddingOfCollections {
@@ -47,6 +54,8 @@ export interface ConfiguredModel {
   readonly price: number | null;
   /** Builds vectors of the model. */
   readonly reembed: (collectionId: string) => Promise<void>;
+  /** Sends one short text to the model, and waits at most some seconds. */
+  readonly tryOut: () => Promise<ModelTrial>;
 }
 
 export interface CollectionLimits {
@@ -81,8 +90,9 @@ export interface Collections {
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
   /**
    * Builds vectors of a model beside those in use, and puts them into use when every chunk has one. With `dry_run`, it
-   * only estimates what that takes.
-   * @throws NOT_CONFIGURED when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id
+   * only estimates what that takes. The model is tried first.
+   * @throws NOT_CONFIGURED when no model is configured, REQUEST_VALIDATION_ERROR when no model has the id, PROVIDER_ERROR
+   * when the model does not work
    */
   reembed(projectId: string, collectionId: string, query: CollectionReembedQuery): Promise<Collection>;
   remove(projectId: string, collectionId: string): Promise<void>;
@@ -173,6 +183,10 @@ export function createCollections(deps: CollectionsDeps): Collections {
         const meanTokens = await collections.meanTokens(collectionId);
         const embedding_estimate = estimateEmbedding(before, { ...wanted, meanTokens });
         return { ...(await get(projectId, collectionId)), embedding_estimate };
+      }
+      if (beginsEmbedding(before, wanted.model)) {
+        const { problem } = await wanted.tryOut();
+        if (problem !== null) throw modelFailed(wanted.model, problem);
       }
       await wanted.reembed(collectionId);
       return get(projectId, collectionId);

@@ -58,6 +58,11 @@ export function estimateEmbedding(
   return { model, num_chunks, num_tokens, cost: price === null ? null : (num_tokens / 1e6) * price };
 }
 
+/** Whether `reembed` begins or resumes an embedding. Otherwise it leaves one in progress alone, or ends it. */
+export function beginsEmbedding({ vectors, otherVectors }: CountedCollection, model: string): boolean {
+  return otherVectors?.role !== 'next' || (otherVectors.model !== model && vectors?.model !== model);
+}
+
 const noVectors = { dimensions: null, num_embedded: 0, num_refused: 0, num_tokens: 0, last_error: null };
 
 const toError = ({ reason, at, retryAt }: EmbeddingFailure): EmbeddingError => ({

@@ -123,6 +123,11 @@ export function unknownModel(id: string, known: readonly string[]): Problem {
   );
 }
 
+/** @param reason a sentence for people, without credentials */
+export function modelFailed(model: string, reason: string): Problem {
+  return new Problem('PROVIDER_ERROR', `The model ${model} does not work, so nothing was changed. ${reason}`);
+}
+
 export function tooManyCollections(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',

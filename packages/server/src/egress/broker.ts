@@ -79,7 +79,12 @@ export type EgressResult =
   /** The policy forbids the request: an undeclared host, a non-public address or a scheme. */
   | { readonly kind: 'refused'; readonly message: string }
   /** No answer arrived: name lookup, connection, TLS or protocol failed. */
-  | { readonly kind: 'unreachable'; readonly message: string }
+  | {
+      readonly kind: 'unreachable';
+      readonly message: string;
+      /** The origin of a redirect that was one too many; redacted. */
+      readonly redirectOrigin?: string;
+    }
   | { readonly kind: 'too_large'; readonly message: string }
   /** The token endpoint rejected the credentials. `excerpt` is the start of its answer, redacted. */
   | { readonly kind: 'credentials_rejected'; readonly status: number; readonly excerpt: string }

@@ -50,7 +50,8 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
     const next = nextHop(hop, exchanged.response, judged.target);
     if (next === null) return await finish(exchanged.response, hop, { policy, redactor: rules.redactor });
     if (redirects >= policy.maxRedirects) {
-      return { kind: 'unreachable', message: `the upstream redirected more than ${policy.maxRedirects} times` };
+      const message = `the upstream redirected more than ${policy.maxRedirects} times`;
+      return { kind: 'unreachable', message, redirectOrigin: rules.redactor.text(next.url.origin) };
     }
     if (hop.url.protocol === 'https:' && next.url.protocol === 'http:') {
       return { kind: 'refused', message: 'a redirect from https to http is not followed' };

@@ -352,7 +352,7 @@ test('another model is detected, is not mixed with the first, and replaces it on
 
   assert.equal((await call('POST', `${first.path}/reembed`)).status, 200);
   await until(async () => (await state()) === 'current');
-  assert.deepEqual(embedder.texts.sort(), ['Black tea from Assam.', 'Green tea from Uji.']);
+  assert.deepEqual(embedder.texts.sort(), ['Black tea from Assam.', 'Green tea from Uji.', 'test']);
   const found = await find('tea');
   assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
 });
@@ -417,18 +417,17 @@ test('vectors of another model are built while the former ones answer, and the w
     ],
   );
   assert.equal((await ask('green teas')).ranking, 'fused');
-  assert.deepEqual([former.texts, embedder.texts], [['green teas'], []]);
+  assert.deepEqual([former.texts, embedder.texts], [['green teas'], ['test']]);
   go.resolve();
   await until(async () => (await sets())[0].model === 'two');
   assert.equal((await ask('black teas')).ranking, 'fused');
   assert.equal(embedder.texts.filter((text) => text.includes('from')).length >= 3, true);
   assert.deepEqual(former.texts, ['green teas'], 'the former model is asked no more');
 
-  const before = former.texts.length;
   const { status, body } = await call('POST', `${first.path}/reembed?embedding_model_id=${live.embedding_model_id}`);
   assert.equal(status, 200, JSON.stringify(body));
   await until(async () => (await sets())[0].model === 'one');
-  assert.equal(former.texts.length, before);
+  assert.deepEqual(former.texts, ['green teas', 'test'], 'going back pays for the trial only');
   const unknown = await call('POST', `${first.path}/reembed?embedding_model_id=Qm000000`);
   assert.equal(unknown.status, 422);
   assert.match(unknown.body.error.message, new RegExp(`${live.embedding_model_id}; received "Qm000000"`));
@@ -537,8 +536,37 @@ test('an estimate names the chunks, tokens and cost of an embedding, and changes
   });
   assert.deepEqual([await state(), other.texts], [['current', 64], []]);
   await call('POST', `${path}/reembed?embedding_model_id=${toModelId('two')}`);
-  await until(async () => other.texts.length === 2 && (await call('GET', path)).body.data.embedding.model === 'two');
+  await until(async () => other.texts.length === 3 && (await call('GET', path)).body.data.embedding.model === 'two');
   assert.equal((await estimate('one')).num_chunks, 0, 'the vectors of the first model are kept');
+});
+
+test('a model that does not work is refused before anything changes, and a building can be ended without it', async (t) => {
+  const [embedder, other] = [createScriptedEmbedder('one', 64), createScriptedEmbedder('two', 64)];
+  let wanted: number | null = 128;
+  const dimensionsOf = (model: string) => (model === 'two' ? wanted : null);
+  const service = await openVectors(t, { embedder, furtherEmbedders: [other], dimensionsOf });
+  const { collectionId, record, state, path, call } = service;
+  await record(collectionId, { content: 'Green tea.' });
+  await until(async () => (await state())[0] === 'current');
+  const before = (await call('GET', path)).body.data;
+  const use = (model: string) => call('POST', `${path}/reembed?embedding_model_id=${toModelId(model)}`);
+  const wrong = await use('two');
+  assert.deepEqual([wrong.status, wrong.body.error.code], [502, 'PROVIDER_ERROR']);
+  assert.match(wrong.body.error.message, /^The model two does not work, .*64 dimensions, but .*_DIMENSIONS is 128\.$/);
+  embedder.fail('The embedding service answered with status 404 (no such model).');
+  const unknown = await use('one');
+  assert.equal(unknown.status, 502);
+  assert.match(unknown.body.error.message, /nothing was changed\. The embedding service answered with status 404/);
+  assert.deepEqual((await call('GET', path)).body.data, before);
+
+  wanted = null;
+  await call('POST', path, { embedding_paused: true });
+  const setsOf = ({ status, body }: Awaited<ReturnType<typeof use>>) => {
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.data.vector_sets.map(({ role, model }: { role: string; model: string }) => `${role} ${model}`);
+  };
+  assert.deepEqual(setsOf(await use('two')), ['live one', 'next two']);
+  assert.deepEqual(setsOf(await use('one')), ['live one', 'kept two'], 'although the model one still fails');
 });
 
 test('a collection that is created with the id of a model is embedded with it', async (t) => {

@@ -28,6 +28,8 @@ export interface EmbeddingParts {
   readonly openIndex: (source: PageSource) => VectorIndex;
   /** Returns the price of a million tokens of a model; null when none is set. Default: no prices. */
   readonly priceOf?: (model: string) => number | null;
+  /** The dimensions of the settings of a model; null for those of the model. Default: null. */
+  readonly dimensionsOf?: (model: string) => number | null;
   /** Receives the state of the embedding once. Without it, the state has no metrics. */
   readonly observe?: (state: EmbeddingState) => void;
 }

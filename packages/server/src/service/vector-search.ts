@@ -4,6 +4,7 @@ import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedders, type Embedders } from '../search/embedding/embedders.ts';
 import { toModelId } from '../search/embedding/model-id.ts';
 import { type SharedEmbedder, shareEmbedder } from '../search/embedding/share-embedder.ts';
+import { tryModelSoon } from '../search/embedding/try-model.ts';
 import { startPageBuilder } from '../search/vector-pages/page-builder.ts';
 import { createPageSource } from '../search/vector-pages/page-source.ts';
 import type { VectorRepository } from '../search/vector-repository.ts';
@@ -84,7 +85,8 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
           await vectors.prepare(collectionId, model);
           backfills.wake();
         };
-        return { model, price: embedding.priceOf?.(model) ?? null, reembed };
+        const tryOut = () => tryModelSoon(embedder, embedding.dimensionsOf?.(model) ?? null);
+        return { model, price: embedding.priceOf?.(model) ?? null, reembed, tryOut };
       },
       wake: backfills.wake,
     },

@@ -40,14 +40,13 @@ export async function openEmbedding(
   }
   const models = [config, ...config.furtherModels] as const;
   const [embedder, ...furtherEmbedders] = await openDistinct(models, open);
-  const prices = new Map(
-    [embedder, ...furtherEmbedders].map(({ model }, place) => [model, models[place]?.embeddingPrice]),
-  );
+  const settings = new Map([embedder, ...furtherEmbedders].map(({ model }, place) => [model, models[place]]));
   const trials = startModelTrials(tried, { metrics, logger });
   resources.defer(() => trials.close());
   return {
     ...{ embedder, furtherEmbedders },
-    priceOf: (model) => prices.get(model) ?? null,
+    priceOf: (model) => settings.get(model)?.embeddingPrice ?? null,
+    dimensionsOf: (model) => settings.get(model)?.embeddingDimensions ?? null,
     observe: metrics.observe,
     openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
   };

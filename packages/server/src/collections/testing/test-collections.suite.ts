@@ -62,6 +62,7 @@ export interface TestCollectionsOptions {
   readonly embedder?: Embedder;
   readonly furtherEmbedders?: readonly Embedder[];
   readonly priceOf?: (model: string) => number | null;
+  readonly dimensionsOf?: (model: string) => number | null;
   readonly metrics?: RecordMetrics;
   readonly reranking?: CollectionContext['reranking'];
 }
@@ -160,6 +161,7 @@ export function openTestCollections(
       embedder: options.embedder,
       furtherEmbedders: options.furtherEmbedders ?? [],
       ...(options.priceOf && { priceOf: options.priceOf }),
+      ...(options.dimensionsOf && { dimensionsOf: options.dimensionsOf }),
       openIndex: (source) => openVectorIndex({ source, memory: 64 * 1024 * 1024 }),
     },
     alone: options.alone ?? false,

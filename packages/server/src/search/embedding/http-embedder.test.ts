@@ -133,7 +133,7 @@ test('a text that the service fails to process does not stop the others, and is 
   );
   assert.deepEqual((await embedder.embed(['a', 'NaN', 'bb', 'ccc'], never)).map(ratio), [
     1,
-    { reason: 'The embedding service answered with status 500', isRefused: false },
+    { reason: 'The embedding service answered with status 500 (unsupported value: NaN)', isRefused: false },
     2,
     3,
   ]);

@@ -182,6 +182,7 @@ function readResult(result: EgressResult): Answer<Buffer> {
     case 'timed_out':
       return later(`The embedding service did not answer within ${result.limitMs} ms`);
     case 'unreachable':
+      if (result.redirectOrigin !== undefined) throw redirected(result.redirectOrigin);
       return later(`The embedding service cannot be reached: ${result.message}.`);
     case 'refused':
     case 'too_large':
@@ -189,6 +190,13 @@ function readResult(result: EgressResult): Answer<Buffer> {
     case 'credentials_rejected':
       throw keyRejected(result.status);
   }
+}
+
+/** A redirect is a mistake of the configuration: the key and the texts go to the configured address only. */
+function redirected(origin: string): EmbedderUnavailable {
+  return new EmbedderUnavailable(
+    `The embedding service redirects to ${origin}, and redirects are not followed. Check QUARTERMASTER_EMBEDDING_URL.`,
+  );
 }
 
 function keyRejected(status: number): EmbedderUnavailable {
@@ -199,17 +207,15 @@ function keyRejected(status: number): EmbedderUnavailable {
 
 function readStatus({ status, headers, body }: Extract<EgressResult, { kind: 'response' }>): Answer<Buffer> {
   if (status === 200) return body;
-  const reason = `The embedding service answered with status ${status}`;
-  if (ambiguous.has(status)) return { refusal: `${reason}${excerptOf(body)}`, isPermanent: true };
+  if (status === 401 || status === 403) throw keyRejected(status);
+  const reason = `The embedding service answered with status ${status}${excerptOf(body)}`;
+  if (ambiguous.has(status)) return { refusal: reason, isPermanent: true };
   // Some services answer 500 to a text that they cannot process, and Text Embeddings Inference answers 424.
   if (status >= 500 || status === 424) return { ...later(reason, headers['retry-after']), mayConcernContent: true };
   if (status === 408 || status === 409 || status === 425 || status === 429)
     return later(reason, headers['retry-after']);
-  if (status === 401 || status === 403) throw keyRejected(status);
   if (status === 404) {
-    throw new EmbedderUnavailable(
-      `${reason}${excerptOf(body)}. Check QUARTERMASTER_EMBEDDING_URL and QUARTERMASTER_EMBEDDING_MODEL.`,
-    );
+    throw new EmbedderUnavailable(`${reason}. Check QUARTERMASTER_EMBEDDING_URL and QUARTERMASTER_EMBEDDING_MODEL.`);
   }
   throw new EmbedderUnavailable(reason);
 }

@@ -8,6 +8,23 @@ export interface ModelTrial {
   readonly problem: string | null;
 }
 
+/** The maximum wait of a person for the trial of a model, in milliseconds. */
+const maxWaitMs = 10_000;
+
+/** Tries a model for a person who waits. @see tryModel */
+export async function tryModelSoon(
+  embedder: Pick<Embedder, 'embedQuestion'>,
+  wanted: number | null,
+): Promise<ModelTrial> {
+  const limit = AbortSignal.timeout(maxWaitMs);
+  try {
+    return await tryModel(embedder, wanted, limit);
+  } catch (error) {
+    if (!limit.aborted) throw error;
+    return { dimensions: null, problem: `The model returned no vector within ${maxWaitMs / 1000} s.` };
+  }
+}
+
 /**
  * Sends one short text, without retries, so that a wrong address, key, model or number of dimensions is known before the
  * first chunk is sent.
