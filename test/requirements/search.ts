@@ -11,6 +11,11 @@ export const searchRequirements: Requirements = {
       'questions find their passages on PostgreSQL, too: ${name}',
     ],
   },
+  'query.exact': {
+    promise: 'The exact question of a pair finds this pair first, however similar the others are.',
+    source: 'docs/contract.md "Collections, records, chunks"',
+    tests: ['the exact question of a pair finds it before 1,000 similar ones, with ${database}'],
+  },
   'query.conditions': {
     promise: 'Metadata filters select the same chunks on both databases, and their keys and values never become SQL.',
     source: 'docs/contract.md "Collections, records, chunks"',

@@ -21,6 +21,8 @@ export interface ChunkSearch {
   readonly words: readonly string[];
   /** The folded words of the question. An index with stems looks up their stems instead of the words. */
   readonly folded?: readonly string[] | undefined;
+  /** The term of pairs with this question. Such a pair comes before all other chunks. */
+  readonly exact?: string | null | undefined;
   readonly limit: number;
   /** Whether to return the chunks themselves. */
   readonly withChunks?: boolean | undefined;

@@ -1,8 +1,10 @@
+import { exactQuestionTerm } from './analysis/exact-question.ts';
 import { markTerm } from './analysis/term-kinds.ts';
 
 /*
  * The terms of a chunk that say what it belongs to. The character after the mark says the kind:
  *   r  its record
+ *   q  its question, if it is a pair: a digest (`analysis/exact-question.ts`)
  *   t  an entry that is a text: the key, U+0001, and the text
  *   n  an entry that is a number, or a text that a database may compare as one: the key, U+0001, and the number
  *   b  an entry that is a boolean: the key, U+0001, and `true` or `false`
@@ -15,13 +17,17 @@ import { markTerm } from './analysis/term-kinds.ts';
 export interface FilteredChunk {
   /** Null for a chunk that was created directly. */
   readonly recordId: string | null;
+  /** The question of a pair. */
+  readonly question?: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly recordMetadata: Readonly<Record<string, unknown>>;
 }
 
 /** Returns the terms of a chunk. An entry of the chunk replaces that of its record. */
-export function listFilterTerms({ recordId, metadata, recordMetadata }: FilteredChunk): string[] {
+export function listFilterTerms({ recordId, question = null, metadata, recordMetadata }: FilteredChunk): string[] {
   const terms = new Set<string>(recordId === null ? [] : [recordTerm(recordId)]);
+  const exact = question === null ? null : exactQuestionTerm(question);
+  if (exact !== null) terms.add(exact);
   for (const [key, value] of Object.entries({ ...recordMetadata, ...metadata })) {
     for (const term of termsOfEntry(key, value)) terms.add(term);
   }

@@ -46,6 +46,7 @@ const question = {
   projectId: null,
   words: ['red'],
   folded: null,
+  exact: null,
   limit: 5,
   withChunks: false,
   condition: null,

@@ -9,7 +9,8 @@ import {
 } from '../../search/segments/collection-index.ts';
 import { rankSegments } from '../../search/segments/rank-segments.ts';
 import { PageMissing } from '../../search/segments/segment-format.ts';
-import { toMatch, weighTerms } from '../full-text/bm25.ts';
+import type { ScoreFormula } from '../../search/segments/term-scorer.ts';
+import { scoreUnits, toMatch, weighTerms } from '../full-text/bm25.ts';
 import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
 import { restrictQuestion } from './restrict-question.ts';
@@ -25,6 +26,8 @@ export interface SegmentQuestion {
   readonly words: readonly string[];
   /** The folded words, normalised; null when the index has the words as they are. */
   readonly folded: readonly string[] | null;
+  /** The term of pairs with this question, which come before all other chunks, or null. */
+  readonly exact: string | null;
   readonly limit: number;
   readonly withChunks: boolean;
   /** An SQL condition on the rows `chunk` and `record`, or null. */
@@ -73,12 +76,12 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
     ask(question) {
       const checkpoint = createCheckpoint(question.ended);
       checkpoint();
-      const { collectionId, projectId, words, folded } = question;
+      const { collectionId, projectId, words, folded, exact } = question;
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
       if (words.length === 0) return { kind: 'ranked', chunks: [] };
       if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
       const restriction = question.filter && restrictQuestion(statements, collectionId, question.filter);
-      const rank = createRanking(open(collectionId), { words, folded, restriction, checkpoint });
+      const rank = createRanking(open(collectionId), { words, folded, exact, restriction, checkpoint });
       const rows: ThreadValue[][] = [];
       const chunks = findVisibleMatches(rank, { statements, checkpoint, ...question, restriction, rows });
       return question.withChunks ? { kind: 'found', packed: packAnswer(chunks, rows) } : { kind: 'ranked', chunks };
@@ -101,7 +104,10 @@ export function createCheckpoint(ended: Int32Array | undefined): () => void {
   };
 }
 
-export interface RankingOptions extends Pick<SegmentQuestion, 'words' | 'folded'> {
+/** A chunk with the same question scores more than all words together can. */
+const exactFormula: ScoreFormula = { weight: scoreUnits, base: 0, perWord: 0 };
+
+export interface RankingOptions extends Pick<SegmentQuestion, 'words' | 'folded' | 'exact'> {
   readonly restriction: Restriction | null;
   readonly checkpoint: () => void;
 }
@@ -109,17 +115,19 @@ export interface RankingOptions extends Pick<SegmentQuestion, 'words' | 'folded'
 /** Computes the weights of the words once and returns a function that ranks the best chunks. */
 export function createRanking(
   index: CollectionIndex,
-  { words, folded, restriction, checkpoint }: RankingOptions,
+  { words, folded, exact, restriction, checkpoint }: RankingOptions,
 ): (count: number) => RankedChunk[] {
   const analysed = folded === null ? takeWords(words) : analyseQuestion(folded, index.languages());
   const terms = [...new Set(analysed.flatMap((word) => word.terms))];
-  const { counts, segments } = index.find(terms, restriction);
+  const { counts, segments } = index.find(exact === null ? terms : [...terms, exact], restriction);
   const found = new Map(terms.map((term, place) => [term, counts[place] as number]));
   const query = weighTerms(analysed, (term) => found.get(term) ?? 0, index);
+  const { base, perWord } = query;
   const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
   // A term without a weight is in no chunk, so its lists are not read.
-  const options = { ...query, weights: terms.map((term) => weights.get(term) ?? 0), checkpoint };
-  return (count) => rankSegments(segments, { ...options, count }).map(toMatch);
+  const ofWords = terms.map((term) => ({ weight: weights.get(term) ?? 0, base, perWord }));
+  const formulas = exact === null ? ofWords : [...ofWords, exactFormula];
+  return (count) => rankSegments(segments, { formulas, checkpoint, count }).map(toMatch);
 }
 
 function createStore(statements: ThreadStatements): SegmentStore {

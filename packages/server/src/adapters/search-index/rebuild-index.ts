@@ -136,7 +136,7 @@ export function analyseChunk({ seq, question, record_id: recordId, ...row }: Chu
       question,
       content: contentOf({ ...row, question }),
     }),
-    filterTerms: listFilterTerms({ recordId, metadata, recordMetadata }),
+    filterTerms: listFilterTerms({ recordId, question, metadata, recordMetadata }),
   };
 }
 

@@ -68,6 +68,7 @@ export function createSqliteSearchIndex({
             projectId,
             words,
             folded: normaliseFolded(question),
+            exact: question.exact ?? null,
             limit,
             withChunks,
             filter: filter ?? null,

@@ -67,7 +67,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     const malformed = of.collectionIds.find((id) => !isId(id));
     if (malformed !== undefined) throw collectionNotFound(malformed);
     const asked = { ...of, collectionIds: [...new Set(of.collectionIds)] };
-    const words = toAskedWords((await measureText(body.query_text, () => 0)).words);
+    const words = toAskedWords(body.query_text, (await measureText(body.query_text, () => 0)).words);
     const found = await find(deps, { asked, body, words, signal });
     const page = selectHits(found.hits, {
       ...{ after: body.after, threshold: body.score_threshold ?? 0 },

@@ -1,4 +1,5 @@
 import { isHangul, pairsOf, toTermFrequencies } from './chunk-terms.ts';
+import { exactQuestionTerm } from './exact-question.ts';
 import { detectLanguage, type Language, languageOf, stemIn, stopLanguagesOf } from './languages.ts';
 import { toTerm } from './tokenizer.ts';
 
@@ -59,12 +60,14 @@ export interface AskedWords {
   /** As the indexes of earlier versions have them. */
   readonly words: readonly string[];
   readonly folded: readonly string[];
+  /** The term of pairs with the same question; null when it is too long. */
+  readonly exact: string | null;
 }
 
-/** Returns the words of a question, from its folded words with their frequencies. */
-export function toAskedWords(words: ReadonlyMap<string, number>): AskedWords {
+/** Returns the words of a question, from its text and its folded words with their frequencies. */
+export function toAskedWords(question: string, words: ReadonlyMap<string, number>): AskedWords {
   const folded = [...words.keys()];
-  return { words: [...new Set(folded.map(toTerm))], folded };
+  return { words: [...new Set(folded.map(toTerm))], folded, exact: exactQuestionTerm(question) };
 }
 
 /** Returns the words of a question that a text has in the same or another form; both as folded words. */

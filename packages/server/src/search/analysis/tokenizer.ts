@@ -53,7 +53,8 @@ const han = /\p{Script=Han}/u;
 const hanRun = /\p{Script=Han}+/gu;
 const onlyHan = /^\p{Script=Han}+$/u;
 
-function fold(text: string): string {
+/** Drops what makes no difference between words: letter case, compatibility forms, diacritics and variants of Arabic. */
+export function fold(text: string): string {
   const bounded = text.replace(mostMarks, '$1');
   const folded = bounded.normalize('NFKC').replace(invisible, '').toUpperCase().toLowerCase();
   const plain = folded.replaceAll('ς', 'σ').replaceAll('\u2019', "'");

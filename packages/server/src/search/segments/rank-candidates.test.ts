@@ -25,7 +25,7 @@ const open = createCollectionIndexes(
   { headerBytes: 1e7, pageBytes: 1e7, listBytes: 1e7, candidateBytes: 1e7 },
 );
 const words = ['all', 'half0'];
-const options = { weights: [4e8, 6e8], base: 0.3, perWord: 0.1 };
+const options = { formulas: [4e8, 6e8].map((weight) => ({ weight, base: 0.3, perWord: 0.1 })) };
 const named = (...terms: string[]): Restriction => ({ type: 'terms', terms: terms.map((term) => `\u0001${term}`) });
 
 /** Ranks and counts the blocks of the words that are decoded. */

@@ -14,10 +14,8 @@ export interface CandidateSegment {
 }
 
 export interface CandidateOptions {
-  /** The weight of each term, in the order of the lists. */
-  readonly weights: readonly number[];
-  readonly base: number;
-  readonly perWord: number;
+  /** How each term scores, in the order of the lists. */
+  readonly formulas: readonly ScoreFormula[];
   readonly checkpoint?: () => void;
 }
 
@@ -56,7 +54,7 @@ export function rankCandidates(
   const marks = new Uint8Array(candidates.length);
   for (const [place, list] of lists.entries()) {
     options.checkpoint?.();
-    const formula = { weight: options.weights[place] as number, base: options.base, perWord: options.perWord };
+    const formula = options.formulas[place] as ScoreFormula;
     if (list !== undefined) addScores(list, { candidates, scores, marks, formula, lengths: chunks.lengths });
   }
   for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) {

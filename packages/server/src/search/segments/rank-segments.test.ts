@@ -15,7 +15,7 @@ test('a ranking stops before the window in which its question ends', () => {
   let windows = 0;
   const rank = (last: number) =>
     rankSegments(segments, {
-      ...{ weights: [1e9], base: 0.3, perWord: 0.1, count: 3 },
+      ...{ formulas: [{ weight: 1e9, base: 0.3, perWord: 0.1 }], count: 3 },
       checkpoint() {
         if (++windows === last) throw new Error('ended');
       },
@@ -60,8 +60,8 @@ test('a ranking decodes few blocks of common terms, because rare terms give a th
         },
     ),
   }));
-  const weights = [1e6, 1e7, 4e8, 5e8];
-  const ranked = rankSegments(segments, { weights, base: 0.3, perWord: 0.0001, count: 3 });
+  const formulas = [1e6, 1e7, 4e8, 5e8].map((weight) => ({ weight, base: 0.3, perWord: 0.0001 }));
+  const ranked = rankSegments(segments, { formulas, count: 3 });
   assert.deepEqual(
     ranked.map(({ seq }) => seq),
     [39_051, 35_501, 31_951],

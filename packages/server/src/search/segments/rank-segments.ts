@@ -74,12 +74,12 @@ interface RankedTerm {
 }
 
 /** Returns the terms that a segment has, those with a high weight first. */
-function openTerms(segments: readonly CandidateSegment[], { weights, base, perWord }: RankOptions): RankedTerm[] {
-  const terms = weights.map((weight, place) => {
+function openTerms(segments: readonly CandidateSegment[], { formulas }: RankOptions): RankedTerm[] {
+  const terms = formulas.map((formula, place) => {
     const lists = segments.flatMap(({ lists }) => lists[place] ?? []);
     const count = lists.reduce((sum, list) => sum + list.count, 0);
     const blocks = lists.reduce((most, list) => Math.max(most, list.blocks), 0);
-    return { place, formula: { weight, base, perWord }, count, memory: takeScorerMemory(place, blocks) };
+    return { place, formula, count, memory: takeScorerMemory(place, blocks) };
   });
   return terms.filter(({ count }) => count > 0).sort((a, b) => b.formula.weight - a.formula.weight);
 }

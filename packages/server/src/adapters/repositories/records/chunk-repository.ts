@@ -191,11 +191,12 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed === undefined) return false;
     const owner = await readOwner(transaction, changed.record_id);
+    const { question } = changed;
     const filterTerms = listFilterTerms({
       ...owner,
+      question,
       metadata: parseJson(changed.metadata) as Record<string, unknown>, // written by toRow
     });
-    const { question } = changed;
     const fields = { ...owner, question, heading: headingOf(changed.locator), content: contentOf(changed) };
     const words = countFieldTerms(fields, text?.folded === undefined ? {} : { content: text.folded });
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);

@@ -37,10 +37,10 @@ export async function insertChunks(
   const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
   const seqs = await insert(transaction, { place, chunks });
   const owner = await readOwner(transaction, place.recordId);
-  const indexed = chunks.map(({ words, metadata }, at) => ({
+  const indexed = chunks.map(({ words, metadata, question }, at) => ({
     seq: seqs[at] as number, // as many as rows
     words,
-    filterTerms: listFilterTerms({ ...owner, metadata }),
+    filterTerms: listFilterTerms({ ...owner, question, metadata }),
   }));
   await searchIndex.add(transaction, place.collectionId, indexed);
 }

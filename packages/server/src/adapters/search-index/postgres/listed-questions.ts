@@ -51,10 +51,13 @@ export function createListedQuestions(cacheBytes?: number): ListedQuestions {
   };
 }
 
-function rank(index: CollectionIndex, { words, folded, restriction, count, ended }: RankQuestion): RankedChunk[] {
+function rank(
+  index: CollectionIndex,
+  { words, folded, exact, restriction, count, ended }: RankQuestion,
+): RankedChunk[] {
   const checkpoint = createCheckpoint(ended ?? undefined);
   checkpoint();
-  return createRanking(index, { words, folded, restriction, checkpoint })(count);
+  return createRanking(index, { words, folded, exact, restriction, checkpoint })(count);
 }
 
 interface SharedIndex {

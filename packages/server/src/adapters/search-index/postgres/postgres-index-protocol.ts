@@ -48,6 +48,8 @@ export interface RankQuestion extends ListedQuestion {
   readonly words: readonly string[];
   /** The folded words, normalised; null when the index has the words as they are. */
   readonly folded: readonly string[] | null;
+  /** The term of pairs with this question, or null. */
+  readonly exact: string | null;
   /** The chunks to rank; null for all. */
   readonly restriction: Restriction | null;
   readonly count: number;

@@ -102,6 +102,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   return {
     ask(db, { collectionId, projectId, limit, withChunks, filter, signal, ...rest }, words) {
       const folded = normaliseFolded(rest);
+      const { exact = null } = rest;
       const askWith = (ended: Int32Array | null) =>
         withSegments(db, { collectionId, projectId, ended, filter }, async (listed, restriction) => {
           signal?.throwIfAborted();
@@ -118,7 +119,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
           return takeVisible(db, visible, (count) =>
             answer(db, listed, (question) => {
               signal?.throwIfAborted();
-              return thread.call('rank', { ...question, words, folded, restriction, count });
+              return thread.call('rank', { ...question, words, folded, exact, restriction, count });
             }),
           );
         });
