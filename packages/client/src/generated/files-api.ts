@@ -239,7 +239,7 @@ export type RecordCreate = {
   metadata?: { [name: string]: string };
 };
 
-/** How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens. */
+/** How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in other scripts than Latin), and lists and tables that fit stay whole. */
 export type TextSplitter = TokenSplitter | SeparatorSplitter;
 
 export type TokenSplitter = {

@@ -27,7 +27,7 @@ export interface ExtractionTask {
   /** The project of the document. A process that has read for one project never reads for another. */
   readonly projectId: string;
   readonly source: ExtractionSource;
-  /** Null: split by the structure of the document, 400 tokens at most. Ignored for question–answer sheets. */
+  /** Null: split by the structure of the document, in chunks whose size follows the script. Ignored for question–answer sheets. */
   readonly splitter: TextSplitter | null;
   /** Prepended to every text chunk as `title\n\n`, when not empty. */
   readonly title: string;

@@ -1,10 +1,5 @@
 import type { TextSplitter } from '@quartermaster/contract';
 
-/**
- * The maximum tokens of a chunk when a record names no splitter.
- * Source: docs/contract.md "Collections, records, chunks".
- */
-export const defaultChunkSize = 400;
 /** The default sizes of a separator splitter. Source: docs/contract.md "Collections, records, chunks". */
 export const separatorDefaults = { chunk_size: 1000, chunk_overlap: 0 } as const;
 

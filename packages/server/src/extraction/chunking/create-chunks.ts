@@ -6,7 +6,8 @@ import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extr
 import { parserOf, readDocument } from '../formats/read-document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
 import { createPairs } from '../qa/create-pairs.ts';
-import { defaultChunkSize, separatorDefaults } from './check-splitter.ts';
+import { separatorDefaults } from './check-splitter.ts';
+import { chunkSizeOf } from './chunk-size.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
 import { splitByTokens } from './token-splitter.ts';
@@ -93,12 +94,12 @@ function withoutCode(warning: string): string {
   return warning.slice(warning.indexOf(':') + 2);
 }
 
-/** Without a splitter the structure of the document decides. Source: ADR 0017. */
+/** Without a splitter the structure of the document decides. Source: ADR 0017, 0156. */
 function split(
   text: string,
   { blocks, splitter }: { blocks: readonly PlacedBlock[]; splitter: TextSplitter | null },
 ): Iterable<StructureCut> {
-  if (splitter === null) return splitByStructure(text, blocks, defaultChunkSize);
+  if (splitter === null) return splitByStructure(text, blocks, chunkSizeOf(text));
   const { type, separators = [], ...sizes } = splitter;
   const size = sizes.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = sizes.chunk_overlap ?? separatorDefaults.chunk_overlap;

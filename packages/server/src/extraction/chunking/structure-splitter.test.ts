@@ -105,6 +105,38 @@ test('a table and a piece of code that fit stay whole', () => {
   assert.ok(chunks.some((chunk) => chunk.includes(table)));
 });
 
+test('a list that fits is in one chunk, together with its introduction', () => {
+  const items = Array.from(
+    { length: 8 },
+    (_, index) => ({ kind: 'list_item', text: `• ${sentence(`item-${index}`)}` }) as const,
+  );
+  const { chunks } = chunksOf(
+    [
+      { kind: 'paragraph', text: prose('before', 8) },
+      { kind: 'paragraph', text: 'You need:' },
+      ...items,
+      { kind: 'paragraph', text: prose('after', 8) },
+    ],
+    180,
+  );
+  const list = ['You need:', items.map(({ text }) => text).join('\n')].join('\n\n');
+  assert.ok(
+    chunks.some((chunk) => chunk.includes(list)),
+    chunks.join('\n---\n'),
+  );
+  assert.ok(chunks[0]?.endsWith('say.'), 'the introduction moves with its list');
+});
+
+test('a list that does not fit is cut between its items', () => {
+  const items = Array.from(
+    { length: 60 },
+    (_, index) => ({ kind: 'list_item', text: `• ${sentence(`item-${index}`)}` }) as const,
+  );
+  const { chunks } = chunksOf([{ kind: 'paragraph', text: 'You need:' }, ...items], 120);
+  assert.ok(chunks.length > 5);
+  for (const chunk of chunks) assert.match(chunk, /^(?:You need:\n\n)?• .*say\.$/s);
+});
+
 test('no chunk of a long document begins inside a word, and a second split gives the same chunks', () => {
   const document = readMarkdown(Buffer.from(longHandbook()));
   const { text, cuts } = chunksOf(document.blocks, 400);

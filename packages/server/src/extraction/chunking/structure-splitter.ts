@@ -10,17 +10,21 @@ export interface StructureCut extends TextPiece {
 interface Unit extends TextPiece {
   readonly header?: string;
   readonly headingLevel?: number;
+  /** Whether it introduces the list, table or code that follows. */
+  readonly introduces?: boolean;
 }
 
 /** A table header that takes more than this share of a chunk is not repeated. */
 const headerShare = 0.25;
 /** A chunk below this share also takes the next section. */
 const sectionShare = 0.25;
+/** A paragraph above this share does not move to the next chunk with the list that it introduces. */
+const introductionShare = 0.25;
 
 /**
  * Cuts a text where its structure allows it: before headings, between paragraphs, items and rows, between sentences. A
- * table or a piece of code that fits stays whole; a heading stays with what it heads. No cut is larger than `size`
- * tokens; the header of a table counts.
+ * list, a table or a piece of code that fits stays whole; a heading or an introduction stays with what follows it. No cut
+ * is larger than `size` tokens; the header of a table counts.
  */
 export function* splitByStructure(
   text: string,
@@ -32,7 +36,7 @@ export function* splitByStructure(
   for (const unit of units(text, blocks, size)) {
     const begins = unit.headingLevel !== undefined && tokens >= size * sectionShare && !endsWithHeading(held);
     if (held.length > 0 && (begins || tokens + unit.numTokens + 1 > size)) {
-      const carried = begins ? [] : trailingHeadings(held, unit, size);
+      const carried = begins ? [] : trailingLead(held, unit, size);
       yield* toCuts(text, held.slice(0, held.length - carried.length), size);
       held = carried;
       tokens = carried.reduce((sum, other) => sum + other.numTokens + 1, 0);
@@ -49,11 +53,11 @@ function endsWithHeading(held: readonly Unit[]): boolean {
 }
 
 /**
- * Headings at the end of the current chunk move to the next chunk, together with the unit that did not fit, if both
- * fit.
+ * Headings and an introduction at the end of the current chunk move to the next chunk, together with the unit that did
+ * not fit, if all fit.
  */
-function trailingHeadings(held: readonly Unit[], unit: Unit, size: number): Unit[] {
-  const last = held.findLastIndex((other) => other.headingLevel === undefined);
+function trailingLead(held: readonly Unit[], unit: Unit, size: number): Unit[] {
+  const last = held.findLastIndex((other) => other.headingLevel === undefined && other.introduces !== true);
   const carried = held.slice(last + 1);
   const tokens = carried.reduce((sum, other) => sum + other.numTokens + 1, unit.numTokens);
   return last === -1 || tokens > size ? [] : carried;
@@ -77,14 +81,67 @@ function* toCuts(text: string, held: readonly Unit[], size: number): Generator<S
 
 /** Splits blocks into pieces that each fit, in order. */
 function* units(text: string, blocks: Iterable<PlacedBlock>, size: number): Generator<Unit> {
-  for (const block of blocks) {
-    if (block.kind === 'heading') {
-      for (const unit of fitting(text, block, size)) yield { ...unit, headingLevel: block.level ?? 1 };
-    } else if (block.kind === 'table') yield* rows(text, block, size);
-    else if (block.kind === 'code') yield* grouped(text, pieces(text, block, /\n+/g), size);
-    else
-      for (const piece of pieces(text, withoutIndent(text, block), /\n\s*\n\s*/g)) yield* sentences(text, piece, size);
+  const parts = [...partsOf(blocks)];
+  for (const [index, part] of parts.entries()) {
+    const whole = part.length > 1 ? wholeList(text, part, size) : undefined;
+    if (whole !== undefined) {
+      yield whole;
+      continue;
+    }
+    const introduces = isIntroduced(parts[index + 1]?.[0]);
+    for (const block of part) {
+      for (const unit of unitsOf(text, block, size)) {
+        yield introduces && isIntroduction(text, { block, unit, size }) ? { ...unit, introduces } : unit;
+      }
+    }
   }
+}
+
+/** Items of a list that follow each other are one part; every other block is a part of its own. */
+function* partsOf(blocks: Iterable<PlacedBlock>): Generator<readonly PlacedBlock[]> {
+  let items: PlacedBlock[] = [];
+  for (const block of blocks) {
+    if (block.kind === 'list_item') {
+      items.push(block);
+      continue;
+    }
+    if (items.length > 0) yield items;
+    items = [];
+    yield [block];
+  }
+  if (items.length > 0) yield items;
+}
+
+/** @returns undefined when the list does not fit; it is then cut between its items */
+function wholeList(text: string, items: readonly PlacedBlock[], size: number): Unit | undefined {
+  const [first] = items;
+  const last = items.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const whole = trimmed(text, withoutIndent(text, { start: first.start, end: last.end }));
+  if (whole === null) return undefined;
+  const numTokens = countTokensWithin(text, whole, size);
+  return numTokens <= size ? { ...whole, numTokens } : undefined;
+}
+
+function isIntroduced(block: PlacedBlock | undefined): boolean {
+  return block?.kind === 'list_item' || block?.kind === 'table' || block?.kind === 'code';
+}
+
+/** Whether the unit is the end of a paragraph that ends in a colon. */
+function isIntroduction(
+  text: string,
+  { block, unit, size }: { readonly block: PlacedBlock; readonly unit: Unit; readonly size: number },
+): boolean {
+  const isShort = block.kind === 'paragraph' && unit.numTokens <= size * introductionShare;
+  return isShort && /[:：]$/.test(text.slice(unit.end - 1, unit.end)) && text.slice(unit.end, block.end).trim() === '';
+}
+
+function* unitsOf(text: string, block: PlacedBlock, size: number): Generator<Unit> {
+  if (block.kind === 'heading') {
+    for (const unit of fitting(text, block, size)) yield { ...unit, headingLevel: block.level ?? 1 };
+  } else if (block.kind === 'table') yield* rows(text, block, size);
+  else if (block.kind === 'code') yield* grouped(text, pieces(text, block, /\n+/g), size);
+  else for (const piece of pieces(text, withoutIndent(text, block), /\n\s*\n\s*/g)) yield* sentences(text, piece, size);
 }
 
 interface Span {
