@@ -63,6 +63,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'records/record-failures',
       'records/record-repository',
       'records/record-row-repository',
+      'records/record-passwords',
       'records/record-source',
     ],
   },

@@ -134,6 +134,14 @@ const recordFields = {
     }),
   ),
   columns: Type.Optional(SheetColumns),
+  password: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: textLimits.password,
+      description:
+        'For `file` and `qa_sheet`: opens a PDF or Office file. It is encrypted until the record has been processed, then erased, and never returned. To process such a record again, send it again.',
+    }),
+  ),
   metadata: Type.Optional(StringMetadata),
 };
 export const RecordCreate = Type.Object({

@@ -246,6 +246,8 @@ class RecordCreate(TypedDict, total=False):
     on_duplicate: Literal["skip", "replace", "keep"]
     """For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both."""
     columns: SheetColumns
+    password: str
+    """For `file` and `qa_sheet`: opens a PDF or Office file. It is encrypted until the record has been processed, then erased, and never returned. To process such a record again, send it again."""
     metadata: dict[str, str]
     """Up to 16 custom entries. Names have at most 64 characters, values at most 512."""
 
@@ -441,6 +443,8 @@ class RecordUpdate(TypedDict, total=False):
     on_duplicate: Literal["skip", "replace", "keep"]
     """For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both."""
     columns: SheetColumns
+    password: str
+    """For `file` and `qa_sheet`: opens a PDF or Office file. It is encrypted until the record has been processed, then erased, and never returned. To process such a record again, send it again."""
     metadata: dict[str, str]
     """Up to 16 custom entries. Names have at most 64 characters, values at most 512."""
 

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
 import { purposes, purposesFor } from '@quartermaster/contract/purposes';
@@ -5,6 +6,7 @@ import { connect } from '../connection/connection.ts';
 import { eachItem } from '../each-item.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { uploadFile } from '../files/files-actions.ts';
+import { readSecret } from '../login/read-secret.ts';
 import { printJson, say } from '../output/print.ts';
 import { readObject } from '../runs/execute-plugin.ts';
 import type { Output } from './records-actions.ts';
@@ -18,6 +20,7 @@ export interface AddOptions extends Output {
   readonly metadata?: string;
   readonly onDuplicate?: 'skip' | 'replace' | 'keep';
   readonly columns?: string;
+  readonly passwordFile?: string;
   readonly wait?: true;
   readonly timeout: number;
 }
@@ -43,7 +46,7 @@ export async function addRecords(collectionId: string, paths: readonly string[],
     throw new CommandError(exitCodes.usage, 'There is nothing to add. Name a file, or use --file, --text or --web.');
   if (title !== undefined && sources.size > 1)
     throw new CommandError(exitCodes.usage, '--title is allowed for one record only.');
-  const common = readCommon(options);
+  const common = { ...readCommon(options), ...(await readPassword(options)) };
   const qm = await connect(options, 'files');
   const { type } = await qm.collections.get(collectionId);
   await eachItem([...sources.keys()], async (source) => {
@@ -64,6 +67,13 @@ function readCommon({ title, metadata, onDuplicate, columns }: AddOptions) {
     ...(onDuplicate === undefined ? {} : { on_duplicate: onDuplicate }),
     ...(columns === undefined ? {} : { columns: readObject(columns, '--columns') }),
   };
+}
+
+/** Reads the password of the files, because all users can see a command line. The end of its line does not count. */
+async function readPassword({ passwordFile }: AddOptions) {
+  if (passwordFile === undefined) return {};
+  const text = passwordFile === '-' ? await readSecret('Password of the file: ') : await readFile(passwordFile, 'utf8');
+  return { password: text.replace(/\r?\n$/, '') };
 }
 
 /**

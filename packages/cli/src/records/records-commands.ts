@@ -59,6 +59,7 @@ function addAdd(records: Command): void {
       ).choices(['skip', 'replace', 'keep']),
     )
     .option('--columns <json>', 'name the columns of a sheet, by name or number: {"question": "Frage", "answer": 3}')
+    .option('--password-file <path>', 'read the password of the files from this file; -: from standard input')
     .option('--wait', 'wait until the records are processed; exits with 1 when one failed')
     .option('--timeout <seconds>', 'wait for each record at most this long; 0: no limit', readSeconds, 600)
     .action(async (collection: string, paths: string[], options: AddOptions) =>

@@ -235,6 +235,8 @@ export type RecordCreate = {
   /** For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both. */
   on_duplicate?: 'skip' | 'replace' | 'keep';
   columns?: SheetColumns;
+  /** For `file` and `qa_sheet`: opens a PDF or Office file. It is encrypted until the record has been processed, then erased, and never returned. To process such a record again, send it again. */
+  password?: string;
   /** Up to 16 custom entries. Names have at most 64 characters, values at most 512. */
   metadata?: { [name: string]: string };
 };
@@ -416,6 +418,8 @@ export type RecordUpdate = {
   /** For `qa_sheet`: what to do with a pair whose id (or question, if it has no id) already exists in the sheet or the collection. `skip` leaves it out, `replace` replaces the other pair, `keep` (default) keeps both. */
   on_duplicate?: 'skip' | 'replace' | 'keep';
   columns?: SheetColumns;
+  /** For `file` and `qa_sheet`: opens a PDF or Office file. It is encrypted until the record has been processed, then erased, and never returned. To process such a record again, send it again. */
+  password?: string;
   /** Up to 16 custom entries. Names have at most 64 characters, values at most 512. */
   metadata?: { [name: string]: string };
 };

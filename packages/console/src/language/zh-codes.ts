@@ -36,7 +36,8 @@ export const codes: Readonly<Record<string, string>> = {
   duplicate_in_collection: '集合中的另一个文档已有此问题或此 ID。',
 
   file_empty: '文件为空。',
-  file_encrypted: '文件受密码保护，请先去除密码。',
+  file_encrypted: '文件受密码保护：{message}',
+  password_wrong: '密码不正确，无法打开文件。',
   file_damaged: '文件不是该格式的可读文档：{message}',
   file_type_mismatch: '内容与文件名所示的类型不符：{message}',
   no_text: '文档已读取，但没有文字（扫描件或空白页）。',

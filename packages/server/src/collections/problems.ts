@@ -151,3 +151,10 @@ export function tooManyWaiting(most: number): Problem {
     { retryAfter: 60 },
   );
 }
+
+export function encryptionKeyMissing(): Problem {
+  return new Problem(
+    'NOT_CONFIGURED',
+    'Passwords of files are stored until the record is processed, which needs an encryption key. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
+  );
+}

@@ -26,6 +26,25 @@ export function fileEncrypted(format: string): ExtractionError {
   return new ExtractionError('file_encrypted', `The ${format} file is protected by a password; remove the password.`);
 }
 
+/** For formats that are read with a password. */
+export function passwordMissing(format: string): ExtractionError {
+  return new ExtractionError(
+    'file_encrypted',
+    `The ${format} file is protected by a password. Send it as \`password\`.`,
+  );
+}
+
+export function passwordWrong(format: string): ExtractionError {
+  return new ExtractionError('password_wrong', `The password does not open the ${format} file. Send another one.`);
+}
+
+export function passwordUnsupported(format: string): ExtractionError {
+  return new ExtractionError(
+    'file_encrypted',
+    `The ${format} file is encrypted by a method that is not supported; remove the password.`,
+  );
+}
+
 /** `detail` is a phrase without a full stop. */
 export function fileDamaged(format: string, detail: string, cause?: unknown): ExtractionError {
   return new ExtractionError('file_damaged', `The file is not a readable ${format} document: ${detail}.`, { cause });

@@ -17,6 +17,8 @@ export interface ExtractionJob {
   readonly onDuplicate: OnDuplicate;
   /** The columns of a sheet that the request names; null when it names none. */
   readonly columns: SheetColumns | null;
+  /** Opens a PDF or Office file; null without one. */
+  readonly password: string | null;
   readonly ocr: OcrJob;
 }
 

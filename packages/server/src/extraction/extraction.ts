@@ -7,6 +7,7 @@ import type {
   SheetColumns,
   TextSplitter,
 } from '@quartermaster/contract';
+import type { Secret } from '../kernel/secret.ts';
 
 export type { OnDuplicate, RowStatus };
 
@@ -49,6 +50,8 @@ export interface ExtractionTask {
   readonly onDuplicate?: OnDuplicate;
   /** The columns of a sheet that the request names. Default: all are found by their names. */
   readonly columns?: SheetColumns | null;
+  /** Opens a PDF or Office file. Default: none. */
+  readonly password?: Secret | null;
   /** Reads at most this many scanned pages by OCR. Default: the limit of the service. */
   readonly maxOcrPages?: number;
   readonly onStage: (stage: 'parsing' | 'chunking', percent: number) => void;
@@ -156,7 +159,8 @@ export function isPartial({ rejectedRows, report }: ExtractionOutcome & { readon
 /** Reasons why a document could not be read; the `error.code` of the record. Documented in docs/reference/errors.md. */
 export const extractionFailureCodes = {
   file_empty: 'The file is empty.',
-  file_encrypted: 'The file is protected by a password. Remove the protection and upload it again.',
+  file_encrypted: 'The file is protected by a password. Send the `password`, or remove the protection.',
+  password_wrong: 'The `password` does not open the file.',
   file_damaged: 'The file is damaged or not a valid document of its format.',
   file_type_mismatch: 'The content does not match the file extension.',
   no_text: 'The document contains no text. It may be a scan or have empty pages.',

@@ -3,10 +3,11 @@ import type { Collections } from '../collections/collections.ts';
 import { tooManyDryRuns } from '../collections/problems.ts';
 import type { DryRunPlace, DryRuns } from '../collections/records/dry-runs.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
-import { readSource } from '../collections/records/record-source.ts';
+import { readPassword, readSource } from '../collections/records/record-source.ts';
 import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
 import { isPartial, rowCodes } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
+import { Secret } from '../kernel/secret.ts';
 import { taskOf, toTakenRow } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import { type Failure, openSource } from './process-record.ts';
@@ -31,10 +32,15 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
     async run(place, body, signal) {
       const { type: collectionType, capacity } = await deps.collections.find(place.projectId, place.collectionId);
       const source = await readSource(body, { files: deps.files, projectId: place.projectId, collectionType });
+      const password = readPassword(body, source.type);
       if (underWay >= deps.mostAtOnce) throw tooManyDryRuns(deps.mostAtOnce);
       underWay += 1;
       try {
-        return await preview(deps, { ...place, source, capacity }, signal);
+        return await preview(
+          deps,
+          { ...place, source, password: password === null ? null : new Secret(password), capacity },
+          signal,
+        );
       } finally {
         underWay -= 1;
       }
@@ -44,11 +50,12 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
 
 interface PreviewRequest extends DryRunPlace {
   readonly source: RecordSource;
+  readonly password: Secret | null;
   readonly capacity: number;
 }
 
 async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortSignal): Promise<RecordPreview> {
-  const { source, collectionId, projectId, capacity } = request;
+  const { source, password, collectionId, projectId, capacity } = request;
   const opened = await openSource(deps, { ...source, projectId }, { signal, onProgress: () => {} });
   const chunks: ExtractedChunk[] = [];
   const rows: ReportedRow[] = [];
@@ -71,6 +78,7 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
   const task = {
     ...taskOf(source),
     projectId,
+    password,
     source: opened,
     maxChunks: capacity,
     maxOcrPages: shown.scannedPages,

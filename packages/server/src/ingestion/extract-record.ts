@@ -1,4 +1,5 @@
 import { purposes, type RecordStage } from '@quartermaster/contract';
+import type { RecordPasswords } from '../collections/records/record-passwords.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import { readFileName } from '../collections/records/record-source.ts';
 import type {
@@ -22,6 +23,7 @@ export interface ProcessDeps {
   readonly files: FileAccess;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
+  readonly passwords: Pick<RecordPasswords, 'decrypt'>;
   readonly clock: Clock;
   readonly newId: NewId;
   /** The duration of a lease in milliseconds. */
@@ -86,6 +88,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   const task: ExtractionTask = {
     ...taskOf(job),
     projectId: job.projectId,
+    password: deps.passwords.decrypt({ ...job, recordId: job.id }, job.encryptedPassword),
     source,
     maxChunks: capacity,
     onBatch: (batch) => write(store.writeBatch(batch)),

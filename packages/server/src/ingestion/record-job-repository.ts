@@ -25,6 +25,8 @@ export interface RecordJob extends Job, RecordSource {
   readonly collectionId: string;
   /** The latest time of its first claim. */
   readonly deadlineAt: number;
+  /** Of its file; null without one. */
+  readonly encryptedPassword: string | null;
   /** Milliseconds that earlier attempts have spent on it. */
   readonly workedMs: number;
   /** The generation that is visible now. The job writes the next one. */

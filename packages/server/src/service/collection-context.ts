@@ -1,5 +1,6 @@
 import type { CollectionRepositories } from '../adapters/repositories/records/collection-repositories.ts';
 import type { CollectionLimits } from '../collections/collections.ts';
+import type { PasswordEncrypter } from '../collections/records/record-passwords.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import type { PageReader } from '../extraction/pages/open-page-reader.ts';
 import type { FileAccess } from '../files/file-access.ts';
@@ -43,6 +44,8 @@ export interface CollectionContext {
   /** Without it, no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
   readonly files: FileAccess;
+  /** Encrypts the passwords of files. Null without an encryption key. */
+  readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
   /** Default: shares that are not limited by other streams. */

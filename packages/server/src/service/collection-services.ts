@@ -6,6 +6,7 @@ import { createEmbeddingFailures, type EmbeddingFailures } from '../collections/
 import type { DryRuns } from '../collections/records/dry-runs.ts';
 import { createRecordEvents, eventDefaults, type RecordEvents } from '../collections/records/record-events.ts';
 import { createRecordPages, type RecordPages } from '../collections/records/record-pages.ts';
+import { createRecordPasswords } from '../collections/records/record-passwords.ts';
 import { createRecordRows, type RecordRows } from '../collections/records/record-rows.ts';
 import { createRecordTexts, type RecordTexts } from '../collections/records/record-text.ts';
 import { createRecords, type Records } from '../collections/records/records.ts';
@@ -37,7 +38,8 @@ export interface CollectionServices {
 export function openCollectionServices(deps: CollectionContext): CollectionServices {
   const { repositories, files, clock, newId, logger, countTokens, space, limits, countExceeded } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
-  const tools = { files, clock, newId, space, limits, countExceeded, metrics: deps.metrics };
+  const passwords = createRecordPasswords(deps.encrypter);
+  const tools = { files, passwords, clock, newId, space, limits, countExceeded, metrics: deps.metrics };
   const events = createRecordEvents({
     ...{ ...eventDefaults, records: repositories.records, space: deps.space },
     shares: deps.shares ?? createStreamShares(),

@@ -1,5 +1,6 @@
 import { createConfiguredAdministrator } from '../access/administrator/configured-administrator.ts';
 import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-link.ts';
+import { openStoreEncrypter } from '../access/credential-profiles/encryption-key.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
 import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../access/projects/first-start.ts';
 import type { Database } from '../adapters/database/database.ts';
@@ -38,6 +39,7 @@ import { openDiskSpace } from './wire-disk-space.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
+import { encryptionSettingsOf, openSecrets } from './wire-secrets.ts';
 
 /** The running service. */
 export interface Service {
@@ -145,8 +147,10 @@ async function createAdministratorOfSettings({
 /** Opens what this process serves. */
 async function openAddresses(context: ServiceContext) {
   const { serve } = context.config;
-  const files = serve === 'plugins' ? null : await openFilesAddress(context);
-  const plugins = serve === 'files' ? null : await openPluginsAddress(context, files);
+  const secrets = serve === 'files' ? null : await openSecrets(context);
+  const encrypter = secrets === null ? await openStoreEncrypter(encryptionSettingsOf(context)) : secrets.encrypter;
+  const files = serve === 'plugins' ? null : await openFilesAddress(context, encrypter);
+  const plugins = secrets === null ? null : await openPluginsAddress(context, { secrets, files });
   const mcp = plugins?.mcp ?? (files === null ? null : shareKnowledge(context, files.knowledge));
   await mcp?.preload();
   if (files === null || mcp === null) return { files, plugins, mcp: null };

@@ -15,7 +15,6 @@ import { createPageMetrics } from '../extraction/pages/page-metrics.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { findReaderIsolation } from '../extraction/worker/reader-isolation.ts';
 import { createFileAccess } from '../files/create-file-access.ts';
-import type { FileAccess } from '../files/file-access.ts';
 import { createQuota } from '../files/quota.ts';
 import { fileRoutes } from '../files/routes.ts';
 import { createAdmissions } from '../files/upload/admission.ts';
@@ -36,6 +35,7 @@ import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import type { SpawnSettings } from '../processes/isolation/spawn-isolated.ts';
 import { createQuestionMetrics } from '../search/query/limit-questions.ts';
 import { measureText } from '../search/query/measure-text.ts';
+import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openAccess } from './wire-access.ts';
@@ -56,8 +56,11 @@ export interface FilesAddress extends ListenAddress {
   readonly stored: StoredFiles;
 }
 
+/** Encrypts the passwords of files. Null without an encryption key. */
+type Encrypting = CollectionContext['encrypter'];
+
 /** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
-export async function openFilesAddress(context: ServiceContext): Promise<FilesAddress> {
+export async function openFilesAddress(context: ServiceContext, encrypter: Encrypting): Promise<FilesAddress> {
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
@@ -66,7 +69,7 @@ export async function openFilesAddress(context: ServiceContext): Promise<FilesAd
     logger,
   );
   resources.defer(() => tasks.close());
-  const collections = await openCollections(context, createFileAccess(stored));
+  const collections = await openCollections(context, { files: createFileAccess(stored), encrypter });
 
   const access = openAccess(context);
   const { guard } = access;
@@ -172,7 +175,7 @@ function openPages({ config, registry, logger }: ServiceContext, isolation: () =
 
 async function openCollections(
   context: ServiceContext,
-  files: FileAccess,
+  { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
 ): Promise<CollectionServices & { readonly extractor: Extractor }> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
@@ -207,6 +210,7 @@ async function openCollections(
     embedding: await openEmbedding(context, countTokens),
     reranking: openReranking(context),
     files,
+    encrypter,
     space: context.space,
     extractor,
     pageReader: openPages(context, isolation),

@@ -2,12 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { createPluginsGuard } from '../access/authentication.ts';
 import { createCredentialProfiles } from '../access/credential-profiles/credential-profiles.ts';
 import type { Encrypter } from '../access/credential-profiles/encryption.ts';
-import { openEncryption } from '../access/credential-profiles/encryption-key.ts';
 import { credentialProfileRoutes } from '../access/credential-profiles/routes.ts';
-import { createAnswerKeyRepository } from '../adapters/repositories/answer-key-repository.ts';
 import { createArtifactRepository } from '../adapters/repositories/artifact-repository.ts';
 import { createCredentialProfileRepository } from '../adapters/repositories/credential-profile-repository.ts';
-import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { createArtifactStore } from '../artifacts/artifact-store.ts';
 import { type ArtifactUrls, createArtifactUrls } from '../artifacts/artifact-urls.ts';
 import { artifactRoutes } from '../artifacts/routes.ts';
@@ -15,7 +12,6 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { catalogueRoutes } from '../catalogue/listing/routes.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { referenceRoutes } from '../console/routes.ts';
-import { openAnswerHashes } from '../execution/answer-hashes.ts';
 import { executionRoutes } from '../execution/routes.ts';
 import { createRunOnce } from '../execution/run-once.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
@@ -39,14 +35,15 @@ import { openExecution } from './wire-execution.ts';
 import type { FilesAddress } from './wire-files.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
 import { openAsyncRuns, openRunServices } from './wire-runs.ts';
+import type { Secrets } from './wire-secrets.ts';
 
 /**
  * Opens the plugins address: catalogue and execution.
- * @param ofFiles the collections and stored content of this process; null when it serves no files
+ * @param parts `files` are the collections and stored content of this process; null when it serves no files
  */
 export async function openPluginsAddress(
   context: ServiceContext,
-  ofFiles: Pick<FilesAddress, 'knowledge' | 'stored'> | null,
+  { secrets, files: ofFiles }: { secrets: Secrets; files: Pick<FilesAddress, 'knowledge' | 'stored'> | null },
 ): Promise<ListenAddress & { readonly mcp: SharedMcp }> {
   const { config } = context;
   const { runStore, ...runServices } = await openRunServices(context);
@@ -54,7 +51,7 @@ export async function openPluginsAddress(
   const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
   const port = reserved?.port ?? config.pluginsPort;
   const publicUrl = config.publicPluginsUrl ?? listReachableUrls(config.host, port)[0];
-  const { encrypter, hashes } = await openSecrets(context);
+  const { encrypter, hashes } = secrets;
   const stored = ofFiles?.stored ?? (await openSharedContent(context));
   const urls = createArtifactUrls(publicUrl, hashes);
   const artifacts = stored === null ? null : openArtifacts(context, { stored, urls });
@@ -112,16 +109,6 @@ export async function openPluginsAddress(
 /** The paths below which clients reach `/v1` of the plugins address: at its own URL, and at that of the files address. */
 function basePathsOf({ publicPluginsUrl, publicFilesUrl }: Config) {
   return { own: basePathOf(publicPluginsUrl), mounted: basePathOf(publicFilesUrl) + mountPath };
-}
-
-/** Opens the encryption of stored credentials, and the keyed hashes of stored answers and signed URLs. */
-async function openSecrets({ config, database, logger }: ServiceContext) {
-  const encrypter = await openEncryption(
-    { ...config, isDatabaseInFolder: database.dialect === 'sqlite' },
-    { profiles: createCredentialProfileRepository(database), store: createStoreRepository(database), logger },
-  );
-  const hashes = await openAnswerHashes(encrypter?.hashes ?? null, createAnswerKeyRepository(database));
-  return { encrypter, hashes };
 }
 
 function openArtifacts(

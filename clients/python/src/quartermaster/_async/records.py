@@ -54,10 +54,11 @@ class AsyncRecords:
         text_splitter: TextSplitter | None = None,
         on_duplicate: OnDuplicate | None = None,
         columns: SheetColumns | None = None,
+        password: str | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> AsyncPendingRecord:
         """Create a record. Its chunks are created in the background; call `wait()` on the result."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, metadata)
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, password, metadata)
         call = Call("createRecord", {"collection_id": collection_id}, body=body)
         return AsyncPendingRecord(self, await self._connection.data(call))
 
@@ -73,10 +74,11 @@ class AsyncRecords:
         text_splitter: TextSplitter | None = None,
         on_duplicate: OnDuplicate | None = None,
         columns: SheetColumns | None = None,
+        password: str | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> RecordPreview:
         """Return the chunks that `create` would create. Nothing is stored."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, metadata)
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, password, metadata)
         call = Call("createRecord", {"collection_id": collection_id}, query={"dry_run": True}, body=body)
         preview: RecordPreview = await self._connection.data(call)
         return preview
@@ -123,10 +125,11 @@ class AsyncRecords:
         text_splitter: TextSplitter | None = None,
         on_duplicate: OnDuplicate | None = None,
         columns: SheetColumns | None = None,
+        password: str | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> AsyncPendingRecord:
         """Change the members that are given. Except for metadata, a change creates the chunks again."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, metadata)
+        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, password, metadata)
         call = Call("updateRecord", _path(collection_id, record_id), body=body)
         return AsyncPendingRecord(self, await self._data(call))
 
@@ -266,6 +269,7 @@ def _body(
     text_splitter: TextSplitter | None,
     on_duplicate: OnDuplicate | None,
     columns: SheetColumns | None,
+    password: str | None,
     metadata: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     return {
@@ -277,5 +281,6 @@ def _body(
         "text_splitter": text_splitter,
         "on_duplicate": on_duplicate,
         "columns": columns,
+        "password": password,
         "metadata": metadata,
     }

@@ -44,6 +44,8 @@ export interface RecordTable {
   on_duplicate: string | null;
   /** JSON of the SheetColumns; null when the request named none. */
   sheet_columns: string | null;
+  /** The password of the file, encrypted for this record. Null when it has none, and when the work has ended. */
+  encrypted_password: string | null;
   status: string;
   stage: string;
   percent: number;

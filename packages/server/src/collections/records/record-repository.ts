@@ -30,6 +30,8 @@ export interface NewRecord extends RecordSource {
   readonly projectId: string;
   readonly collectionId: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Of its file; encrypted, and erased when the work ends. Default: none. */
+  readonly encryptedPassword?: string | null;
   readonly createdAt: number;
   /** The time at which the work is abandoned, in milliseconds. */
   readonly deadlineAt: number;
@@ -76,6 +78,8 @@ export interface RecordChange {
     readonly source: RecordSource;
     /** The source from which `source` was derived. If it has changed since, nothing is changed. */
     readonly from?: RecordSource;
+    /** Replaces the stored one. Default: none. */
+    readonly encryptedPassword?: string | null;
     readonly deadlineAt: number;
   };
   readonly updatedAt: number;

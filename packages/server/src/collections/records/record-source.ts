@@ -73,6 +73,13 @@ export function fieldsOf(source: RecordSource): SourceFields {
   };
 }
 
+/** Returns the password of a file. @throws REQUEST_VALIDATION_ERROR when a record of this type has no file */
+export function readPassword({ password }: SourceFields, type: RecordType): string | null {
+  if (password === undefined) return null;
+  if (purposeNames.some((name) => purposes[name].recordType === type)) return password;
+  throw fieldInvalid('body/password', `a password for a record of type "${type}"`, 'this field for files only');
+}
+
 const sheetType = purposes.qa_record_file.recordType;
 
 /** No columns at all mean that all are found by their names. */

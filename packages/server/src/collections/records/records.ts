@@ -11,8 +11,9 @@ import type { EmbeddingOfRecords } from './record-embedding.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { createRecordItems } from './record-item.ts';
 import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
+import type { RecordPasswords } from './record-passwords.ts';
 import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
-import { fieldsOf, readSource, type SourceFields } from './record-source.ts';
+import { fieldsOf, readPassword, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps extends RecordLimitsDeps {
   readonly collections: Pick<Collections, 'find' | 'findCounted'>;
@@ -20,6 +21,7 @@ export interface RecordsDeps extends RecordLimitsDeps {
   /** Null without an embedder. */
   readonly embedding: EmbeddingOfRecords | null;
   readonly files: FileAccess;
+  readonly passwords: RecordPasswords;
   /** Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
   readonly clock: Clock;
@@ -52,7 +54,7 @@ const mostAttempts = 20;
 
 /** Manages the records of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createRecords(deps: RecordsDeps): Records {
-  const { collections, records, files, clock, newId } = deps;
+  const { collections, records, files, passwords, clock, newId } = deps;
   const { checkNumber, checkWaiting } = createRecordLimits(deps);
   const { toItem, toItems } = createRecordItems(deps);
 
@@ -71,13 +73,12 @@ export function createRecords(deps: RecordsDeps): Records {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);
       if (from.status !== 'creating') await checkWaiting(key.projectId);
-      const source = await readSource(
-        { ...storedFields(from, fields.type), ...fields },
-        { files, projectId: key.projectId, collectionType },
-      );
+      const given = { ...storedFields(from, fields.type), ...fields };
+      const source = await readSource(given, { files, projectId: key.projectId, collectionType });
+      const encryptedPassword = passwords.encrypt(key, readPassword(fields, source.type));
       const now = clock.now();
-      const change = { ...sent, updatedAt: now, remake: { source, from, deadlineAt: now + deps.maxWaitMs } };
-      if (!(await records.change(key, change))) continue;
+      const remake = { source, from, encryptedPassword, deadlineAt: now + deps.maxWaitMs };
+      if (!(await records.change(key, { ...sent, updatedAt: now, remake }))) continue;
       deps.onChanged(key.recordId);
       return toItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
     }
@@ -98,6 +99,7 @@ export function createRecords(deps: RecordsDeps): Records {
         projectId,
         collectionId,
         metadata: readMetadata(body.metadata ?? {}),
+        encryptedPassword: passwords.encrypt(key, readPassword(body, source.type)),
         createdAt: now,
         deadlineAt: now + deps.maxWaitMs,
       };
@@ -168,7 +170,7 @@ const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, e
 
 /** Returns the members that cause the chunks to be created again. Members unknown to the schema are ignored. */
 function sourceFieldsOf(body: RecordUpdate): SourceFields {
-  const { type, content, title, file_id, url, text_splitter, on_duplicate, columns } = body;
+  const { type, content, title, file_id, url, text_splitter, on_duplicate, columns, password } = body;
   return {
     ...(type === undefined ? {} : { type }),
     ...(content === undefined ? {} : { content }),
@@ -178,5 +180,6 @@ function sourceFieldsOf(body: RecordUpdate): SourceFields {
     ...(text_splitter === undefined ? {} : { text_splitter }),
     ...(on_duplicate === undefined ? {} : { on_duplicate }),
     ...(columns === undefined ? {} : { columns }),
+    ...(password === undefined ? {} : { password }),
   };
 }

@@ -55,6 +55,7 @@ export interface TestCollectionsOptions {
   readonly pageReader?: Partial<PageReaderOptions>;
   readonly timing?: CollectionContext['timing'];
   readonly files?: TestFiles;
+  readonly encrypter?: CollectionContext['encrypter'];
   readonly alone?: boolean;
   readonly limits?: Partial<CollectionContext['limits']>;
   /** Replaces the repository with a defective one. */
@@ -144,6 +145,7 @@ export function openTestCollections(
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
     files: options.files,
+    encrypter: options.encrypter ?? null,
     metrics: options.metrics,
     reranking: options.reranking,
     extractor,

@@ -16,6 +16,7 @@ const job: ExtractionJob = {
   maxChunks: 1000,
   onDuplicate: 'keep',
   columns: null,
+  password: null,
   ocr: { kind: 'off' },
 };
 

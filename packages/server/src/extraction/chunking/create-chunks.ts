@@ -25,20 +25,32 @@ export async function createChunks(input: {
   /** Reads a picture of a scanned page. */
   recognize: Ocr['recognize'];
 }) {
-  const { job, bytes, sink, report, recognize } = input;
-  if (bytes.length === 0) throw fileEmpty();
+  const { job, sink, report, recognize } = input;
+  if (input.bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
-  if (job.kind === 'qa') return createPairs(input);
+  const bytes = await decrypt(job, input.bytes);
+  if (job.kind === 'qa') return createPairs({ ...input, bytes });
   report.parser = parserOf(job.format);
   const document = await readDocument({
     format: job.format,
     bytes,
     charset: job.charset ?? undefined,
+    password: job.password,
     ocr: { job: job.ocr, recognize },
     onProgress: (percent) => sink.stage('parsing', percent),
   });
   take(report, document);
   return chunkText(document, { job, sink, report });
+}
+
+const officeNames: Readonly<Record<string, string>> = { docx: 'Word', xlsx: 'Excel', pptx: 'PowerPoint' };
+
+/** Decrypts an Office file. PDFium decrypts PDF files itself. */
+async function decrypt({ format, password }: ExtractionJob, bytes: Uint8Array): Promise<Uint8Array> {
+  const name = officeNames[format];
+  if (password === null || name === undefined) return bytes;
+  const { decryptOffice, isEncryptedOffice } = await import('../formats/office-password.ts');
+  return isEncryptedOffice(bytes) ? decryptOffice(bytes, password, name) : bytes;
 }
 
 function take(report: ReportDraft, read: Pick<Document, 'facts' | 'warnings'>): void {

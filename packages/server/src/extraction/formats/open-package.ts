@@ -1,7 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { zipSync } from 'fflate';
 import { readZipDirectory, unpackZipEntry, type ZipEntry, ZipError } from '../../kernel/zip.ts';
-import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch, unpackedLimit } from '../extraction-error.ts';
+import {
+  fileDamaged,
+  fileEmpty,
+  fileEncrypted,
+  fileTypeMismatch,
+  passwordMissing,
+  unpackedLimit,
+} from '../extraction-error.ts';
 import { type PackageLimits, packageLimits } from './package-limits.ts';
 
 interface Bounds {
@@ -80,7 +87,7 @@ function refuseOtherContainers(bytes: Uint8Array, format: string): void {
     // A compound file: either the old binary format, or the wrapper around an encrypted package.
     const wrapper = Buffer.from('EncryptedPackage', 'utf16le');
     throw Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(wrapper)
-      ? fileEncrypted(format)
+      ? passwordMissing(format)
       : fileTypeMismatch(format, 'of the older binary Office format');
   }
 }

@@ -17,6 +17,8 @@ export interface TextSource {
   readonly charset?: string | undefined;
   /** Receives the percentage of the document read so far, from readers that know it. */
   readonly onProgress?: (percent: number) => void;
+  /** Opens a PDF file. */
+  readonly password?: string | null;
   /** For a document that is attached to a mail. */
   readonly mail?: MailPlace | undefined;
   /** Reads scanned pages. Default: they are not read. */
@@ -37,10 +39,10 @@ export function parserOf(format: string): string {
  * @throws ExtractionError when it cannot be read.
  */
 export async function readDocument(source: TextSource): Promise<Document> {
-  const { format, bytes, charset, onProgress, ocr } = source;
+  const { format, bytes, charset, onProgress, ocr, password = null } = source;
   switch (format) {
     case 'pdf':
-      return (await import('./pdf/read-pdf.ts')).readPdf(bytes, onProgress, ocr);
+      return (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password });
     case 'docx':
       return (await import('./docx/read-docx.ts')).readDocx(bytes);
     case 'md':

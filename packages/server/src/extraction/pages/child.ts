@@ -27,10 +27,14 @@ async function work(): Promise<void> {
     await answer(job, Buffer.concat(pieces.splice(0)));
   } catch (cause) {
     if (!(cause instanceof ExtractionError)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
-    const message =
-      cause instanceof ExtractionError ? cause.message : 'The parser of this format crashed on the document.';
-    await send({ kind: 'failed', message });
+    await send({ kind: 'failed', message: describe(cause) });
   }
+}
+
+function describe(cause: unknown): string {
+  if (!(cause instanceof ExtractionError)) return 'The parser of this format crashed on the document.';
+  if (cause.code !== 'file_encrypted') return cause.message;
+  return 'The file has a password, which is erased after its text is read.';
 }
 
 async function answer(wanted: PageJob, bytes: Buffer): Promise<void> {

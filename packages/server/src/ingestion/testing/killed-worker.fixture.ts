@@ -127,6 +127,7 @@ const extractor = openExtractor({ processes: 1, logger });
 const services = openCollectionServices({
   repositories,
   files: watched(files),
+  encrypter: null,
   extractor: withStages(watched(extractor)),
   pageReader: openPageReader({ memoryMb: 1024, logger }),
   pages: watched({ fetch: async () => ({ kind: 'page', bytes: page, extension: 'html' }) as const }),

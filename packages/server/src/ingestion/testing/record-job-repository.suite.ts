@@ -55,6 +55,23 @@ function testClaims(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
+  test('a claim returns the encrypted password until the work ends', async () => {
+    const repositories = open();
+    const { jobs, records } = repositories;
+    const collection = await addCollection(repositories);
+    const encryptedPassword = 'v1.key.nonce.text';
+    const record = await addRecord(repositories, collection, { encryptedPassword });
+    const job = await claim(repositories);
+    assert.equal(job.encryptedPassword, encryptedPassword);
+    await jobs.requeue(job, { runAfter: start, attempt: 1 });
+    const again = await claim(repositories);
+    assert.equal(again.encryptedPassword, encryptedPassword);
+    await jobs.fail(again, { code: 'file_damaged', message: 'It is damaged.' }, { report: null, now: start });
+    await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
+    assert.equal((await claim(repositories)).encryptedPassword, null);
+    await sweepAway(repositories, collection);
+  });
+
   test('projects take turns, however many records one of them has queued', async () => {
     const repositories = open();
     const [many, two, one] = [await queue(repositories, 5), await queue(repositories, 2), await queue(repositories, 1)];
@@ -116,6 +133,7 @@ function testClaims(open: () => OpenedRepositories): void {
       attempt: 1,
       generation: 0,
       checkpoint: null,
+      encryptedPassword: null,
     };
     assert.deepEqual(job, { ...expected, deadlineAt: record.deadlineAt, workedMs: 0 });
     await repositories.jobs.renew(job, { stage: 'parsing', percent: 1, leaseUntil: start + 30_000, workedMs: 700 });

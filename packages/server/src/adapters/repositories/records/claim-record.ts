@@ -89,6 +89,7 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
     projectId: row.project_id,
     collectionId: row.collection_id,
     ...toSource(row),
+    encryptedPassword: row.encrypted_password,
     token: claim.token,
     attempt: row.attempt,
     deadlineAt: row.deadline_at,

@@ -122,6 +122,7 @@ async function writeChunks({ dialect, write, searchIndex }: Database, job: Recor
 /** Clears the lease and the attempt count. */
 const idle = (now: number) => ({
   ...noLease,
+  encrypted_password: null,
   made: null,
   attempt: 0,
   worked_ms: 0,

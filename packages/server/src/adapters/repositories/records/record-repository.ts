@@ -198,8 +198,8 @@ function sourceBytesOf(source: RecordSource): number {
   return bytes === undefined ? pageBytes : Number(bytes);
 }
 
-/** Removes the lease, so that the claim of a process that works on the record becomes void. */
-const free = { lease_owner: null, lease_until: null };
+/** Removes the lease, so that the claim of a process that works on the record becomes void, and erases the password. */
+const free = { lease_owner: null, lease_until: null, encrypted_password: null };
 
 function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
   return {
@@ -211,12 +211,15 @@ function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<Record
   };
 }
 
-function waiting(now: number, { source, deadlineAt }: { source: RecordSource; deadlineAt: number }) {
+type Work = Omit<NonNullable<RecordChange['remake']>, 'from'>;
+
+function waiting(now: number, { source, deadlineAt, encryptedPassword = null }: Work) {
   const bytes = sourceBytesOf(source);
   return {
     source_bytes: bytes,
     claim_order: now + Math.min(longestDelayMs, Math.floor(bytes / bytesPerMs)),
     ...free,
+    encrypted_password: encryptedPassword,
     status: 'creating',
     stage: 'queued',
     percent: 0,
@@ -238,7 +241,7 @@ function toRow(record: NewRecord): RecordTable {
     project_id: record.projectId,
     collection_id: record.collectionId,
     ...sourceColumns(record),
-    ...waiting(record.createdAt, { source: record, deadlineAt: record.deadlineAt }),
+    ...waiting(record.createdAt, { ...record, source: record }),
     keyed_to: null,
     metadata: JSON.stringify(record.metadata),
     metadata_changed: 0,

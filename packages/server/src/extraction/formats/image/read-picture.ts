@@ -17,7 +17,7 @@ export async function readPicture(
   { onPage, ocr }: { readonly onPage?: ((percent: number) => void) | undefined; readonly ocr?: Ocr | undefined },
 ): Promise<Document> {
   const { pages, warnings } = await open(format, bytes);
-  const document = await readPdf(toPdf(pages), onPage, ocr);
+  const document = await readPdf(toPdf(pages), { onPage, ocr });
   const isOff = ocr === undefined || ocr.job.kind === 'off';
   const off = ['ocr_off: Pictures are read by OCR, which is off (QUARTERMASTER_OCR).'];
   return { ...document, warnings: [...warnings, ...document.warnings, ...(isOff ? off : [])] };

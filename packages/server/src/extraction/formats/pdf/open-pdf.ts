@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
-import { fileDamaged, fileEmpty, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
+import { fileDamaged, fileEmpty, fileTypeMismatch, passwordMissing, passwordWrong } from '../../extraction-error.ts';
 
 /** The C interface of PDFium, as WebAssembly exports it. Handles are numbers; 0 is none. */
 export interface Pdfium {
@@ -103,12 +103,12 @@ export interface OpenPdf {
   close(): void;
 }
 
-/** @throws ExtractionError when the bytes are not PDF, need a password or cannot be repaired. */
-export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
+/** @throws ExtractionError when the bytes are not PDF, need another password or cannot be repaired. */
+export async function openPdf(bytes: Uint8Array, password: string | null = null): Promise<OpenPdf> {
   if (bytes.length === 0) throw fileEmpty();
   // Each document gets a new WebAssembly instance, so that corrupted memory cannot affect the next document.
   const library = await startPdfium(await pdfiumCode());
-  const document = await load(library, bytes);
+  const document = await load(library, bytes, password);
   // The library does not export its low-level interface.
   const { wasmExports } = (library as unknown as { module: { wasmExports: Pdfium & Memory } }).module;
   const { documentIdx } = document as unknown as { documentIdx: number };
@@ -176,12 +176,12 @@ export function readTitle({ pdfium, memory, document }: OpenPdf): string | undef
   return title === '' ? undefined : title;
 }
 
-async function load(library: PDFiumLibrary, bytes: Uint8Array): Promise<PDFiumDocument> {
+async function load(library: PDFiumLibrary, bytes: Uint8Array, password: string | null): Promise<PDFiumDocument> {
   try {
-    return await library.loadDocument(bytes);
+    return await library.loadDocument(bytes, password ?? undefined);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : '';
-    if (/password|security/i.test(message)) throw fileEncrypted('PDF');
+    if (/password|security/i.test(message)) throw password === null ? passwordMissing('PDF') : passwordWrong('PDF');
     if (!Buffer.from(bytes.subarray(0, 1024)).includes('%PDF')) throw fileTypeMismatch('PDF', 'no PDF');
     throw fileDamaged('PDF', 'its structure is broken', cause);
   }

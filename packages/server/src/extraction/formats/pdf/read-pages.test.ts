@@ -41,7 +41,7 @@ test('a page gives the same result whatever pages were read before it', async ()
 
 test('readPdf reports the percentage after each page, in order, up to 100', async () => {
   const percents: number[] = [];
-  await readPdf(document, (percent) => percents.push(percent));
+  await readPdf(document, { onPage: (percent) => percents.push(percent) });
   assert.deepEqual(
     percents,
     Array.from({ length: 120 }, (_, index) => Math.floor(((index + 1) * 100) / 120)),
@@ -77,6 +77,7 @@ test('the child returns the same chunks of a long document as its reader in this
     maxChunks: 9999,
     onDuplicate: 'keep',
     columns: null,
+    password: null,
     ocr: { kind: 'off' },
   } as const;
   const report = { format: 'pdf', warnings: [], milliseconds: 0 };

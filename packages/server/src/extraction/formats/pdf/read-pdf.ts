@@ -13,17 +13,20 @@ import type { PageSegments } from './read-segments.ts';
 import { type PageLines, removeRunningHeads } from './running-heads.ts';
 import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
 
+export interface PdfOptions {
+  /** Receives the percentage of the pages read: first of all pages, then of the scanned pages, which `ocr` reads. */
+  readonly onPage?: ((percent: number) => void) | undefined;
+  readonly ocr?: Ocr | undefined;
+  readonly password?: string | null;
+}
+
 /**
- * Reads the text of a PDF and the structure that its layout shows. `onPage` receives the percentage of the pages read:
- * first of all pages, then of the scanned pages, which `ocr` reads.
- * @throws ExtractionError when the bytes are not PDF, need a password, or none of the pages can be read.
+ * Reads the text of a PDF and the structure that its layout shows.
+ * @throws ExtractionError when the bytes are not PDF, need another password, or none of the pages can be read.
  */
-export async function readPdf(
-  bytes: Uint8Array,
-  onPage: (percent: number) => void = () => {},
-  ocr?: Ocr,
-): Promise<Document> {
-  const pdf = await openPdf(bytes);
+export async function readPdf(bytes: Uint8Array, options: PdfOptions = {}): Promise<Document> {
+  const { onPage = () => {}, ocr, password } = options;
+  const pdf = await openPdf(bytes, password);
   try {
     const annotations = createAnnotationReader(pdf);
     try {
