@@ -62,14 +62,21 @@ export const emptyChunk = {
   updated_at: 1,
 };
 
-/** Computes the formula of `search-index.ts` directly over all texts. */
-export function rankByHand(texts: ReadonlyMap<number, readonly string[]>, query: readonly string[]): RankedChunk[] {
+/**
+ * Computes the formula of `search-index.ts` directly over all texts.
+ * @param factors how much words of the question count; 1 by default
+ */
+export function rankByHand(
+  texts: ReadonlyMap<number, readonly string[]>,
+  query: readonly string[],
+  factors: ReadonlyMap<string, number> = new Map(),
+): RankedChunk[] {
   const all = [...texts.values()];
   const averageLength = all.reduce((sum, words) => sum + words.length, 0) / all.length;
   const idfs = new Map(
     [...new Set(query)].map((word) => {
       const n = all.filter((words) => words.includes(word)).length;
-      return [word, Math.log(1 + (all.length - n + 0.5) / (n + 0.5))];
+      return [word, (factors.get(word) ?? 1) * Math.log(1 + (all.length - n + 0.5) / (n + 0.5))];
     }),
   );
   const highest = [...idfs.values()].reduce((sum, idf) => sum + idf * 2.2, 0);
