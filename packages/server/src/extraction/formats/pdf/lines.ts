@@ -17,12 +17,19 @@ const label = /^(?:[•‣◦▪–—*·∙-]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]
 export function toLines(page: PageSegments): Line[] {
   if (page.turned) return page.segments.map((segment) => toLine([{ ...segment, turned: false }]));
   const groups: Segment[][] = [];
-  for (const segment of byColumn(page)) {
+  for (const segment of byColumn(page.rightToLeft ? mirrored(page) : page)) {
     const row = findRow(groups, segment);
     if (row === undefined) groups.push([segment]);
     else row.push(segment);
   }
   return groups.map((group) => toLine(withoutLabels(group)));
+}
+
+/** Columns and indentation of a page that is read from right to left are those of the page seen in a mirror. */
+function mirrored(page: PageSegments): PageSegments {
+  const { width, segments } = page;
+  const seen = segments.map((segment) => ({ ...segment, left: width - segment.right, right: width - segment.left }));
+  return { ...page, segments: seen };
 }
 
 function findRow(groups: readonly Segment[][], segment: Segment): Segment[] | undefined {

@@ -1,8 +1,10 @@
 import { type CharacterList, createCharacterList } from './character-list.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
+import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-left-line.ts';
 import { createSegmentDraft, type Segment } from './segment-draft.ts';
-import { createTextProbe, type Font, type Style, type TextProbe } from './text-probe.ts';
+import { createStyleReader } from './style-reader.ts';
+import { createTextProbe, type Font, type TextProbe } from './text-probe.ts';
 
 export interface PageSegments {
   readonly width: number;
@@ -10,6 +12,8 @@ export interface PageSegments {
   readonly segments: readonly Segment[];
   /** Most of the text does not run from left to right, so positions are not meaningful. */
   readonly turned: boolean;
+  /** Most letters of the page are read from right to left. */
+  readonly rightToLeft: boolean;
 }
 
 export interface SegmentReader {
@@ -46,13 +50,13 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   };
 }
 
-function readText(probe: TextProbe, characters: CharacterList): Pick<PageSegments, 'segments' | 'turned'> {
+function readText(
+  probe: TextProbe,
+  characters: CharacterList,
+): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft'> {
   const segments: Segment[] = [];
   const draft = createSegmentDraft(probe, characters);
-  let style: Style = { bold: false, mono: false, size: 0, turned: false };
-  let object = -1;
-  let runs = 0;
-  let turnedRuns = 0;
+  const styles = createStyleReader(probe);
   let blank = false;
   let hyphen = false;
 
@@ -63,42 +67,59 @@ function readText(probe: TextProbe, characters: CharacterList): Pick<PageSegment
     hyphen = false;
   }
 
-  /** @returns whether the character is in a different run from the one before it */
-  function takeStyle(at: number): boolean {
-    const current = probe.object(at);
-    if (current === object || current === 0) return false;
-    object = current;
-    style = probe.style(at, object);
-    runs += 1;
-    if (style.turned) turnedRuns += 1;
-    return true;
-  }
-
   function takeCharacter(code: number, at: number): void {
-    const changed = takeStyle(at);
+    const changed = styles.move(at);
+    const { size } = styles.current();
     if (draft.isOpen() && (blank || changed)) {
-      if (draft.isApart(at, code, style.size)) end(false);
-      else if (blank || draft.isMark(code, style.size)) draft.addBlank();
+      if (draft.isApart(at, size)) end(false);
+      else if (blank || draft.isMark(code, size)) draft.addBlank();
     }
     if (!draft.isOpen()) draft.begin(at);
-    draft.add(code, at, style);
+    draft.add(code, at, styles.current());
     blank = false;
   }
 
-  for (let at = 0; at < probe.count; at += 1) {
-    const code = probe.code(at);
+  const codes = new Int32Array(probe.count);
+  for (let at = 0; at < codes.length; at += 1) codes[at] = probe.code(at);
+  const letters = countLetters(codes, 0, codes.length);
+  const rightToLeft = letters.rightToLeft > letters.leftToRight;
+
+  /** Reads the line that begins here if it has letters that are read from right to left. @returns its end */
+  function takeRightToLeft(from: number): number {
+    const to = findLineEnd(codes, from);
+    if (!codes.subarray(from, to).some(isRightToLeft)) return from;
+    const line = { codes, from, to, onRightToLeftPage: rightToLeft, styles };
+    for (const segment of readRightToLeftLine(probe, line)) segments.push(segment);
+    return to;
+  }
+
+  let begins = letters.rightToLeft > 0;
+  for (let at = 0; at < codes.length; at += 1) {
+    if (begins) at = takeRightToLeft(at);
+    const code = codes[at] ?? 13;
+    begins = letters.rightToLeft > 0 && isLineEnd(code);
     if (isSoftHyphen(code)) hyphen = true;
-    else if (code === 13 || code === 10) end(hyphen);
+    else if (isLineEnd(code)) end(hyphen);
     else {
       // After a hyphen that only breaks a word, PDFium does not report the line end.
-      if (hyphen && draft.isOpen() && Math.abs(probe.baseline(at) - draft.y()) > 0.5 * style.size) end(true);
+      if (hyphen && draft.isOpen() && Math.abs(probe.baseline(at) - draft.y()) > 0.5 * styles.current().size) end(true);
       hyphen = false;
       if (code <= 32 || code === 0xa0) blank = true;
       else takeCharacter(code, at);
     }
   }
   end(false);
-  return { segments, turned: turnedRuns * 3 > runs || isVertical(segments) };
+  return { segments, turned: styles.isTurned() || isVertical(segments), rightToLeft };
+}
+
+function isLineEnd(code: number): boolean {
+  return code === 13 || code === 10;
+}
+
+function findLineEnd(codes: Int32Array, from: number): number {
+  let to = from;
+  while (to < codes.length && !isLineEnd(codes[to] ?? 0)) to += 1;
+  return to;
 }
 
 /** PDFium represents a hyphen at the end of a line by U+FFFE or U+0002. */

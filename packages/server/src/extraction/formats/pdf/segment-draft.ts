@@ -1,6 +1,5 @@
-import { correctArabic, withoutLigatures } from './arabic.ts';
-import { type CharacterList, characterOf } from './character-list.ts';
-
+import type { CharacterList } from './character-list.ts';
+import { withoutLigatures } from './ligatures.ts';
 import type { Style, TextProbe } from './text-probe.ts';
 
 /** A piece of a line without a wide gap. Pieces are in the order of the file, which is usually the reading order. */
@@ -31,7 +30,7 @@ export interface SegmentDraft {
   add(code: number, at: number, style: Style): void;
   addBlank(): void;
   /** Whether a character is so far away that it belongs to another piece. */
-  isApart(at: number, code: number, size: number): boolean;
+  isApart(at: number, size: number): boolean;
   /** Whether the mark of a note meets a word of which it is not a part: it follows the word or precedes the note. */
   isMark(code: number, size: number): boolean;
   /** Undefined when it holds blanks only. */
@@ -39,7 +38,7 @@ export interface SegmentDraft {
 }
 
 /** A gap wider than this multiple of the letter size separates cells or columns, not words. */
-const wideGap = 1.15;
+export const wideGap = 1.15;
 const blank = 32;
 
 interface StyledRun {
@@ -50,7 +49,6 @@ interface StyledRun {
 export function createSegmentDraft(probe: TextProbe, text: CharacterList): SegmentDraft {
   let isOpen = false;
   let first = 0;
-  let rightToLeft = false;
   /** The number of characters of each style. A style is usually that of the previous character. */
   let styles: StyledRun[] = [];
   let current: StyledRun | undefined;
@@ -71,7 +69,6 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
     begin: (at) => {
       isOpen = true;
       first = at;
-      rightToLeft = false;
       styles = [];
       current = undefined;
       text.begin();
@@ -84,7 +81,6 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
     y: () => placed(y),
     add: (code, at, style) => {
       text.add(code, at);
-      rightToLeft ||= isRightToLeft(code);
       if (current?.style !== style) {
         current = { style, count: 0 };
         styles.push(current);
@@ -92,13 +88,11 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
       current.count += 1;
     },
     addBlank: () => text.add(blank, -1),
-    isApart: (at, code, size) => {
+    isApart: (at, size) => {
       measure();
       probe.measure(at);
       const gap = Math.max(probe.left() - placed(right), placed(left) - probe.right());
-      // Words of another script appear at the other end of the text read so far.
-      const widest = (rightToLeft ? 4 : 1) * wideGap * Math.max(size, 1);
-      return (gap > widest && !isRightToLeft(code)) || Math.abs(probe.baseline(at) - placed(y)) > 0.9 * size;
+      return gap > wideGap * Math.max(size, 1) || Math.abs(probe.baseline(at) - placed(y)) > 0.9 * size;
     },
     isMark: (code, size) => {
       const usual = styles[0]?.style.size ?? 0;
@@ -109,7 +103,7 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
     finish: (hyphen) => {
       measure();
       isOpen = false;
-      const read = rightToLeft ? textOfArabic(text, probe) : withMarksApart(withoutLigatures(text.text()));
+      const read = withMarksApart(withoutLigatures(text.text()));
       if (read.trim() === '') return undefined;
       return {
         text: read,
@@ -124,7 +118,7 @@ export function createSegmentDraft(probe: TextProbe, text: CharacterList): Segme
 }
 
 /** Returns size, weight and width of most of the characters. */
-function lookOf(styles: readonly StyledRun[], length: number) {
+export function lookOf(styles: readonly StyledRun[], length: number) {
   const [only, ...others] = styles;
   if (only !== undefined && others.length === 0) {
     const isMost = only.count > length / 2;
@@ -148,24 +142,10 @@ function withMarksApart(text: string): string {
   return raised.test(text) ? text.replace(mark, ' ').replace(/^([⁰¹²³⁴-⁹]{1,3})(?=\p{L})/u, '$1 ') : text;
 }
 
-function textOfArabic(text: CharacterList, probe: TextProbe): string {
-  const places = text.places();
-  const leftOf = (place: number) => {
-    if (place < 0) return Number.NaN;
-    probe.measure(place);
-    return probe.left();
-  };
-  return correctArabic(text.codes().map(characterOf), (index) => leftOf(places[index] ?? -1));
-}
-
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
 function isLetter(code: number): boolean {
   return code > 64 && /\p{L}/u.test(String.fromCodePoint(code));
-}
-
-function isRightToLeft(code: number): boolean {
-  return (code >= 0x590 && code <= 0x8ff) || (code >= 0xfb1d && code <= 0xfdff) || (code >= 0xfe70 && code <= 0xfeff);
 }
