@@ -13,7 +13,11 @@ export interface HeadingStyles {
 
 const longest = 200;
 
-export function findHeadingStyles(pages: readonly PageLines[], outline: Outline): HeadingStyles {
+/** @param isOutlined bookmarks name the headings, so that large type is none */
+export function findHeadingStyles(
+  pages: readonly PageLines[],
+  { outline, isOutlined }: { readonly outline: Outline; readonly isOutlined: boolean },
+): HeadingStyles {
   const characters = new Map<number, number>();
   let bold = 0;
   let all = 0;
@@ -37,7 +41,7 @@ export function findHeadingStyles(pages: readonly PageLines[], outline: Outline)
     isSmall: (line) => line !== undefined && line.size <= text * 0.88,
     levelOf: (content, lines) => {
       const [first] = lines;
-      if (first === undefined || content.length > longest || !/\p{L}/u.test(content)) return undefined;
+      if (isOutlined || first === undefined || content.length > longest || !/\p{L}/u.test(content)) return undefined;
       const marked = outline.levelOf(content);
       const isHeading = !first.mono && (isLarge(first) || isBold(first));
       if (marked !== undefined && (isHeading || lines.length === 1)) return Math.min(marked, 6);

@@ -88,6 +88,17 @@ export interface Pdfium {
   FPDFBookmark_GetAction(bookmark: number): number;
   FPDFAction_GetDest(document: number, action: number): number;
   FPDFDest_GetDestPageIndex(document: number, destination: number): number;
+  FPDFDest_GetLocationInPage(
+    ...place: readonly [
+      destination: number,
+      hasX: number,
+      hasY: number,
+      hasZoom: number,
+      x: number,
+      y: number,
+      zoom: number,
+    ]
+  ): number;
 }
 
 interface Memory {

@@ -6,6 +6,7 @@ import { createLineJoiner, type LineJoiner } from './join-lines.ts';
 import { toLines } from './lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
 import { readOutline } from './outline.ts';
+import { findOutlineTitles } from './outline-titles.ts';
 import { type AnnotationCounts, createAnnotationReader } from './read-annotations.ts';
 import { readPages } from './read-pages.ts';
 import { readScans, type Scans } from './read-scans.ts';
@@ -56,8 +57,9 @@ function toDocument(pdf: OpenPdf, { read, counts, scans }: ReadPdf): Document {
   const outline = readOutline(pdf);
   const { pages, dropped } = removeRunningHeads(withText, { outline, title });
   const joiner = createLineJoiner(linesOf(pages, scans));
-  const styles = findHeadingStyles(pages, outline);
-  const typeset = pages.map((page) => ({ page: page.page, blocks: toBlocks(page, { joiner, styles }) }));
+  const titles = findOutlineTitles(pages, outline);
+  const styles = findHeadingStyles(pages, { outline, isOutlined: isOutlined(titles.count, numPages) });
+  const typeset = pages.map((page) => ({ page: page.page, blocks: toBlocks(page, { joiner, styles, titles }) }));
   const byPage = [...typeset, ...scannedBlocks(scans, joiner)].sort((a, b) => a.page - b.page);
   const blocks = inOrder(byPage.map((page) => page.blocks));
   const withoutText = laidOut
@@ -91,6 +93,11 @@ function toDocument(pdf: OpenPdf, { read, counts, scans }: ReadPdf): Document {
     },
     warnings,
   };
+}
+
+/** Whether bookmarks name the headings: at least three, and one for ten pages. */
+function isOutlined(titles: number, pages: number): boolean {
+  return titles >= 3 && titles * 10 >= pages;
 }
 
 function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLines[]; damagedPages: number[] } {

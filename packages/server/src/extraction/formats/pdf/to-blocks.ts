@@ -1,13 +1,15 @@
 import type { Block } from '../../document.ts';
-import { findTables } from './find-tables.ts';
+import { findTables, type Region } from './find-tables.ts';
 import type { HeadingStyles } from './heading-styles.ts';
 import type { LineJoiner } from './join-lines.ts';
 import type { Line } from './lines.ts';
+import type { OutlineTitles, Title } from './outline-titles.ts';
 import type { PageLines } from './running-heads.ts';
 
 interface Context {
   readonly joiner: LineJoiner;
   readonly styles: HeadingStyles;
+  readonly titles: OutlineTitles;
 }
 
 /** A block with the facts that the next page needs. */
@@ -28,11 +30,39 @@ function isLeader(text: string): boolean {
 
 export function toBlocks({ page, lines }: PageLines, context: Context): PdfBlock[] {
   const blocks: PdfBlock[] = [];
-  for (const region of findTables(lines)) {
-    if (region.kind === 'table') blocks.push({ ...tableBlock(region.rows, context), page, isNote: false });
-    else for (const group of groupLines(region.lines, context)) blocks.push(toBlock(group, { page, ...context }));
+  for (const part of aroundTitles(lines, context.titles)) {
+    if ('level' in part) blocks.push(titleBlock(part, { page, ...context }));
+    else
+      for (const region of findTables(part))
+        for (const block of regionBlocks(region, context, page)) blocks.push(block);
   }
   return blocks;
+}
+
+/** The titles of bookmarks among the other lines of a page. */
+function aroundTitles(lines: readonly Line[], titles: OutlineTitles): (Title | Line[])[] {
+  const parts: (Title | Line[])[] = [];
+  let others: Line[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at];
+    const title = line === undefined ? undefined : titles.startingWith(line);
+    if (title !== undefined) {
+      parts.push(others, title);
+      others = [];
+      at += title.lines.length - 1;
+    } else if (line !== undefined) others.push(line);
+  }
+  return [...parts, others];
+}
+
+function titleBlock({ level, lines }: Title, { page, joiner }: Context & { page: number }): PdfBlock {
+  const text = joiner.join(lines.map((line) => ({ text: textOf(line), hyphen: line.hyphen })));
+  return { kind: 'heading', level, text, page, isNote: false };
+}
+
+function regionBlocks(region: Region, context: Context, page: number): PdfBlock[] {
+  if (region.kind === 'table') return [{ ...tableBlock(region.rows, context), page, isNote: false }];
+  return groupLines(region.lines, context).map((group) => toBlock(group, { page, ...context }));
 }
 
 function tableBlock(rows: readonly (readonly string[])[], { joiner }: Context): Block {
