@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { units } from '../../../../../scripts/score/metrics.ts';
 import {
@@ -13,8 +14,8 @@ import { layOut } from '../document.ts';
 import { readDocument } from './read-document.ts';
 
 /*
- * Compares the readers with pandoc: every word that pandoc reads must be in the text, or the report must count at least as
- * many characters as left out.
+ * Compares the readers with pandoc and poppler: every word that they read must be in the text, or the report must count at
+ * least as many characters as left out.
  */
 
 interface Comparison {
@@ -81,3 +82,47 @@ for (const kind of ['docx', 'html'] as const) {
     }
   });
 }
+
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+
+/**
+ * Returns the words of `pdftotext` whose letters stand nowhere in the text. The readers join words differently, for example
+ * with the mark of a note. Words with letters that are read from right to left are left out: poppler reverses some letters.
+ */
+async function compareWithPoppler({ path }: CorpusEntry): Promise<Comparison> {
+  const args = [join(corpusFolder, path), '-'];
+  const options = { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' } as const;
+  const words = units(execFileSync('/usr/bin/pdftotext', args, options)).filter((word) => !rightToLeft.test(word));
+  const { facts, ...document } = await readDocument({ format: 'pdf', bytes: corpusFile(path) });
+  const text = lettersOf(`${layOut({ facts, ...document }).text} ${facts.title ?? ''}`);
+  const missing = words.filter((word) => !text.includes(lettersOf(word)));
+  const reported = Object.values(facts.dropped ?? {}).reduce((sum, count) => sum + count, 0);
+  return { words: words.length, lost: missing.join('').length > reported ? missing : [] };
+}
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+test('no word that poppler reads in PDF files is lost without a report', async (t) => {
+  const halves = { tuning: { words: 0, lost: 0 }, reporting: { words: 0, lost: 0 } };
+  const files: { readonly path: string; readonly lost: readonly string[] }[] = [];
+  for (const entry of corpusEntries('pdf', 'ok')) {
+    const { words, lost } = await compareWithPoppler(entry);
+    const half = halves[isTuningFile(entry) ? 'tuning' : 'reporting'];
+    half.words += words;
+    half.lost += lost.length;
+    if (isTuningFile(entry)) files.push({ path: entry.path, lost });
+  }
+  t.diagnostic(JSON.stringify(halves));
+  const worst = files.filter(({ lost }) => lost.length > 0).sort((a, b) => b.lost.length - a.lost.length);
+  for (const { path, lost } of worst.slice(0, 5))
+    t.diagnostic(`${path}: ${lost.length} lost: ${lost.slice(0, 8).join(' ')}`);
+  for (const { words, lost } of Object.values(halves)) {
+    assert.ok(words > 10_000, `${words} words`);
+    assert.ok(lost <= words * 0.0005, `${lost} of ${words} words`);
+  }
+});
