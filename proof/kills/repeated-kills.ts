@@ -13,6 +13,8 @@ const files = [
   'packages/server/src/adapters/search-index/postgres/postgres-index-kills.test.ts',
   'test/acceptance/kill.test.ts',
   'test/acceptance/stores-under-kills.test.ts',
+  'test/acceptance/embedding-kills.test.ts',
+  'test/acceptance/embedding-swap-kills.test.ts',
 ];
 
 /** Runs the tests about kills with every kill that they know. */

@@ -32,6 +32,8 @@ export const searchRequirements: Requirements = {
       'an embedder that fails does not fail the record: its words are found, and its vectors follow later',
       'interrupted embedding continues where it stopped, and nothing is embedded twice',
       '[embeddings] after kills in the middle of embedding, every chunk has its vector, and few texts are paid twice',
+      '[embeddings] after kills around the exchange of two sets of vectors, one set is in use and few texts are paid twice',
+      '[embeddings] after kills around the exchange of two sets of vectors on PostgreSQL, one set is in use and few texts are paid twice',
       'another model is detected, is not mixed with the first, and replaces it on request',
       '[embeddings] a question finds synonyms, the key appears nowhere, and searches use words only while the embedding service is down',
     ],

@@ -8,6 +8,8 @@ export interface EmbeddingService {
   readonly url: string;
   /** Every embedded text in order. */
   readonly texts: readonly string[];
+  /** Returns the texts of one model. */
+  textsOf(model: string): readonly string[];
   /** Sets whether it answers with 503 from now on. */
   setDown(isDown: boolean): void;
 }
@@ -24,6 +26,7 @@ export async function startEmbeddingService(
   { embed, key }: EmbeddingServiceOptions,
 ): Promise<EmbeddingService> {
   const texts: string[] = [];
+  const byModel = new Map<string, string[]>();
   let isDown = false;
   const server = createServer(async (request, response) => {
     let body = '';
@@ -31,8 +34,9 @@ export async function startEmbeddingService(
     if (isDown) return void response.writeHead(503).end();
     if (key !== undefined && request.headers.authorization !== `Bearer ${key}`)
       return void response.writeHead(401).end();
-    const { input } = JSON.parse(body) as { input: string[] };
+    const { input, model } = JSON.parse(body) as { input: string[]; model: string };
     texts.push(...input);
+    byModel.set(model, [...(byModel.get(model) ?? []), ...input]);
     const data = input.map((text, index) => ({ object: 'embedding', index, embedding: embed(text) }));
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
@@ -46,6 +50,7 @@ export async function startEmbeddingService(
   return {
     url: `http://127.0.0.1:${port}/v1`,
     texts,
+    textsOf: (model) => byModel.get(model) ?? [],
     setDown: (down) => {
       isDown = down;
     },
