@@ -95,7 +95,7 @@ test('[embeddings] after kills around the exchange of two sets of vectors, one s
     using database = new DatabaseSync(join(folder, 'quartermaster.db'), { readOnly: true });
     return database.prepare(setsQuery).all() as unknown as Awaited<ReturnType<Store['sets']>>; // both columns are texts
   };
-  await swapUnderKills(t, folder, { store: { settings: {}, sets }, swaps: repeatsKills ? 12 : 4 });
+  await swapUnderKills(t, folder, { store: { settings: {}, sets }, swaps: repeatsKills ? 12 : 3 });
 });
 
 test('[embeddings] after kills around the exchange of two sets of vectors on PostgreSQL, one set is in use and few texts are paid twice', async (t) => {

@@ -31,6 +31,7 @@ export const searchRequirements: Requirements = {
     tests: [
       'an embedder that fails does not fail the record: its words are found, and its vectors follow later',
       'interrupted embedding continues where it stopped, and nothing is embedded twice',
+      'a text is paid once for each model and project, in all records, collections and starts, in ${name}',
       '[embeddings] after kills in the middle of embedding, every chunk has its vector, and few texts are paid twice',
       '[embeddings] after kills around the exchange of two sets of vectors, one set is in use and few texts are paid twice',
       '[embeddings] after kills around the exchange of two sets of vectors on PostgreSQL, one set is in use and few texts are paid twice',

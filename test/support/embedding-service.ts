@@ -36,7 +36,9 @@ export async function startEmbeddingService(
       return void response.writeHead(401).end();
     const { input, model } = JSON.parse(body) as { input: string[]; model: string };
     texts.push(...input);
-    byModel.set(model, [...(byModel.get(model) ?? []), ...input]);
+    const ofModel = byModel.get(model) ?? [];
+    ofModel.push(...input);
+    byModel.set(model, ofModel);
     const data = input.map((text, index) => ({ object: 'embedding', index, embedding: embed(text) }));
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));

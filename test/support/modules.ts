@@ -178,6 +178,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'embedding/embedder',
       'embedding/model-id',
       'embedding/share-embedder',
+      'embedding/text-key',
       'embedding/try-model',
       'query/find-distinct',
       'query/fuse',

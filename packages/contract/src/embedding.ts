@@ -97,7 +97,7 @@ export const EmbeddingEstimate = Type.Object({
   model: Type.String({ description: 'Provider and name of the model.' }),
   num_chunks: Type.Integer({
     description:
-      'Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built.',
+      'Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built. Vectors that can be copied from chunks with equal texts are not left out.',
   }),
   num_tokens: Type.Integer({
     description:

@@ -204,7 +204,7 @@ class EmbeddingEstimate(TypedDict):
     model: str
     """Provider and name of the model."""
     num_chunks: int
-    """Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built."""
+    """Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built. Vectors that can be copied from chunks with equal texts are not left out."""
     num_tokens: int
     """Number of tokens of these chunks, estimated from at most 1,000 chunks. A provider may count other tokens."""
     cost: float | None

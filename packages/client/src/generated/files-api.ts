@@ -192,7 +192,7 @@ export type EmbeddingError = {
 export type EmbeddingEstimate = {
   /** Provider and name of the model. */
   model: string;
-  /** Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built. */
+  /** Number of chunks that would be embedded. Chunks that already have a vector of the model are left out when its set is kept or being built. Vectors that can be copied from chunks with equal texts are not left out. */
   num_chunks: number;
   /** Number of tokens of these chunks, estimated from at most 1,000 chunks. A provider may count other tokens. */
   num_tokens: number;

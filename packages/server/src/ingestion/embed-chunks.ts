@@ -1,3 +1,4 @@
+import type { VectorRole } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
@@ -5,6 +6,7 @@ import type { Logger } from '../kernel/log/logger.ts';
 import { divideTokens } from '../search/embedding/divide-tokens.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
+import { toTextKey } from '../search/embedding/text-key.ts';
 import type {
   MissingVector,
   NewVector,
@@ -37,6 +39,8 @@ const textRetries = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
 /** The chunks to embed: those without a vector in this set whose ids come after `reached`. */
 export interface Slice extends VectorSetKey {
+  readonly projectId: string;
+  readonly role: VectorRole;
   /** Those of the set; 0 until its first vector is stored. */
   readonly dimensions: number;
   readonly reached: string;
@@ -44,6 +48,7 @@ export interface Slice extends VectorSetKey {
 
 /**
  * Embeds the next chunks of a collection that have no vector: as many as fill the concurrent calls of the embedder once.
+ * A text that another chunk of the project has is not sent; its vector is copied.
  * The answers that arrive are stored even if another call fails.
  */
 export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSignal): Promise<SliceEnd> {
@@ -54,8 +59,13 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
   if (last === undefined) return { kind: 'done', failed: undefined };
   const other = await findOtherDimensions(embedder, slice.dimensions, signal);
   if (other !== undefined) return other;
-  const { embedded, tokens, failure } = await embedTexts(embedder, new Set(chunks.map(({ text }) => text)), signal);
-  const created = shareTokens(toNewVectors(deps, chunks, embedded), chunks, tokens);
+  const texts = new Set(chunks.map(({ text }) => text));
+  const copies = await findCopies(deps, { slice, texts, signal });
+  const sent = await embedTexts(embedder, texts.difference(copies), signal);
+  const { tokens, failure } = sent;
+  const embedded = new Map([...sent.embedded, ...copies]);
+  const paid = chunks.filter(({ text }) => !copies.has(text));
+  const created = shareTokens(toNewVectors(deps, { slice, chunks, embedded }), paid, tokens);
   if (created.length > 0 || tokens > 0) {
     await space?.untilFreeSpace(signal);
     const saving = await vectors.save(slice, embedder.model, created, tokens);
@@ -92,6 +102,26 @@ function otherDimensions({ given, stored }: { readonly given: number; readonly s
   return { kind: 'unavailable', message, retryAfterMs: null };
 }
 
+/**
+ * Finds the vectors of texts that other chunks of the project have. A collection that is embedded with its own model again
+ * gets new ones, because the model may have changed under its name.
+ */
+async function findCopies(
+  { embedder, vectors }: EmbedDeps,
+  { slice, texts, signal }: { slice: Slice; texts: ReadonlySet<string>; signal: AbortSignal },
+): Promise<ReadonlyMap<string, Float32Array>> {
+  const { projectId, collectionId } = slice;
+  if (slice.role === 'next' && (await vectors.find(collectionId))?.model === embedder.model) return new Map();
+  const byKey = new Map([...texts].map((text) => [toTextKey(projectId, embedder.model, text), text]));
+  const found = await vectors.copies({ projectId, texts: byKey });
+  if (found.size === 0) return found;
+  // The first vectors of a set decide about its dimensions, and those of the model may have changed.
+  if (slice.dimensions === 0 && embedder.dimensions() === null)
+    await embedTexts(embedder, new Set([shortText]), signal);
+  const dimensions = slice.dimensions === 0 ? embedder.dimensions() : slice.dimensions;
+  return new Map([...found].filter(([, vector]) => vector.length === dimensions));
+}
+
 type Embedded = ReadonlyMap<string, Float32Array | TextFailure>;
 
 /** Sends each distinct text once. @throws every error other than EmbedderUnavailable */
@@ -126,21 +156,26 @@ async function embedTexts(
   return { embedded, tokens, failure };
 }
 
-function toNewVectors({ clock, logger }: EmbedDeps, chunks: readonly MissingVector[], embedded: Embedded): NewVector[] {
+function toNewVectors(
+  { embedder, clock, logger }: EmbedDeps,
+  { slice, chunks, embedded }: { slice: Slice; chunks: readonly MissingVector[]; embedded: Embedded },
+): NewVector[] {
   return chunks.flatMap((chunk) => {
     const { seq, updatedAt } = chunk;
     const result = embedded.get(chunk.text);
     if (result === undefined) return [];
-    if (result instanceof Float32Array) return { seq, updatedAt, embedded: result };
+    if (result instanceof Float32Array) {
+      return { seq, updatedAt, embedded: result, textKey: toTextKey(slice.projectId, embedder.model, chunk.text) };
+    }
     const failure = scheduleRetry(chunk, result, clock.now());
     logger.warn({ chunk_id: chunk.id, reason: failure.reason, retry_at: failure.retryAt }, 'chunk not embedded');
     return { seq, updatedAt, embedded: failure };
   });
 }
 
-/** Divides the tokens of a slice among the chunks that have a vector. Providers count the tokens of a request only. */
-function shareTokens(created: NewVector[], chunks: readonly MissingVector[], tokens: number): NewVector[] {
-  const lengths = new Map(chunks.map(({ seq, text }) => [seq, text.length]));
+/** Divides the tokens of a slice among the chunks that were paid. Providers count the tokens of a request only. */
+function shareTokens(created: NewVector[], paid: readonly MissingVector[], tokens: number): NewVector[] {
+  const lengths = new Map(paid.map(({ seq, text }) => [seq, text.length]));
   const weights = created.map(({ seq, embedded }) => (embedded instanceof Float32Array ? (lengths.get(seq) ?? 0) : 0));
   const shares = divideTokens(tokens, weights);
   return created.map((each, place) => ({ ...each, tokens: shares[place] ?? 0 }));

@@ -33,6 +33,15 @@ export interface NewVector {
   readonly embedded: Float32Array | StoredFailure;
   /** The share of the paid tokens. */
   readonly tokens?: number;
+  /** See `toTextKey`. Without it, the vector is never copied. */
+  readonly textKey?: number;
+}
+
+/** Texts whose vectors may exist already. */
+export interface KnownTexts {
+  readonly projectId: string;
+  /** The texts by their `toTextKey`. */
+  readonly texts: ReadonlyMap<number, string>;
 }
 
 /** Why a chunk has no vector. */
@@ -148,6 +157,11 @@ export interface VectorRepository {
   prepare(collectionId: string, model: string): Promise<void>;
   /** Returns visible chunks without a vector in the order of their ids. */
   missing(of: VectorSetKey, page: MissingPage): Promise<MissingVector[]>;
+  /**
+   * Returns vectors of equal texts that other chunks of the project have, in sets that are in use or being built. It looks at a
+   * few chunks of each text only.
+   */
+  copies(known: KnownTexts): Promise<Map<string, Float32Array>>;
   /** Counts the live vectors of the visible chunks of records. Records without vectors and failures are omitted. */
   countOfRecords(
     of: VectorSetKey & { readonly model: string },

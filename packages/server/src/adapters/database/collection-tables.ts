@@ -255,6 +255,8 @@ export interface ChunkVectorTable {
   failures: Generated<number>;
   /** The chunk's share of the tokens of the requests of its last attempt, as the provider counted them. */
   tokens: Generated<number>;
+  /** See `toTextKey`; null when there is no vector, and for a vector that an earlier version has stored. */
+  text_key: number | null;
 }
 
 /** What the similarities of a collection mean: see `SimilarityScale`. */

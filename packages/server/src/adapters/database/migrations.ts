@@ -46,6 +46,7 @@ import { sheetColumnsMigration } from './migrations/from-0042/0078-sheet-columns
 import { createSegmentPositionsMigration } from './migrations/from-0042/0079-segment-positions.ts';
 import { createChunkTokensMigration } from './migrations/from-0042/0081-chunk-tokens.ts';
 import { embeddingPauseMigration } from './migrations/from-0042/0091-embedding-pause.ts';
+import { createTextKeysMigration } from './migrations/from-0042/0092-text-keys.ts';
 import { recordPasswordsMigration } from './migrations/from-0042/0098-record-passwords.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
@@ -98,6 +99,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0079-segment-positions': createSegmentPositionsMigration(dialect),
     '0081-chunk-tokens': createChunkTokensMigration(dialect),
     '0091-embedding-pause': embeddingPauseMigration,
+    '0092-text-keys': createTextKeysMigration(dialect),
     '0098-record-passwords': recordPasswordsMigration,
   };
 }

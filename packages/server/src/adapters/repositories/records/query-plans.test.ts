@@ -101,6 +101,18 @@ describe('the query plans of SQLite', () => {
     assert.deepEqual(await accessTo('chunk_vector', () => vectors.retryFailures(collection.id, start)), [index]);
   });
 
+  it('vectors of equal texts are found along the index of their keys', async () => {
+    const { collection } = await addChunks();
+    await observed.plans();
+    const texts = new Map([[1, 'green tea']]);
+    await repositories.vectors.copies({ projectId: collection.projectId, texts });
+    const lines = (await observed.plans()).flatMap(({ plan }) => plan);
+    for (const index of ['chunk_vector_of_text', 'second_chunk_vector_of_text']) {
+      assert.ok(lines.includes(`SEARCH same USING INDEX ${index} (text_key=?)`), lines.join('\n'));
+    }
+    assert.ok(!lines.some((line) => /SCAN (chunk|same|source|collection_vector)/.test(line)), lines.join('\n'));
+  });
+
   it('the count of waiting records reads only one index', async () => {
     const { projectId } = await addCollection(repositories);
     assert.deepEqual(await accessTo('record', () => repositories.records.areWaiting(projectId, 100)), [

@@ -13,6 +13,7 @@ import { renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { claimBackfill, endBackfill } from './claim-backfill.ts';
+import { findCopies } from './copy-vectors.ts';
 import { listFailures, retryFailures } from './embedding-failures.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countOfRecords, findMissing } from './missing-vectors.ts';
@@ -53,6 +54,7 @@ export function createVectorRepository(database: Database): VectorRepository {
     },
     prepare: (collectionId, model) => prepareSet(write, collectionId, model),
     missing: (of, page) => findMissing(read, of, page),
+    copies: (known) => findCopies(read, known),
     countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),
     listFailures: (of, query) => listFailures(read, of, query),
     async retryFailures(collectionId, now) {
@@ -245,6 +247,7 @@ async function saveVectors(
         retry_at: set.ref('excluded.retry_at'),
         failures: set.ref('excluded.failures'),
         tokens: set.ref('excluded.tokens'),
+        text_key: set.ref('excluded.text_key'),
       })),
     )
     .execute();
@@ -257,10 +260,20 @@ async function saveVectors(
 /** Earlier versions stored one bit for each dimension. Only texts without a vector have null. */
 const noCode = Buffer.alloc(0);
 
-function storedForm({ seq, embedded, tokens = 0 }: NewVector) {
+function storedForm({ seq, embedded, tokens = 0, textKey }: NewVector) {
+  const text_key = textKey ?? null;
   if (embedded instanceof Float32Array) {
-    return { seq, code: noCode, vector: toBytes(embedded), reason: null, retry_at: null, failures: 0, tokens };
+    return {
+      seq,
+      code: noCode,
+      vector: toBytes(embedded),
+      reason: null,
+      retry_at: null,
+      failures: 0,
+      tokens,
+      text_key,
+    };
   }
   const { reason, retryAt, failures } = embedded;
-  return { seq, code: null, vector: null, reason, retry_at: retryAt, failures, tokens };
+  return { seq, code: null, vector: null, reason, retry_at: retryAt, failures, tokens, text_key: null };
 }
