@@ -3,18 +3,19 @@ import { type TestContext, test } from 'node:test';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { settledRecord } from '../support/client.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
-import { startEmbeddingService } from '../support/embedding-service.ts';
+import { type EmbeddingService, startEmbeddingService } from '../support/embedding-service.ts';
 
 interface Subject {
   readonly opened: OpenedConsole;
+  readonly embedding: EmbeddingService;
   readonly collection: string;
 }
 
 /** All steps share one service and one browser, because starting them takes longer than the checks. */
 test('[console] lists are filtered, counted and changed in bulk', async (t: TestContext) => {
-  const { url } = await startEmbeddingService(t, { embed: () => [1, 0] });
-  const opened = await openConsole(t, { settings: { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: url } });
-  const subject = { opened, collection: await fillCollection(opened) };
+  const embedding = await startEmbeddingService(t, { embed: () => [1, 0] });
+  const opened = await openConsole(t, { settings: { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: embedding.url } });
+  const subject = { opened, embedding, collection: await fillCollection(opened) };
   await t.test('[console] documents are filtered by status and name, processed again and deleted together', () =>
     changeRecords(subject),
   );
@@ -22,6 +23,9 @@ test('[console] lists are filtered, counted and changed in bulk', async (t: Test
     changeFiles(subject),
   );
   await t.test('[console] a collection shows the state of its vectors', () => readVectors(subject));
+  await t.test('[console] a collection shows why its last embedding failed, until the next one succeeds', () =>
+    readLastError(subject),
+  );
   assert.deepEqual(opened.pageErrors, []);
 });
 
@@ -111,4 +115,19 @@ async function readVectors({ opened: { page, service }, collection }: Subject): 
   await page.getByText(`${count} of ${count} (100%)`).waitFor();
   await page.getByText(/2 dimensions$/).waitFor();
   await page.getByText('Refused by the model').waitFor();
+}
+
+async function readLastError({ opened: { page, service }, embedding, collection }: Subject): Promise<void> {
+  embedding.setError({ status: 404, message: 'The model was removed <b>today</b>' });
+  const added = await service.client.records.create(collection, { content: 'Badgers of the house.' });
+  await settledRecord(service.client, collection, added.record_id);
+  await page.goto(`${service.filesUrl}/collections/${collection}`);
+  const box = page.getByRole('alert').filter({ hasText: 'The last attempt failed' });
+  await box.waitFor();
+  await box.getByText('status 404 (The model was removed <b>today</b>). Check QUARTERMASTER_EMBEDDING_URL').waitFor();
+  await box.getByText(/ · next attempt /).waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'the last error of an embedding');
+  embedding.setError(null);
+  await box.waitFor({ state: 'detached' });
+  await page.getByText('Vectors · 100%').waitFor();
 }

@@ -18,7 +18,7 @@ test('[console] the pages of the catalogue and of a collection offer their furth
   const probe = await openProbe(t);
   const settings = { ...probe.settings, SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') };
   const { url } = await startEmbeddingService(t, { embed: () => [1, 0] });
-  const embedding = { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: url };
+  const embedding = { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: url, EMBEDDING_PRICE: '10000' };
   const opened = await openConsole(t, { settings: { ...settings, ...embedding, LOG_LEVEL: 'warn' } });
   await t.test('[console] a stored profile replaces typed credentials', () => chooseProfile(opened));
   await t.test(
@@ -29,7 +29,9 @@ test('[console] the pages of the catalogue and of a collection offer their furth
   await t.test('[console] cancelling an asynchronous run stops its plugin and its outbound calls', () =>
     stopRuns(opened, probe),
   );
-  await t.test('[console] a collection can be embedded again', () => embedAnew(opened));
+  await t.test('[console] a collection can be embedded again, after its chunks, tokens and cost were shown', () =>
+    embedAnew(opened),
+  );
   await t.test('[console] errors and row reports of the service are shown in Chinese', () => readChinese(opened));
   // The test made the third party fail.
   assert.deepEqual(opened.pageErrors, [`502 ${opened.service.filesUrl}/plugins/v1/execute`]);
@@ -168,6 +170,12 @@ async function embedAnew({ page, service }: OpenedConsole): Promise<void> {
   await page.goto(`${service.filesUrl}/collections/${collection}`);
   await page.locator('[data-vectors=current]').waitFor();
   await page.getByRole('button', { name: 'Re-embed' }).click();
+  const { embedding_estimate } = await client.collections.reembed(collection, { dry_run: true });
+  const tokens = embedding_estimate?.num_tokens ?? 0;
+  assert.ok(tokens > 0);
+  const text = `1 chunk with about ${tokens} tokens will be sent to openai:text-embedding-3-small.`;
+  await page.getByText(`${text} Estimated cost: ${tokens / 100}.`).waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'the estimate of an embedding');
   const answered = page.waitForResponse((response) => response.url().endsWith('/reembed'));
   await page.getByRole('dialog').getByRole('button', { name: 'Re-embed' }).click();
   assert.equal((await answered).status(), 200);

@@ -32,7 +32,7 @@ export const consoleRequirements: Requirements = {
       '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
       '[console] an asynchronous run shows its progress and its result',
       '[console] cancelling an asynchronous run stops its plugin and its outbound calls',
-      '[console] a collection can be embedded again',
+      '[console] a collection can be embedded again, after its chunks, tokens and cost were shown',
     ],
   },
   'console.urls': {
@@ -80,6 +80,7 @@ export const consoleRequirements: Requirements = {
       '[console] documents are filtered by status and name, processed again and deleted together',
       '[console] files are selected and deleted together, and collections are found by name',
       '[console] a collection shows the state of its vectors',
+      '[console] a collection shows why its last embedding failed, until the next one succeeds',
     ],
   },
   'console.language': {

@@ -12,6 +12,8 @@ export interface EmbeddingService {
   textsOf(model: string): readonly string[];
   /** Sets whether it answers with 503 from now on. */
   setDown(isDown: boolean): void;
+  /** Sets the error that it answers with from now on; null for none. */
+  setError(error: { readonly status: number; readonly message: string } | null): void;
 }
 
 interface EmbeddingServiceOptions {
@@ -28,12 +30,17 @@ export async function startEmbeddingService(
   const texts: string[] = [];
   const byModel = new Map<string, string[]>();
   let isDown = false;
+  let failure: Parameters<EmbeddingService['setError']>[0] = null;
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     if (isDown) return void response.writeHead(503).end();
     if (key !== undefined && request.headers.authorization !== `Bearer ${key}`)
       return void response.writeHead(401).end();
+    if (failure !== null) {
+      const { status, message } = failure;
+      return void response.writeHead(status).end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }));
+    }
     const { input, model } = JSON.parse(body) as { input: string[]; model: string };
     texts.push(...input);
     const ofModel = byModel.get(model) ?? [];
@@ -55,6 +62,9 @@ export async function startEmbeddingService(
     textsOf: (model) => byModel.get(model) ?? [],
     setDown: (down) => {
       isDown = down;
+    },
+    setError: (error) => {
+      failure = error;
     },
   };
 }

@@ -19,6 +19,11 @@ export function formatNumber(value: number, code: LanguageCode): string {
   return new Intl.NumberFormat(code, { maximumFractionDigits: value < 10 ? 2 : 0 }).format(value);
 }
 
+/** `12.3`, `0.00042` */
+export function formatCost(value: number, code: LanguageCode): string {
+  return new Intl.NumberFormat(code, { maximumSignificantDigits: value < 1 ? 2 : 4 }).format(value);
+}
+
 export function formatTime(milliseconds: number, code: LanguageCode): string {
   return new Intl.DateTimeFormat(code, { dateStyle: 'medium', timeStyle: 'short' }).format(milliseconds);
 }

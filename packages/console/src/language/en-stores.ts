@@ -246,8 +246,11 @@ export const stores = {
   'selection.one': 'Select {name}',
   'vectors.reembed': 'Re-embed',
   'vectors.reembedAbout':
-    'This sends every chunk to the configured embedding model. Until it finishes, search finds chunks without a vector by keywords only.',
+    'The chunks are sent in the background. Until all have a new vector, search uses the vectors that exist. Those are kept afterwards.',
   'vectors.reembedTitle': 'Re-embed “{name}”?',
+  'vectors.estimate': '{chunks} {count|chunk|chunks} with about {tokens} tokens will be sent to {model}.',
+  'vectors.cost': 'Estimated cost: {cost}.',
+  'vectors.noPrice': 'The price of the model is not set.',
   'vectors.begun': 'Re-embedding started.',
   'vectors.retry': 'Retry refused texts',
   'vectors.retryTitle': 'Send {count} refused {count|text|texts} again?',

@@ -15,6 +15,7 @@ import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { EmbeddingState } from './embedding-state.tsx';
 import { RecordList } from './record-list.tsx';
+import { Reembed } from './reembed.tsx';
 import { SearchBox } from './search-box.tsx';
 
 const keyOf = (collectionId: string) => ['collection', collectionId];
@@ -25,6 +26,7 @@ const tabs = ['records', 'search'] as const;
 export function CollectionPage() {
   const { t } = useLanguage();
   const [tab, openTab] = usePageChoice('tab', tabs, 'push');
+  const queries = useQueryClient();
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
   const collection = useQuery({
     queryKey: keyOf(collectionId),
@@ -61,7 +63,9 @@ export function CollectionPage() {
         actions={
           <>
             {item.vectors === 'off' ? null : <RetryRefused item={item} />}
-            {item.vectors === 'off' ? null : <Reembed item={item} />}
+            {item.vectors === 'off' ? null : (
+              <Reembed item={item} onChanged={(changed) => queries.setQueryData(keyOf(collectionId), changed)} />
+            )}
             <DeleteCollection item={item} />
           </>
         }
@@ -84,30 +88,6 @@ export function CollectionPage() {
 }
 
 const colors = { current: tones.good, catching_up: tones.going, other_model: tones.caution } as const;
-
-/** Creates the vectors of all chunks again, for example after a change of model. */
-function Reembed({ item }: { item: Collection }) {
-  const { t } = useLanguage();
-  const { say } = useToasts();
-  const queries = useQueryClient();
-  const embed = async () => {
-    const path = { collection_id: item.collection_id };
-    const changed = await filesApi.data('POST /v1/collections/{collection_id}/reembed', { path });
-    queries.setQueryData(keyOf(item.collection_id), changed);
-    say(t('vectors.begun'));
-  };
-  return (
-    <ConfirmButton
-      icon="refresh"
-      look={{ variant: 'default' }}
-      title={t('vectors.reembedTitle', { name: item.name })}
-      action={t('vectors.reembed')}
-      onConfirm={embed}
-    >
-      {t('vectors.reembedAbout')}
-    </ConfirmButton>
-  );
-}
 
 /** Sends the texts that the model has refused again, for example after a correction of its configuration. */
 function RetryRefused({ item }: { item: Collection }) {
