@@ -4,13 +4,14 @@ import { test } from 'node:test';
 import { errorCodes } from '@quartermaster/contract';
 import { en } from '../packages/console/src/language/en.ts';
 import { codes } from '../packages/console/src/language/zh-codes.ts';
+import { documents } from '../packages/console/src/language/zh-documents.ts';
 import { shell } from '../packages/console/src/language/zh-shell.ts';
 import { stores } from '../packages/console/src/language/zh-stores.ts';
 import { tools } from '../packages/console/src/language/zh-tools.ts';
 import { recordFailureCodes } from '../packages/server/src/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/extraction/extraction.ts';
 
-const chinese: Readonly<Record<string, string>> = { ...shell, ...stores, ...tools };
+const chinese: Readonly<Record<string, string>> = { ...documents, ...shell, ...stores, ...tools };
 
 test('the Chinese console has a sentence for every error code of the service and for no other', () => {
   const all = [errorCodes, rowCodes, extractionFailureCodes, recordFailureCodes].flatMap((table) => Object.keys(table));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
 import { administrator } from '../support/administrator.ts';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
+import { tabTo, waitForFocus } from '../support/console-keyboard.ts';
 import { type Seeded, seed } from '../support/console-seed.ts';
 
 interface Subject {
@@ -67,21 +67,6 @@ async function lookAtNarrowPages({ opened: { page, service }, seeded }: Subject)
 }
 
 const isInMenu = "document.querySelector('#menu')?.contains(document.activeElement) === true";
-const focused = (page: Page) => page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 120)');
-
-/** Waits until the element has the focus. */
-async function waitForFocus(target: Locator): Promise<void> {
-  await target.waitFor();
-  for (let looks = 0; looks < 600; looks += 1) {
-    if (await hasFocus(target)) return;
-    await target.page().waitForTimeout(100);
-  }
-  assert.fail(`not ${target} has the focus, but ${await focused(target.page())}`);
-}
-
-async function hasFocus(target: Locator): Promise<boolean> {
-  return (await target.and(target.page().locator(':focus')).count()) > 0;
-}
 
 async function useMenu({ opened: { page, service } }: Subject): Promise<void> {
   await page.setViewportSize({ width: 375, height: 740 });
@@ -160,16 +145,6 @@ async function announce({ opened: { page, service } }: Subject): Promise<void> {
   await page.getByRole('button', { name: 'I copied the key' }).click();
   await page.getByRole('button', { name: 'Rotate: nightly' }).waitFor();
   await page.getByRole('button', { name: 'Revoke: nightly' }).waitFor();
-}
-
-/** Presses Tab until an element has the focus. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor();
-  for (let tabs = 0; tabs < 80; tabs += 1) {
-    await page.keyboard.press('Tab');
-    if (await hasFocus(target)) return;
-  }
-  assert.fail(`80 tabs do not reach ${target}; the focus is on ${await focused(page)}`);
 }
 
 async function workByKeyboard({ opened, seeded }: Subject): Promise<void> {

@@ -60,6 +60,20 @@ export const consoleRequirements: Requirements = {
       '[console] a search result names its file and its title, and marks whole words',
     ],
   },
+  'console.documents': {
+    promise:
+      'A document is shown beside its passages: pages of PDF documents with the passage boxed, other text with it marked, and rows of sheets.',
+    source: 'ADR 0158',
+    tests: [
+      '[console] documents are shown beside their passages',
+      '[console] the page of a PDF document is shown with the passage boxed where its words are',
+      '[console] the extracted text is shown with the passage marked and scrolled to',
+      '[console] the rows of a sheet are shown around the pair',
+      '[console] passages are followed into their document with the keyboard alone',
+      '[console] axe finds nothing serious beside a document at 320, 375 and 1280 pixels',
+      '[console] deleted and unfinished documents and passages have a message',
+    ],
+  },
   'console.accessibility': {
     promise: 'The console works with the keyboard alone, in narrow windows and with a screen reader.',
     source: 'ADR 0040',

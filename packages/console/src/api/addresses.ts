@@ -30,6 +30,11 @@ export function isSessionOver(error: unknown): boolean {
   return error.code === 'SESSION_VALIDATION_FAILED' || error.code === 'APIKEY_VALIDATION_FAILED';
 }
 
+/** Whether an object that was asked for does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
 /** The calls that begin, end and read a session. Their callers handle a refusal themselves. */
 const isSessionCall = (endpoint: string) => /^\w+ \/v1\/(?:session|setup)\b/.test(endpoint);
 

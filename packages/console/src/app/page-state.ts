@@ -15,6 +15,10 @@ export interface PageState {
   readonly status?: string | undefined;
   readonly bundle?: string | undefined;
   readonly outcome?: string | undefined;
+  /** The number of a page of a document. */
+  readonly page?: string | undefined;
+  /** How a document is shown. */
+  readonly view?: string | undefined;
 }
 type Member = Exclude<keyof PageState, 'project'>;
 

@@ -1,5 +1,6 @@
 import type { Artifact } from '@quartermaster/contract';
 import { readArtifact } from '../../api/artifacts.ts';
+import { toDataUrl } from '../data-url.ts';
 import { checkDrawing } from './check-drawing.ts';
 import { readPictureSize } from './picture-size.ts';
 
@@ -30,19 +31,9 @@ export async function readPicture(artifact: Artifact): Promise<ShownArtifact> {
   if (artifact.media_type === drawing) {
     const checked = checkDrawing(bytes);
     if (checked === undefined) return { kind: 'unsafe' };
-    return { kind: 'picture', url: await toDataUrl(bytes, drawing), title: checked.title };
+    return { kind: 'picture', url: await toDataUrl(new Blob([bytes], { type: drawing })), title: checked.title };
   }
   const size = readPictureSize(bytes);
   if (size === undefined || size.width * size.height > pictureLimits.pixels) return { kind: 'unsafe' };
-  return { kind: 'picture', url: await toDataUrl(bytes, size.mediaType), title: '' };
-}
-
-/** A `data:` URL, because an SVG that is opened from a `blob:` URL in a new tab would have the origin of the console. */
-function toDataUrl(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const reader = new FileReader();
-  reader.onload = () => resolve(String(reader.result));
-  reader.onerror = () => reject(reader.error);
-  reader.readAsDataURL(new Blob([bytes], { type }));
-  return promise;
+  return { kind: 'picture', url: await toDataUrl(new Blob([bytes], { type: size.mediaType })), title: '' };
 }

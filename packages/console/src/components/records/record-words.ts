@@ -5,8 +5,17 @@ import type { Translate } from '../../language/language.tsx';
 export function nameOfRecord(record: RecordItem): string {
   if (record.title !== '') return record.title;
   if (record.type === 'text') return record.content.slice(0, 80);
-  const source = JSON.parse(record.content) as { file_name?: string; url?: string }; // by the contract of content
-  return source.file_name ?? source.url ?? record.record_id;
+  const { file_name: name, url } = sourceOf(record);
+  return name ?? url ?? record.record_id;
+}
+
+function sourceOf(record: RecordItem): { readonly file_name?: string; readonly url?: string } {
+  return record.type === 'text' ? {} : JSON.parse(record.content); // by the contract of `content`
+}
+
+/** Whether the record was created from a PDF file, whose pages can be shown as pictures. */
+export function hasPages(record: RecordItem): boolean {
+  return record.type === 'file' && sourceOf(record).file_name?.toLowerCase().endsWith('.pdf') === true;
 }
 
 /** `Page 3 · Opening hours › Sundays` */

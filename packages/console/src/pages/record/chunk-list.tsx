@@ -1,8 +1,8 @@
-import { Button, Text, Title } from '@mantine/core';
+import { Button, Group, Text, Title } from '@mantine/core';
 import type { Chunk } from '@quartermaster/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useLocation } from '@tanstack/react-router';
-import { Fragment, useEffect, useRef } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Fragment, useEffect, useRef, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import type { Page } from '../../api/infinite-list.ts';
 import { Failure } from '../../components/failure.tsx';
@@ -13,7 +13,7 @@ import classes from './record.module.css';
 
 const pageSize = 20;
 /** Where a page of chunks starts: after a chunk, before one, or at the one in the URL's fragment. */
-type Place = { readonly after: string } | { readonly before: string } | { readonly around: string } | null;
+type Place = { readonly after: string } | { readonly before: string } | { readonly around: Chunk } | null;
 /** Path parameters of the endpoints of one record. */
 export interface RecordPath {
   readonly collection_id: string;
@@ -36,40 +36,34 @@ function placeBefore(first: Part): Place | undefined {
   return start === undefined || isFirst ? undefined : { before: start.chunk_id };
 }
 
-/** The chunks in source order. The fragment of the URL may name the chunk to show first. */
-export function ChunkList({ path }: { path: RecordPath }) {
+export interface ChunkListProps {
+  readonly path: RecordPath;
+  /** The chunk that the URL names. */
+  readonly chosen: Chunk | undefined;
+  /** The user chose the chunk of the URL once more, or another one. */
+  readonly onChoose: () => void;
+}
+
+/** The chunks in source order, from the chosen one on if there is one. */
+export function ChunkList({ path, chosen, onChoose }: ChunkListProps) {
   const { t } = useLanguage();
-  const chosen = useLocation().hash;
-  const read = async (place: Place, signal: AbortSignal): Promise<Part> => {
-    if (place === null || !('around' in place)) {
-      const query = { limit: pageSize, order: 'asc' as const, ...place };
-      const page = await filesApi.json('GET /v1/collections/{collection_id}/records/{record_id}/chunks', {
-        path,
-        query,
-        signal,
-      });
-      return { ...page, startsAt: place };
-    }
-    const chunk = await filesApi.data('GET /v1/collections/{collection_id}/chunks/{chunk_id}', {
-      path: { collection_id: path.collection_id, chunk_id: place.around },
-      signal,
-    });
-    return { data: [chunk], has_more: true, startsAt: place };
-  };
+  const [anchor, setAnchor] = useState(chosen);
   const list = useInfiniteQuery({
-    queryKey: ['chunks', path, chosen],
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    initialPageParam: (chosen === '' ? null : { around: chosen }) as Place,
+    queryKey: ['chunks', path, anchor?.chunk_id],
+    queryFn: ({ pageParam, signal }) => readChunks(path, pageParam, signal),
+    initialPageParam: (anchor === undefined ? null : { around: anchor }) as Place,
     getNextPageParam: placeAfter,
     getPreviousPageParam: placeBefore,
   });
   const { isSuccess, fetchNextPage, fetchPreviousPage } = list;
-  const isAlone = list.data?.pages.length === 1 && chosen !== '';
+  const isAlone = list.data?.pages.length === 1 && anchor !== undefined;
   useEffect(() => {
     if (!isSuccess || !isAlone) return;
     void fetchPreviousPage().then(() => fetchNextPage());
   }, [isSuccess, isAlone, fetchNextPage, fetchPreviousPage]);
   const chunks = list.data?.pages.flatMap((page) => page.data) ?? [];
+  const isFar = chosen !== undefined && isSuccess && !chunks.some((chunk) => chunk.chunk_id === chosen.chunk_id);
+  if (isFar && chosen.chunk_id !== anchor?.chunk_id) setAnchor(chosen);
   return (
     <section aria-labelledby="chunks">
       <Heading hasPages={chunks.some(({ locator }) => locator?.page !== undefined)} />
@@ -91,8 +85,9 @@ export function ChunkList({ path }: { path: RecordPath }) {
             key={chunk.chunk_id}
             chunk={chunk}
             above={chunks[index - 1]}
-            isChosen={chunk.chunk_id === chosen}
-            hasNeighbours={!isAlone}
+            isChosen={chunk.chunk_id === chosen?.chunk_id}
+            isScrolledTo={chunk.chunk_id === anchor?.chunk_id && !isAlone}
+            onChoose={onChoose}
           />
         ))}
       </ol>
@@ -109,6 +104,13 @@ export function ChunkList({ path }: { path: RecordPath }) {
       ) : null}
     </section>
   );
+}
+
+async function readChunks(path: RecordPath, place: Place, signal: AbortSignal): Promise<Part> {
+  if (place !== null && 'around' in place) return { data: [place.around], has_more: true, startsAt: place };
+  const query = { limit: pageSize, order: 'asc' as const, ...place };
+  const endpoint = 'GET /v1/collections/{collection_id}/records/{record_id}/chunks';
+  return { ...(await filesApi.json(endpoint, { path, query, signal })), startsAt: place };
 }
 
 function Heading({ hasPages }: { hasPages: boolean }) {
@@ -129,26 +131,31 @@ interface ChunkCardProps {
   readonly chunk: Chunk;
   readonly above: Chunk | undefined;
   readonly isChosen: boolean;
-  /** Whether the chunks before it are on the page. They would move it away after it was scrolled to. */
-  readonly hasNeighbours: boolean;
+  /** Not before the chunks above it are on the page, because they would move it away. */
+  readonly isScrolledTo: boolean;
+  readonly onChoose: () => void;
 }
 
-function ChunkCard({ chunk, above, isChosen, hasNeighbours }: ChunkCardProps) {
+function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCardProps) {
   const { t } = useLanguage();
   const card = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isChosen && hasNeighbours) card.current?.scrollIntoView({ block: 'center' });
-  }, [isChosen, hasNeighbours]);
+    if (isScrolledTo) card.current?.scrollIntoView({ block: 'center' });
+  }, [isScrolledTo]);
   const { page } = chunk.locator ?? {};
+  const where = describePlace(chunk.locator, t);
   return (
     <Fragment>
       {page !== undefined && page !== above?.locator?.page ? (
         <li className={classes.page}>{t('records.page', { page })}</li>
       ) : null}
       <li ref={card} className={classes.chunk} data-chosen={isChosen || undefined} id={chunk.chunk_id}>
-        <Text size="xs" c="dimmed" mb={4}>
-          {describePlace(chunk.locator, t)} · {t('records.tokens', { count: chunk.num_tokens })}
-        </Text>
+        <Group justify="space-between" gap="xs" mb={4}>
+          <Text size="xs" c="dimmed">
+            {where} · {t('records.tokens', { count: chunk.num_tokens })}
+          </Text>
+          <ShowInDocument chunk={chunk} where={where} onChoose={onChoose} />
+        </Group>
         <div className={classes.text}>
           {chunk.question === undefined ? (
             chunk.content
@@ -162,5 +169,31 @@ function ChunkCard({ chunk, above, isChosen, hasNeighbours }: ChunkCardProps) {
         </div>
       </li>
     </Fragment>
+  );
+}
+
+interface ShowInDocumentProps extends Pick<ChunkCardProps, 'chunk' | 'onChoose'> {
+  readonly where: string;
+}
+
+/** Names the chunk in the URL. Its name begins with the visible words and goes on with the beginning of the chunk. */
+function ShowInDocument({ chunk, where, onChoose }: ShowInDocumentProps) {
+  const { t } = useLanguage();
+  const start = (chunk.question ?? chunk.content).slice(0, 40);
+  return (
+    <Link
+      to="."
+      search={(state) => ({ ...state, page: undefined })}
+      hash={chunk.chunk_id}
+      hashScrollIntoView={false}
+      resetScroll={false}
+      replace
+      className={classes.show}
+      activeOptions={{ includeHash: true }}
+      aria-label={[t('source.show'), where, start].filter(Boolean).join(': ')}
+      onClick={onChoose}
+    >
+      {t('source.show')}
+    </Link>
   );
 }

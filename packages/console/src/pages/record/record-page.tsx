@@ -2,7 +2,7 @@ import { Alert, Button, Stack, Title } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { filesApi } from '../../api/addresses.ts';
+import { filesApi, isMissing } from '../../api/addresses.ts';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
@@ -15,8 +15,9 @@ import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { ChunkList } from './chunk-list.tsx';
+import { Passages } from './passages.tsx';
 import classes from './record.module.css';
+import { RecordGone } from './record-gone.tsx';
 import { Report } from './report.tsx';
 import { RowReport } from './row-report.tsx';
 
@@ -30,6 +31,7 @@ export function RecordPage() {
     queryFn: () => filesApi.data('GET /v1/collections/{collection_id}/records/{record_id}', { path }),
     refetchInterval: ({ state }) => (state.data?.status === 'creating' ? 1000 : false),
   });
+  if (isMissing(query.error)) return <RecordGone collectionId={collectionId} />;
   if (query.error !== null) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
   const record = query.data;
@@ -63,7 +65,7 @@ export function RecordPage() {
           <Report report={record.report} />
         </section>
         {record.type === 'qa_sheet' ? <RowReport path={path} version={record.updated_timestamp} /> : null}
-        {record.num_chunks === 0 ? null : <ChunkList key={record.updated_timestamp} path={path} />}
+        {record.num_chunks === 0 ? null : <Passages key={record.updated_timestamp} record={record} />}
       </Stack>
     </>
   );
