@@ -72,6 +72,10 @@ export const consoleRequirements: Requirements = {
       '[console] passages are followed into their document with the keyboard alone',
       '[console] axe finds nothing serious beside a document at 320, 375 and 1280 pixels',
       '[console] deleted and unfinished documents and passages have a message',
+      '[console] the search shows documents beside its results',
+      '[console] the document of a search result opens beside it and closes by keyboard, and the URL holds it',
+      '[console] axe finds nothing serious beside search results at 320, 375 and 1280 pixels',
+      '[console] a search result that was deleted since says so',
     ],
   },
   'console.accessibility': {

@@ -15,6 +15,8 @@ export interface PageState {
   readonly status?: string | undefined;
   readonly bundle?: string | undefined;
   readonly outcome?: string | undefined;
+  /** The result whose document is open: `<collection>/<chunk>`. */
+  readonly chunk?: string | undefined;
   /** The number of a page of a document. */
   readonly page?: string | undefined;
   /** How a document is shown. */

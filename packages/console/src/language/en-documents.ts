@@ -1,6 +1,8 @@
 /** Documents beside their passages. `{name}` is a parameter. */
 export const documents = {
+  'search.beside': 'Show beside the results',
   'source.backToPassage': 'Back to the chunk',
+  'source.close': 'Close the document',
   'source.earlier': 'Show earlier text',
   'source.fileGone':
     'The file was deleted, so its pages cannot be shown. Below is the text that was extracted from it.',

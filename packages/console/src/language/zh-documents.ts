@@ -1,6 +1,8 @@
 /** Documents beside their passages, in Chinese. */
 export const documents = {
+  'search.beside': '在结果旁显示',
   'source.backToPassage': '返回片段',
+  'source.close': '关闭文档',
   'source.earlier': '显示前面的文本',
   'source.fileGone': '文件已被删除，无法显示其页面。下方是从中提取的文本。',
   'source.later': '显示更多文本',

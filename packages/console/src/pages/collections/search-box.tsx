@@ -1,5 +1,5 @@
 import { Button, NativeSelect, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
-import type { Collection } from '@quartermaster/contract';
+import type { Collection, ScoredChunk } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
@@ -12,7 +12,8 @@ import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
-import { SearchResult } from './search-result.tsx';
+import { SearchDocument } from './search-document.tsx';
+import { openerOf, SearchResult } from './search-result.tsx';
 
 const counts = ['5', '3', '10', '20', '50', '100'] as const;
 
@@ -34,7 +35,7 @@ export function SearchBox({ collection }: { collection: Collection }) {
     event.preventDefault();
     if (text.trim() === '') return;
     if (text === question) void answer.refetch();
-    else change({ q: text }, 'push');
+    else change({ q: text, chunk: undefined, page: undefined }, 'push');
   };
   return (
     <Stack gap="lg">
@@ -68,7 +69,7 @@ export function SearchBox({ collection }: { collection: Collection }) {
           {t('search.startAbout')}
         </Empty>
       ) : null}
-      <Answer answer={answer.data} />
+      <Beside answer={answer.data} />
     </Stack>
   );
 }
@@ -91,7 +92,43 @@ function useAnswer(collectionId: string, { question, count }: { question: string
   });
 }
 
-function Answer({ answer }: { answer: ReturnType<typeof useAnswer>['data'] }) {
+type AnswerData = ReturnType<typeof useAnswer>['data'];
+
+/** The results, and beside them the document of the result that the URL names. */
+function Beside({ answer }: { answer: AnswerData }) {
+  const { chunk: open = '' } = usePageState();
+  const change = useChangePage();
+  const [focusCount, setFocusCount] = useState(0);
+  const openChunk = ({ collection_id: collection, chunk_id: chunk }: ScoredChunk) => {
+    change({ chunk: `${collection}/${chunk}`, page: undefined }, 'replace');
+    setFocusCount((count) => count + 1);
+  };
+  const [collectionId = '', chunkId = ''] = open.split('/');
+  const close = () => {
+    change({ chunk: undefined, page: undefined }, 'replace');
+    document.getElementById(openerOf(chunkId))?.focus();
+  };
+  return (
+    <div className={chunkId === '' ? undefined : classes.beside}>
+      <Answer answer={answer} openId={chunkId} onOpen={openChunk} />
+      {chunkId === '' ? null : (
+        <SearchDocument
+          path={{ collection_id: collectionId, chunk_id: chunkId }}
+          focusCount={focusCount}
+          onClose={close}
+        />
+      )}
+    </div>
+  );
+}
+
+interface AnswerProps {
+  readonly answer: AnswerData;
+  readonly openId: string;
+  readonly onOpen: (chunk: ScoredChunk) => void;
+}
+
+function Answer({ answer, openId, onOpen }: AnswerProps) {
   const { t } = useLanguage();
   if (answer === undefined) return null;
   if (answer.data.length === 0) {
@@ -110,7 +147,14 @@ function Answer({ answer }: { answer: ReturnType<typeof useAnswer>['data'] }) {
       </Text>
       <ol className={classes.results}>
         {answer.data.map((chunk, index) => (
-          <SearchResult key={chunk.chunk_id} chunk={chunk} place={index + 1} question={answer.question} />
+          <SearchResult
+            key={chunk.chunk_id}
+            chunk={chunk}
+            place={index + 1}
+            question={answer.question}
+            isOpen={chunk.chunk_id === openId}
+            onOpen={() => onOpen(chunk)}
+          />
         ))}
       </ol>
     </section>

@@ -1,4 +1,4 @@
-import { Group, Progress, Text } from '@mantine/core';
+import { Button, Group, Progress, Text } from '@mantine/core';
 import type { ScoredChunk } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { describePlace } from '../../components/records/record-words.ts';
@@ -19,16 +19,22 @@ export interface SearchResultProps {
   readonly chunk: ScoredChunk & Explained;
   readonly place: number;
   readonly question: string;
+  /** Whether its document is open beside the results. */
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
 }
 
+/** The id of the button that opens the document of a result. */
+export const openerOf = (chunkId: string) => `open-${chunkId}`;
+
 /** One search result: its place, its text and the reasons for its rank. */
-export function SearchResult({ chunk, place, question }: SearchResultProps) {
+export function SearchResult({ chunk, place, question, isOpen, onOpen }: SearchResultProps) {
   const { t } = useLanguage();
   const words = wordsOf(question);
   const where = describePlace(chunk.locator, t);
   const name = chunk.title || chunk.file_name || chunk.url || t('search.unnamed');
   return (
-    <li className={classes.result}>
+    <li className={classes.result} data-chosen={isOpen || undefined}>
       <Group justify="space-between" gap="xs">
         <div className={classes.source}>
           <Text size="sm" fw={600}>
@@ -60,19 +66,43 @@ export function SearchResult({ chunk, place, question }: SearchResultProps) {
         )}
       </section>
       <Why chunk={chunk} words={words} />
-      {chunk.record_id === null ? null : (
-        <Text size="sm" mt="sm">
-          <Link
-            to="/collections/$collectionId/records/$recordId"
-            params={{ collectionId: chunk.collection_id, recordId: chunk.record_id }}
-            hash={chunk.chunk_id}
-            aria-label={`${t('search.show')}: ${name}`}
-          >
-            {t('search.show')}
-          </Link>
-        </Text>
-      )}
+      <ResultLinks chunk={chunk} place={place} name={name} isOpen={isOpen} onOpen={onOpen} />
     </li>
+  );
+}
+
+interface ResultLinksProps extends Pick<SearchResultProps, 'chunk' | 'place' | 'isOpen' | 'onOpen'> {
+  readonly name: string;
+}
+
+/** Ways to the document of a result: beside the results, or on its page. A chunk without a record has none. */
+function ResultLinks({ chunk, place, name, isOpen, onOpen }: ResultLinksProps) {
+  const { t } = useLanguage();
+  const { collection_id: collectionId, chunk_id: chunkId, record_id: recordId } = chunk;
+  if (recordId === null) return null;
+  return (
+    <Group gap="md" mt="sm">
+      <Button
+        id={openerOf(chunkId)}
+        size="xs"
+        variant="default"
+        aria-expanded={isOpen}
+        aria-label={`${t('search.beside')}: ${place}. ${name}`}
+        onClick={onOpen}
+      >
+        {t('search.beside')}
+      </Button>
+      <Text size="sm" component="span">
+        <Link
+          to="/collections/$collectionId/records/$recordId"
+          params={{ collectionId, recordId }}
+          hash={chunkId}
+          aria-label={`${t('search.show')}: ${name}`}
+        >
+          {t('search.show')}
+        </Link>
+      </Text>
+    </Group>
   );
 }
 

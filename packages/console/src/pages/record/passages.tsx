@@ -17,6 +17,7 @@ export function Passages({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
   const { collection_id, record_id } = record;
   const id = useLocation().hash;
+  const [first] = useState(id);
   const [focusCount, setFocusCount] = useState(0);
   const found = useQuery({
     queryKey: ['chunk', collection_id, id],
@@ -26,10 +27,10 @@ export function Passages({ record }: { record: RecordItem }) {
         signal,
       }),
     enabled: id !== '',
-    // While the next chunk is read, the document stays in its place.
+    // While the next chunk is read, the document stays at the one before.
     placeholderData: (before) => before,
   });
-  if (id !== '' && found.isPending) return <Loading />;
+  if (id !== '' && id === first && found.isPending) return <Loading />;
   const isOther = found.data !== undefined && found.data.record_id !== record_id;
   const isGone = id !== '' && (isMissing(found.error) || isOther);
   const chunk = id === '' || isGone ? undefined : found.data;
