@@ -78,6 +78,19 @@ export const consoleRequirements: Requirements = {
       '[console] a search result that was deleted since says so',
     ],
   },
+  'console.search': {
+    promise:
+      'A search asks several collections, shows further results and neighbours, and says how it was ranked and when nothing matches well.',
+    source: 'docs/contract.md "Collections, records, chunks"',
+    tests: [
+      '[console] the settings of a search change its answer, and the URL holds them',
+      '[console] a question about two collections shows the order of the service and each collection',
+      '[console] further results and the neighbours of a result are shown on request',
+      '[console] a score that no result reaches is no good match, and weaker results follow by keyboard',
+      '[console] an answer says how it was ranked, and that no reranking service is configured',
+      '[console] axe finds nothing serious in the search settings at 320, 375 and 1280 pixels',
+    ],
+  },
   'console.accessibility': {
     promise: 'The console works with the keyboard alone, in narrow windows and with a screen reader.',
     source: 'ADR 0040',

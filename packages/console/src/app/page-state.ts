@@ -9,6 +9,13 @@ export interface PageState {
   /** The question of a search. */
   readonly q?: string | undefined;
   readonly count?: string | undefined;
+  /** Ids of other collections that the question asks, separated by commas. */
+  readonly in?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly expand?: string | undefined;
+  readonly score?: string | undefined;
+  readonly similarity?: string | undefined;
+  readonly rerank?: string | undefined;
   /** A part of a name. */
   readonly name?: string | undefined;
   readonly purpose?: string | undefined;

@@ -225,7 +225,7 @@ export const stores = {
     'The vectors have other dimensions than those of the embedding model. Embed the collection again.',
   'search.reason.other_model': 'The vectors belong to another embedding model. Embed the collection again.',
   'search.reason.provider_unavailable': 'The embedding model did not answer in time.',
-  'search.reason.requested': 'The collection is set to words only.',
+  'search.reason.requested': 'Words alone were asked for.',
   'search.results': 'Results of the search',
   'search.score': 'Score {score}',
   'search.shares': 'Matched {found} of {all} terms: {words}',

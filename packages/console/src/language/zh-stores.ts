@@ -224,7 +224,7 @@ export const stores = {
   'search.reason.other_dimensions': '向量的维数与嵌入模型不同。请重新嵌入此集合。',
   'search.reason.other_model': '向量属于另一个嵌入模型。请重新嵌入此集合。',
   'search.reason.provider_unavailable': '嵌入模型未及时响应。',
-  'search.reason.requested': '此集合设置为仅按词语搜索。',
+  'search.reason.requested': '仅要求按词语排序。',
   'search.results': '搜索结果',
   'search.score': '得分 {score}',
   'search.shares': '匹配 {all} 个词中的 {found} 个：{words}',

@@ -1,19 +1,21 @@
-import { Button, NativeSelect, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, NativeSelect, Stack, TextInput, VisuallyHidden } from '@mantine/core';
 import type { Collection, ScoredChunk } from '@quartermaster/contract';
-import { useQuery } from '@tanstack/react-query';
+import { useQueries } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
+import { useAnswer } from '../../api/search.ts';
 import { useChangePage, usePageChoice, usePageState } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { formatMs } from '../../components/format.ts';
 import { useKeptFocus } from '../../components/forms/use-focus-return.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
+import { SearchAnswer } from './search-answer.tsx';
 import { SearchDocument } from './search-document.tsx';
-import { openerOf, SearchResult } from './search-result.tsx';
+import { openerOf } from './search-result.tsx';
+import { SearchSettings, useSearchSettings } from './search-settings.tsx';
 
 const counts = ['5', '3', '10', '20', '50', '100'] as const;
 
@@ -21,86 +23,105 @@ const counts = ['5', '3', '10', '20', '50', '100'] as const;
 export function SearchBox({ collection }: { collection: Collection }) {
   const { t } = useLanguage();
   const { q: question = '' } = usePageState();
-  const change = useChangePage();
   const [count, setCount] = usePageChoice('count', counts, 'replace');
-  const [text, setText] = useState(question);
-  const [shown, setShown] = useState(question);
-  if (shown !== question) {
-    setShown(question);
-    setText(question);
-  }
-  const answer = useAnswer(collection.collection_id, { question, count });
+  const chosen = useSearchSettings(collection.collection_id);
+  const { collections, settings, score } = chosen;
+  const answer = useAnswer({ text: question, collections, settings: { ...settings, top_k: Number(count) } });
   useKeptFocus(answer.isFetching);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (text.trim() === '') return;
-    if (text === question) void answer.refetch();
-    else change({ q: text, chunk: undefined, page: undefined }, 'push');
-  };
+  const found = answer.data?.pages.reduce((sum, { data }) => sum + data.length, 0);
   return (
     <Stack gap="lg">
-      <form onSubmit={submit} className={classes.question}>
-        <TextInput
-          label={t('search.label')}
-          placeholder={t('search.placeholder')}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          maxLength={32_768}
-          required
-          withAsterisk={false}
-        />
-        <NativeSelect
-          label={t('search.count')}
-          value={count}
-          onChange={(event) => setCount(event.currentTarget.value)}
-          data={counts.toSorted((a, b) => Number(a) - Number(b))}
-        />
-        <Button type="submit" loading={answer.isFetching} leftSection={<Icon name="search" size={16} />}>
-          {t('search.go')}
-        </Button>
-      </form>
-      {answer.error === null ? null : <Failure error={answer.error} />}
+      <QuestionForm
+        question={question}
+        isBusy={answer.isFetching}
+        onAgain={() => void answer.refetch()}
+        count={count}
+        onCount={setCount}
+      />
+      <SearchSettings collection={collection} chosen={chosen} />
+      {answer.error === null ? null : <Failure error={answer.error} onRetry={() => void answer.refetch()} />}
       {answer.isLoading ? <Loading rows={3} /> : null}
       <VisuallyHidden role="status">
-        {answer.data === undefined || answer.isFetching ? '' : t('search.found', { count: answer.data.data.length })}
+        {found === undefined || answer.isFetching
+          ? ''
+          : found === 0 && score !== ''
+            ? t('search.noGood')
+            : t('search.found', { count: found })}
       </VisuallyHidden>
       {question === '' ? (
         <Empty icon="search" title={t('search.start')}>
           {t('search.startAbout')}
         </Empty>
       ) : null}
-      <Beside answer={answer.data} />
+      <Beside collection={collection} answer={answer} question={question} threshold={score} />
     </Stack>
   );
 }
 
-/** The answer to a question. It is kept, so that the way back from a document shows it again. */
-function useAnswer(collectionId: string, { question, count }: { question: string; count: string }) {
-  return useQuery({
-    queryKey: ['search', collectionId, question, count],
-    queryFn: async ({ signal }) => {
-      const started = performance.now();
-      const found = await filesApi.json('POST /v1/collections/{collection_id}/chunks/query', {
-        path: { collection_id: collectionId },
-        body: { query_text: question, top_k: Number(count), explain: true },
-        signal,
-      });
-      return { ...found, question, ms: performance.now() - started };
-    },
-    enabled: question.trim() !== '',
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+interface QuestionFormProps {
+  readonly question: string;
+  readonly isBusy: boolean;
+  /** Asks the same question again. */
+  readonly onAgain: () => void;
+  readonly count: string;
+  readonly onCount: (count: string) => void;
 }
 
-type AnswerData = ReturnType<typeof useAnswer>['data'];
+function QuestionForm({ question, isBusy, onAgain, count, onCount }: QuestionFormProps) {
+  const { t } = useLanguage();
+  const change = useChangePage();
+  const [text, setText] = useState(question);
+  const [shown, setShown] = useState(question);
+  if (shown !== question) {
+    setShown(question);
+    setText(question);
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() === '') return;
+    if (text === question) onAgain();
+    else change({ q: text, chunk: undefined, page: undefined }, 'push');
+  };
+  return (
+    <form onSubmit={submit} className={classes.question}>
+      <TextInput
+        label={t('search.label')}
+        placeholder={t('search.placeholder')}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        maxLength={32_768}
+        required
+        withAsterisk={false}
+      />
+      <NativeSelect
+        label={t('search.count')}
+        value={count}
+        onChange={(event) => onCount(event.currentTarget.value)}
+        data={counts.toSorted((a, b) => Number(a) - Number(b))}
+      />
+      <Button type="submit" loading={isBusy} leftSection={<Icon name="search" size={16} />}>
+        {t('search.go')}
+      </Button>
+    </form>
+  );
+}
+
+interface BesideProps {
+  readonly collection: Collection;
+  readonly answer: ReturnType<typeof useAnswer>;
+  readonly question: string;
+  readonly threshold: string;
+}
 
 /** The results, and beside them the document of the result that the URL names. */
-function Beside({ answer }: { answer: AnswerData }) {
+function Beside({ collection, answer, question, threshold }: BesideProps) {
+  const { t } = useLanguage();
   const { chunk: open = '' } = usePageState();
   const change = useChangePage();
+  const nameOf = useCollectionNames(collection);
   const [focusCount, setFocusCount] = useState(0);
-  const openChunk = ({ collection_id: collection, chunk_id: chunk }: ScoredChunk) => {
-    change({ chunk: `${collection}/${chunk}`, page: undefined }, 'replace');
+  const openChunk = ({ collection_id: collectionId, chunk_id: chunkId }: ScoredChunk) => {
+    change({ chunk: `${collectionId}/${chunkId}`, page: undefined }, 'replace');
     setFocusCount((count) => count + 1);
   };
   const [collectionId = '', chunkId = ''] = open.split('/');
@@ -110,7 +131,26 @@ function Beside({ answer }: { answer: AnswerData }) {
   };
   return (
     <div className={chunkId === '' ? undefined : classes.beside}>
-      <Answer answer={answer} openId={chunkId} onOpen={openChunk} />
+      <div>
+        <SearchAnswer
+          pages={answer.data?.pages ?? []}
+          question={question}
+          threshold={threshold}
+          nameOf={nameOf}
+          openId={chunkId}
+          onOpen={openChunk}
+        />
+        {answer.hasNextPage ? (
+          <Button
+            mt="md"
+            variant="default"
+            loading={answer.isFetchingNextPage}
+            onClick={() => void answer.fetchNextPage()}
+          >
+            {t('search.more')}
+          </Button>
+        ) : null}
+      </div>
       {chunkId === '' ? null : (
         <SearchDocument
           path={{ collection_id: collectionId, chunk_id: chunkId }}
@@ -122,41 +162,14 @@ function Beside({ answer }: { answer: AnswerData }) {
   );
 }
 
-interface AnswerProps {
-  readonly answer: AnswerData;
-  readonly openId: string;
-  readonly onOpen: (chunk: ScoredChunk) => void;
-}
-
-function Answer({ answer, openId, onOpen }: AnswerProps) {
+/** The names of collections, for results of several ones. */
+function useCollectionNames(collection: Collection): (collectionId: string) => string {
   const { t } = useLanguage();
-  if (answer === undefined) return null;
-  if (answer.data.length === 0) {
-    return (
-      <Empty icon="search" title={t('search.none')}>
-        {t('search.noneAbout')}
-      </Empty>
-    );
-  }
-  return (
-    <section aria-label={t('search.results')}>
-      <Text size="sm" c="dimmed" mb="xs">
-        {t('search.took', { count: answer.data.length, time: formatMs(answer.ms) })}{' '}
-        {t(`search.ranking.${answer.ranking}`)}{' '}
-        {answer.ranking_reason === null ? null : t(`search.reason.${answer.ranking_reason}`)}
-      </Text>
-      <ol className={classes.results}>
-        {answer.data.map((chunk, index) => (
-          <SearchResult
-            key={chunk.chunk_id}
-            chunk={chunk}
-            place={index + 1}
-            question={answer.question}
-            isOpen={chunk.chunk_id === openId}
-            onOpen={() => onOpen(chunk)}
-          />
-        ))}
-      </ol>
-    </section>
-  );
+  const names = useQueries({
+    queries: useSearchSettings(collection.collection_id).collections.map((id) => ({
+      queryKey: ['collection', id],
+      queryFn: () => filesApi.data('GET /v1/collections/{collection_id}', { path: { collection_id: id } }),
+    })),
+  });
+  return (id) => names.find(({ data }) => data?.collection_id === id)?.data?.name || t('collections.unnamed');
 }

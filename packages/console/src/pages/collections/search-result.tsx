@@ -1,5 +1,5 @@
-import { Button, Group, Progress, Text } from '@mantine/core';
-import type { ScoredChunk } from '@quartermaster/contract';
+import { Button, Group, Progress, Text, VisuallyHidden } from '@mantine/core';
+import type { Chunk, ScoredChunk } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { describePlace } from '../../components/records/record-words.ts';
 import { type Translate, useLanguage } from '../../language/language.tsx';
@@ -19,6 +19,8 @@ export interface SearchResultProps {
   readonly chunk: ScoredChunk & Explained;
   readonly place: number;
   readonly question: string;
+  /** The name of its collection, if the question asked several. */
+  readonly collection: string | null;
   /** Whether its document is open beside the results. */
   readonly isOpen: boolean;
   readonly onOpen: () => void;
@@ -28,7 +30,7 @@ export interface SearchResultProps {
 export const openerOf = (chunkId: string) => `open-${chunkId}`;
 
 /** One search result: its place, its text and the reasons for its rank. */
-export function SearchResult({ chunk, place, question, isOpen, onOpen }: SearchResultProps) {
+export function SearchResult({ chunk, place, question, collection, isOpen, onOpen }: SearchResultProps) {
   const { t } = useLanguage();
   const words = wordsOf(question);
   const where = describePlace(chunk.locator, t);
@@ -41,7 +43,7 @@ export function SearchResult({ chunk, place, question, isOpen, onOpen }: SearchR
             {place}. {name}
           </Text>
           <Text size="xs" c="dimmed">
-            {[chunk.file_name === name ? null : chunk.file_name, where].filter(Boolean).join(' · ')}
+            {[collection, chunk.file_name === name ? null : chunk.file_name, where].filter(Boolean).join(' · ')}
           </Text>
         </div>
         <Group gap="xs" wrap="nowrap">
@@ -53,6 +55,7 @@ export function SearchResult({ chunk, place, question, isOpen, onOpen }: SearchR
       </Group>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section className={classes.passage} tabIndex={0} aria-label={t('search.passage', { place, name })}>
+        <Neighbours chunks={chunk.neighbours?.before} />
         {chunk.question === undefined ? (
           <Marked text={chunk.content} words={words} />
         ) : (
@@ -64,6 +67,7 @@ export function SearchResult({ chunk, place, question, isOpen, onOpen }: SearchR
             <Marked text={chunk.answer ?? ''} words={words} />
           </>
         )}
+        <Neighbours chunks={chunk.neighbours?.after} />
       </section>
       <Why chunk={chunk} words={words} />
       <ResultLinks chunk={chunk} place={place} name={name} isOpen={isOpen} onOpen={onOpen} />
@@ -104,6 +108,17 @@ function ResultLinks({ chunk, place, name, isOpen, onOpen }: ResultLinksProps) {
       </Text>
     </Group>
   );
+}
+
+/** Chunks of the record before or after the result. */
+function Neighbours({ chunks = [] }: { chunks: readonly Chunk[] | undefined }) {
+  const { t } = useLanguage();
+  return chunks.map((chunk) => (
+    <div key={chunk.chunk_id} className={classes.neighbour}>
+      <VisuallyHidden>{t('search.neighbour')}</VisuallyHidden>
+      {chunk.question === undefined ? chunk.content : `${chunk.question}\n${chunk.answer ?? ''}`}
+    </div>
+  ));
 }
 
 function Why({ chunk, words }: { chunk: ScoredChunk & Explained; words: readonly string[] }) {
