@@ -35,6 +35,15 @@ export const consoleRequirements: Requirements = {
       '[console] a collection can be embedded again, after its chunks, tokens and cost were shown',
     ],
   },
+  'console.credentials': {
+    promise:
+      'Before the user enters credentials, the console says where they come from, and whether the service can store them.',
+    source: 'ADR 0027; ADR 0068',
+    tests: [
+      '[console] the credentials of a bundle say where they come from before the user enters them',
+      '[console] a service without an encryption key says so before the user enters credentials',
+    ],
+  },
   'console.urls': {
     promise: 'The URL of a page holds its project, tab, filters and question; reloading, going back and links work.',
     source: 'ADR 0040',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Timestamp } from './envelope.ts';
+import { List, Timestamp } from './envelope.ts';
 import { maxCredentials } from './plugins.ts';
 
 const Name = Type.String({
@@ -24,6 +24,13 @@ export const CredentialProfile = Type.Object({
   updated_timestamp: Timestamp,
 });
 export type CredentialProfile = Static<typeof CredentialProfile>;
+
+export const CredentialProfileList = Type.Object({
+  ...List(CredentialProfile).properties,
+  encryption_configured: Type.Boolean({
+    description: 'Whether the service has an encryption key. Without one, it stores no credentials.',
+  }),
+});
 
 export const CredentialProfileCreate = Type.Object({
   name: Name,

@@ -895,6 +895,15 @@ class FlatPlugin(TypedDict):
     losses: list[DefinitionLoss]
 
 
+class CredentialProfileList(TypedDict):
+    status: Literal["success"]
+    data: list[CredentialProfile]
+    fetched_count: int
+    has_more: bool
+    encryption_configured: bool
+    """Whether the service has an encryption key. Without one, it stores no credentials."""
+
+
 class CredentialProfile(TypedDict):
     object: Literal["credential_profile"]
     credential_profile_id: str

@@ -62,6 +62,15 @@ export type FlatPlugin = {
   losses: Array<DefinitionLoss>;
 };
 
+export type CredentialProfileList = {
+  status: 'success';
+  data: Array<CredentialProfile>;
+  fetched_count: number;
+  has_more: boolean;
+  /** Whether the service has an encryption key. Without one, it stores no credentials. */
+  encryption_configured: boolean;
+};
+
 export type CredentialProfile = {
   object: 'credential_profile';
   credential_profile_id: string;
@@ -473,12 +482,7 @@ export interface PluginsApi {
       };
     };
     responses: {
-      200: {
-        status: 'success';
-        data: Array<CredentialProfile>;
-        fetched_count: number;
-        has_more: boolean;
-      };
+      200: CredentialProfileList;
     };
   };
   /** Store credentials under a name */

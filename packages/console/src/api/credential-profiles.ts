@@ -6,10 +6,18 @@ export const profilesKey = ['credential-profiles'];
 
 /** The credential profiles of the project for a bundle; none where the caller may not see them. */
 export function useProfiles(bundleId: string): readonly CredentialProfile[] {
-  const profiles = useQuery({
+  return (useFirstProfiles().data?.data ?? []).filter(({ bundle_id }) => bundle_id === bundleId);
+}
+
+/** Whether the service lacks the encryption key without which it stores no credentials. */
+export function useIsKeyMissing(): boolean {
+  return useFirstProfiles().data?.encryption_configured === false;
+}
+
+function useFirstProfiles() {
+  return useQuery({
     queryKey: [...profilesKey, 'first'],
-    queryFn: () => pluginsApi.data('GET /v1/credential_profiles', { query: { limit: 100, order: 'asc' } }),
+    queryFn: () => pluginsApi.json('GET /v1/credential_profiles', { query: { limit: 100, order: 'asc' } }),
     retry: false,
   });
-  return (profiles.data ?? []).filter(({ bundle_id }) => bundle_id === bundleId);
 }

@@ -6,7 +6,8 @@ const path = { name: 'weather' };
 export const credentialProfileOperations = describeOperations('credentials', {
   listCredentialProfiles: {
     summary: 'List the credential profiles of the project',
-    description: 'The credentials themselves are never shown.',
+    description:
+      'The credentials themselves are never shown. `encryption_configured` is false while the service has no encryption key and stores no credentials.',
     scope: 'plugins',
     examples: { profiles: {} },
   },
@@ -19,7 +20,8 @@ export const credentialProfileOperations = describeOperations('credentials', {
   },
   getCredentialProfile: {
     summary: 'Get a credential profile',
-    description: 'The credentials themselves are never shown.',
+    description:
+      'The credentials themselves are never shown. `encryption_configured` is false while the service has no encryption key and stores no credentials.',
     scope: 'plugins',
     examples: { weather: { path } },
   },

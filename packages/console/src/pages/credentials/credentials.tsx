@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { useBundles } from '../../api/catalogue.ts';
-import { profilesKey } from '../../api/credential-profiles.ts';
+import { profilesKey, useIsKeyMissing } from '../../api/credential-profiles.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { CardList } from '../../components/card-list.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -13,6 +13,7 @@ import { Confirm } from '../../components/forms/confirm.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { KeyGuide } from '../../components/plugins/credential-guide.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { NewProfile } from './new-profile.tsx';
@@ -29,6 +30,7 @@ export function Credentials() {
     load: (query, signal) => pluginsApi.json('GET /v1/credential_profiles', { query, signal }),
     idOf: (profile) => profile.credential_profile_id,
   });
+  const isKeyMissing = useIsKeyMissing();
   const error = list.error ?? bundles.error;
   const retry = () => void Promise.all([list.refetch(), bundles.refetch()]);
   return (
@@ -37,14 +39,17 @@ export function Credentials() {
         title={t('profiles.title')}
         about={t('profiles.about')}
         actions={
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
-            {t('profiles.new')}
-          </Button>
+          isKeyMissing ? null : (
+            <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+              {t('profiles.new')}
+            </Button>
+          )
         }
       />
+      {isKeyMissing ? <KeyGuide /> : null}
       {error === null ? null : <Failure error={error} onRetry={retry} />}
       {list.isPending ? <Loading rows={3} /> : null}
-      {list.isSuccess && list.items.length === 0 ? (
+      {list.isSuccess && list.items.length === 0 && !isKeyMissing ? (
         <Empty icon="key" title={t('profiles.none')}>
           {t('profiles.noneAbout')}
         </Empty>

@@ -7,6 +7,7 @@ import { profilesKey } from '../../api/credential-profiles.ts';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { CredentialGuide } from '../../components/plugins/credential-guide.tsx';
 import type { JsonSchema } from '../../components/schema/json-schema.ts';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
 import { useToasts } from '../../components/toasts.tsx';
@@ -76,6 +77,7 @@ export function CredentialFields({ bundle, value, onChange }: CredentialFieldsPr
   const schema: JsonSchema = bundle.credentials_schema;
   return (
     <>
+      <CredentialGuide bundle={bundle} />
       <SchemaForm
         schema={schema}
         root={schema}

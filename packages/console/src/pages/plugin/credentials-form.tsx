@@ -2,6 +2,7 @@ import { Group, NativeSelect, Text, Title } from '@mantine/core';
 import { type Bundle, profileMember } from '@quartermaster/contract';
 import { useProfiles } from '../../api/credential-profiles.ts';
 import { CheckCredentials } from '../../components/plugins/check-credentials.tsx';
+import { CredentialGuide } from '../../components/plugins/credential-guide.tsx';
 import type { JsonSchema } from '../../components/schema/json-schema.ts';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -34,12 +35,15 @@ export function CredentialsForm({ bundle, value, onChange }: CredentialsProps) {
       </Text>
       <ProfileChoice bundle={bundle} value={value} onChange={onChange} />
       {profile === null ? (
-        <SchemaForm
-          schema={schema}
-          root={schema}
-          value={value}
-          onChange={(next) => onChange(next as Values)} // the form of an object makes objects
-        />
+        <>
+          <CredentialGuide bundle={bundle} />
+          <SchemaForm
+            schema={schema}
+            root={schema}
+            value={value}
+            onChange={(next) => onChange(next as Values)} // the form of an object makes objects
+          />
+        </>
       ) : null}
       <Group mt="sm">
         <CheckCredentials bundleId={bundle.bundle_id} credentials={value} />

@@ -54,6 +54,8 @@ export interface CredentialProfiles {
   list(projectId: string, query: ListQuery): Promise<Page<CredentialProfile>>;
   remove(projectId: string, name: string): Promise<void>;
   readonly resolve: ResolveCredentials;
+  /** Whether there is a key. Without one, nothing is stored. */
+  readonly isEncryptionConfigured: boolean;
 }
 
 export function createCredentialProfiles(deps: CredentialProfilesDeps): CredentialProfiles {
@@ -149,6 +151,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     async remove(projectId, name) {
       if (!(await repository.remove(projectId, name))) throw profileNotFound(name);
     },
+    isEncryptionConfigured: deps.encrypter !== null,
     resolve: (projectId, bundleId, credentials) =>
       Object.hasOwn(credentials, profileMember) ? resolveProfile(projectId, bundleId, credentials) : credentials,
   };

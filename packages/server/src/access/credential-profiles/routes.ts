@@ -2,8 +2,8 @@ import {
   Acknowledgement,
   CredentialProfile,
   CredentialProfileCreate,
+  CredentialProfileList,
   CredentialProfileUpdate,
-  List,
   ListQuery,
   Success,
 } from '@quartermaster/contract';
@@ -40,11 +40,12 @@ function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDep
         ...credentialProfileOperations.listCredentialProfiles,
         security,
         querystring: ListQuery,
-        response: { 200: List(CredentialProfile) },
+        response: { 200: CredentialProfileList },
       },
     },
     async (request) => {
-      return listEnvelope(await profiles.list(projectOf(request), request.query));
+      const list = listEnvelope(await profiles.list(projectOf(request), request.query));
+      return { ...list, encryption_configured: profiles.isEncryptionConfigured };
     },
   );
   app.get(
