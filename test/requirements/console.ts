@@ -121,6 +121,7 @@ export const consoleRequirements: Requirements = {
       '[console] files are selected and deleted together, and collections are found by name',
       '[console] a collection shows the state of its vectors',
       '[console] a collection shows why its last embedding failed, until the next one succeeds',
+      '[console] chosen files are added to a collection by keyboard alone, with the result of each file',
     ],
   },
   'console.language': {

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Text } from '@mantine/core';
+import { Button, NativeSelect, Stack, Text } from '@mantine/core';
 import { type Limits, purposeNames, type File as StoredFile } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
@@ -10,6 +10,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { InfiniteList } from '../../components/infinite-list.tsx';
 import { Filters } from '../../components/lists/filters.tsx';
 import {
@@ -22,6 +23,7 @@ import {
 import { PageHead } from '../../components/page-head.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { AddToCollection } from './add-to-collection.tsx';
 import { FileDetails } from './file-details.tsx';
 import { FileRow } from './file-row.tsx';
 import { UploadArea } from './upload-area.tsx';
@@ -94,6 +96,7 @@ function FileList() {
         />
       </Filters>
       <SelectionBar selection={selection} loaded={list.items.map(list.idOf)} hasMore={list.hasNextPage}>
+        <AddButton files={list.items.filter(({ file_id: id }) => selection.ids.has(id))} />
         <ConfirmButton
           icon="trash"
           look={{ variant: 'light', color: 'red', size: 'xs' }}
@@ -118,6 +121,25 @@ function FileList() {
       ) : null}
       {chosen === null ? null : <FileDetails file={chosen} onClose={() => setChosen(null)} />}
     </div>
+  );
+}
+
+function AddButton({ files }: { files: readonly StoredFile[] }) {
+  const { t } = useLanguage();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<Icon name="plus" size={16} />}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        {t('files.addTo')}
+      </Button>
+      {isOpen ? <AddToCollection files={files} onClose={() => setOpen(false)} /> : null}
+    </>
   );
 }
 
