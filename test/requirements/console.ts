@@ -110,6 +110,10 @@ export const consoleRequirements: Requirements = {
       '[console] the focus returns after dialogs, forms and deletions',
       '[console] changes are announced, and buttons of rows are named after them',
       '[console] an administrator signs in, adds a document and finds it with the keyboard alone',
+      '[console] screen readers get the language of texts and the purpose of buttons',
+      '[console] the copy buttons of the API reference have different names, and copying is announced',
+      '[console] the API reference skips to its content, and its English text says so in Chinese',
+      '[console] passages in other scripts have their language',
     ],
   },
   'console.lists': {

@@ -1,20 +1,11 @@
-import { Button } from '@mantine/core';
+import { Button, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useLanguage } from '../language/language.tsx';
+import { copyText } from './copy-text.ts';
 import { Icon } from './icons.tsx';
 
-/** Copies a text, also on pages without HTTPS. */
-async function copy(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
-  const area = document.createElement('textarea');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
-}
-
-export function CopyButton({ text, label, what }: { text: string; label?: string; what?: string }) {
+/** @param what the name of the button, which says what it copies */
+export function CopyButton({ text, label, what }: { text: string; label?: string; what: string }) {
   const { t } = useLanguage();
   const [done, setDone] = useState(false);
   useEffect(() => {
@@ -23,14 +14,17 @@ export function CopyButton({ text, label, what }: { text: string; label?: string
     return () => clearTimeout(timer);
   }, [done]);
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      aria-label={done ? undefined : what}
-      leftSection={<Icon name={done ? 'check' : 'copy'} size={14} />}
-      onClick={() => void copy(text).then(() => setDone(true))}
-    >
-      {done ? t('action.copied') : (label ?? t('action.copy'))}
-    </Button>
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={done ? undefined : what}
+        leftSection={<Icon name={done ? 'check' : 'copy'} size={14} />}
+        onClick={() => void copyText(text).then(() => setDone(true))}
+      >
+        {done ? t('action.copied') : (label ?? t('action.copy'))}
+      </Button>
+      <VisuallyHidden role="status">{done ? t('action.copied') : ''}</VisuallyHidden>
+    </>
   );
 }

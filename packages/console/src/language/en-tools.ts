@@ -121,6 +121,7 @@ export const tools = {
   'runs.unfinished': 'In progress',
   'runs.verify': 'credential check',
   'schema.anything': 'any value',
+  'schema.characters': 'characters',
   'schema.default': 'default {value}',
   'schema.oneOf': 'one of',
   'schema.required': 'required',

@@ -117,6 +117,7 @@ export const tools = {
   'runs.unfinished': '进行中',
   'runs.verify': '凭据校验',
   'schema.anything': '任意值',
+  'schema.characters': '个字符',
   'schema.default': '默认 {value}',
   'schema.oneOf': '以下之一',
   'schema.required': '必填',

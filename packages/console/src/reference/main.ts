@@ -21,13 +21,20 @@ async function show(): Promise<void> {
   const operations = operationsOf(api);
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   root.append(
+    element('a', { href: '#content', class: 'skip' }, word.skip),
     sideOf(tags, operations, api.paths['/v1/session'] !== undefined),
     element(
       'main',
-      { id: 'content', tabindex: '-1' },
+      // The texts of the document are in English, whatever the language of the page.
+      { id: 'content', tabindex: '-1', lang: 'en' },
       element('h1', {}, `${api.info.title}`),
       ...paragraphs(api.info.description, { class: 'lead' }),
-      element('p', {}, element('a', { href: `${basePath}/openapi.json` }, word.document), ` · ${api.info.version}`),
+      element(
+        'p',
+        { lang: language },
+        element('a', { href: `${basePath}/openapi.json` }, word.document),
+        ` · ${api.info.version}`,
+      ),
       ...tags.map((tag) =>
         tagSection(
           tag,
@@ -35,8 +42,9 @@ async function show(): Promise<void> {
           api,
         ),
       ),
-      element('p', { class: 'nothing', hidden: '' }, word.none),
+      element('p', { class: 'nothing', hidden: '', lang: language }, word.none),
     ),
+    element('p', { id: 'copied', role: 'status', class: 'hidden', lang: language }),
   );
   if (location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
@@ -58,7 +66,7 @@ function sideOf(tags: readonly string[], operations: readonly Placed[], hasConso
     element(
       'div',
       {},
-      element('div', { class: 'group' }, tag),
+      element('div', { class: 'group', lang: 'en' }, tag),
       element('ul', {}, ...links.filter(({ placed }) => placed.tag === tag).map(({ link }) => link)),
     ),
   );

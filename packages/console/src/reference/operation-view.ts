@@ -1,8 +1,9 @@
+import { copyText } from '../components/copy-text.ts';
 import { resolve } from '../components/schema/json-schema.ts';
 import type { ApiDocument, Operation, Placed } from './document.ts';
 import { element, paragraphs, sentence } from './element.ts';
 import { schemaList } from './schema-list.ts';
-import { word } from './words.ts';
+import { language, word } from './words.ts';
 
 /** One operation: summary, parameters, responses and an example call. */
 export function operationView(placed: Placed, api: ApiDocument): HTMLElement {
@@ -19,7 +20,7 @@ export function operationView(placed: Placed, api: ApiDocument): HTMLElement {
       {},
       element('span', { class: 'method', 'data-method': method }, method),
       element('code', {}, path),
-      needsNone ? element('span', { class: 'badge' }, word.noKey) : null,
+      needsNone ? element('span', { class: 'badge', lang: language }, word.noKey) : null,
     ),
     element('p', {}, sentence(operation.summary ?? '')),
     ...paragraphs(operation.description),
@@ -32,7 +33,7 @@ export function operationView(placed: Placed, api: ApiDocument): HTMLElement {
 }
 
 function section(title: string, content: HTMLElement | null): HTMLElement | null {
-  return content === null ? null : element('section', {}, element('h4', {}, title), content);
+  return content === null ? null : element('section', {}, element('h4', { lang: language }, title), content);
 }
 
 function bodyOf(operation: Operation) {
@@ -74,24 +75,39 @@ function examples({ method, path, operation }: Placed): HTMLElement {
   return element(
     'section',
     {},
-    element('h4', {}, word.example),
+    element('h4', { lang: language }, word.example),
     ...samples.map(({ label, source }) => {
       const name = `${word.example}: ${method} ${path}: ${label}`;
       const code = element('pre', { tabindex: '0', 'aria-label': name, role: 'region' }, source);
-      return element('div', { class: 'sample' }, element('p', {}, sentence(label)), code, copyButton(source));
+      return element(
+        'div',
+        { class: 'sample' },
+        element('p', {}, sentence(label)),
+        code,
+        copyButton(source, `${method} ${path}: ${label}`),
+      );
     }),
   );
 }
 
-function copyButton(text: string): HTMLElement {
-  const button = element('button', { type: 'button', class: 'copy' }, word.copy);
+/** @param what names the text, so that the buttons of a page differ */
+function copyButton(text: string, what: string): HTMLElement {
+  const name = `${word.copy}: ${what}`;
+  const button = element('button', { type: 'button', class: 'copy', lang: language, 'aria-label': name }, word.copy);
   button.addEventListener('click', () => {
-    void navigator.clipboard?.writeText(text).then(() => {
+    void copyText(text).then(() => {
       button.textContent = word.copied;
+      announce(`${word.copied}: ${what}`);
       setTimeout(() => {
         button.textContent = word.copy;
       }, 1500);
     });
   });
   return button;
+}
+
+/** Tells screen readers, because the name of a button is read only when it gets the focus. */
+function announce(text: string): void {
+  const status = document.getElementById('copied');
+  if (status !== null) status.textContent = text;
 }

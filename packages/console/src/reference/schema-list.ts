@@ -1,6 +1,13 @@
-import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from '../components/schema/json-schema.ts';
+import {
+  boundsOf,
+  type JsonSchema,
+  kindsOf,
+  patternOf,
+  resolve,
+  variantsOf,
+} from '../components/schema/json-schema.ts';
 import { element, sentence } from './element.ts';
-import { word } from './words.ts';
+import { language, word } from './words.ts';
 
 const deepest = 5;
 
@@ -19,17 +26,30 @@ export function schemaList(schema: JsonSchema, root: JsonSchema, depth = 0): HTM
   const variants = variantsOf(whole);
   if (variants.length > 0) {
     const lists = variants.map((variant) => schemaList(variant, root, depth + 1) ?? kindLine(resolve(variant, root)));
-    return element('div', { class: 'variants' }, element('div', { class: 'kind' }, word.oneOf), ...lists);
+    return element(
+      'div',
+      { class: 'variants' },
+      element('div', { class: 'kind', lang: language }, word.oneOf),
+      ...lists,
+    );
   }
   if (typeof whole.items === 'object') {
     const items = schemaList(whole.items, root, depth + 1);
-    return items === null ? null : element('div', {}, element('div', { class: 'kind' }, word.each), items);
+    return items === null
+      ? null
+      : element('div', {}, element('div', { class: 'kind', lang: language }, word.each), items);
   }
   return null;
 }
 
 function kindLine(schema: JsonSchema): HTMLElement {
-  return element('div', { class: 'kind' }, [kindsOf(schema).join(' | '), boundsOf(schema)].filter(Boolean).join(' · '));
+  return element('div', { class: 'kind' }, describeKind(schema));
+}
+
+/** The texts of the document are in English, so that the unit is, too. */
+function describeKind(schema: JsonSchema): string {
+  const parts = [kindsOf(schema).join(' | '), boundsOf(schema, 'characters'), patternOf(schema)];
+  return parts.filter(Boolean).join(' · ');
 }
 
 interface Member {
@@ -48,8 +68,8 @@ function memberRow({ name, member, root, depth, isRequired }: Member): HTMLEleme
     'dt',
     {},
     element('code', { class: 'name' }, name),
-    element('span', { class: 'kind' }, [kindsOf(schema).join(' | '), boundsOf(schema)].filter(Boolean).join(' · ')),
-    isRequired ? element('span', { class: 'required' }, word.required) : null,
+    element('span', { class: 'kind' }, describeKind(schema)),
+    isRequired ? element('span', { class: 'required', lang: language }, word.required) : null,
     schema.default === undefined ? null : element('span', { class: 'kind' }, `= ${JSON.stringify(schema.default)}`),
   );
   const body = element(

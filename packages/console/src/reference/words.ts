@@ -2,6 +2,7 @@
 const words = {
   en: {
     title: 'API reference',
+    skip: 'Skip to content',
     search: 'Search operations',
     parameters: 'Parameters',
     body: 'Body',
@@ -22,6 +23,7 @@ const words = {
   },
   zh: {
     title: 'API 参考',
+    skip: '跳到内容',
     search: '搜索操作',
     parameters: '参数',
     body: '请求体',

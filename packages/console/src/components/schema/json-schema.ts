@@ -51,8 +51,11 @@ export function variantsOf(schema: JsonSchema): readonly JsonSchema[] {
   return (schema.oneOf ?? schema.anyOf ?? []).filter((variant) => variant.type !== 'null');
 }
 
-/** `integer · 1 to 10 · default 3` */
-export function boundsOf(schema: JsonSchema): string {
+/**
+ * The bounds of a value, such as `1 – 256 characters`. Patterns are for programmers: `patternOf` gives them.
+ * @param characters the word of the language for them
+ */
+export function boundsOf(schema: JsonSchema, characters: string): string {
   const parts: string[] = [];
   if (schema.format !== undefined) parts.push(schema.format);
   const range = (least: number | undefined, most: number | undefined, unit: string) => {
@@ -61,8 +64,11 @@ export function boundsOf(schema: JsonSchema): string {
     else if (most !== undefined) parts.push(`≤ ${most}${unit}`);
   };
   range(schema.minimum, schema.maximum, '');
-  range(schema.minLength, schema.maxLength, ' ch.');
+  range(schema.minLength, schema.maxLength, ` ${characters}`);
   range(schema.minItems, schema.maxItems, ' ×');
-  if (schema.pattern !== undefined) parts.push(`/${schema.pattern}/`);
   return parts.join(' · ');
+}
+
+export function patternOf({ pattern }: JsonSchema): string {
+  return pattern === undefined ? '' : `/${pattern}/`;
 }

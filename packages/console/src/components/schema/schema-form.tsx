@@ -56,8 +56,9 @@ function Field(props: FieldProps) {
 }
 
 /** Label, description and marks of every field. */
-function wordsOf({ name, schema, isRequired }: FieldProps) {
-  const bounds = boundsOf(schema);
+function useWords({ name, schema, isRequired }: FieldProps) {
+  const { t } = useLanguage();
+  const bounds = boundsOf(schema, t('schema.characters'));
   const description = [schema.description ?? '', bounds === '' ? '' : `(${bounds})`].filter(Boolean).join(' ');
   return { label: name, description, required: isRequired };
 }
@@ -71,7 +72,7 @@ function TextField(props: FieldProps) {
   const { schema, value, onChange } = props;
   const text = typeof value === 'string' ? value : '';
   const change = (next: string) => onChange(next === '' && !props.isRequired ? undefined : next);
-  const common = { ...wordsOf(props), value: text, placeholder: exampleOf(props), spellCheck: false };
+  const common = { ...useWords(props), value: text, placeholder: exampleOf(props), spellCheck: false };
   if (schema['x-secret'] === true) {
     return <PasswordField {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
   }
@@ -85,7 +86,7 @@ function NumberField(props: FieldProps) {
   const { value, onChange } = props;
   return (
     <TextInput
-      {...wordsOf(props)}
+      {...useWords(props)}
       type="number"
       step="any"
       value={typeof value === 'number' ? String(value) : ''}
@@ -109,7 +110,7 @@ function ChoiceField({ choices, ...props }: FieldProps & { readonly choices: rea
         : JSON.stringify(choice);
   return (
     <NativeSelect
-      {...wordsOf(props)}
+      {...useWords(props)}
       value={props.value === undefined ? '' : JSON.stringify(props.value)}
       onChange={(event) => {
         const at = named.indexOf(event.currentTarget.value);
@@ -216,7 +217,7 @@ function JsonField(props: FieldProps) {
   };
   return (
     <Textarea
-      {...wordsOf(props)}
+      {...useWords(props)}
       id={id}
       placeholder="{ }"
       rows={3}

@@ -1,5 +1,5 @@
 import { useLanguage } from '../../language/language.tsx';
-import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
+import { boundsOf, type JsonSchema, kindsOf, patternOf, resolve, variantsOf } from './json-schema.ts';
 import classes from './schema-view.module.css';
 
 const deepest = 6;
@@ -46,7 +46,7 @@ function Property({ name, property, root, depth, isRequired }: PropertyProps) {
   const items = typeof property.items === 'object' ? resolve(property.items, root) : undefined;
   const variants = variantsOf(property);
   const inner = property.properties === undefined ? items : property;
-  const bounds = boundsOf(property);
+  const bounds = [boundsOf(property, t('schema.characters')), patternOf(property)].filter(Boolean).join(' · ');
   return (
     <div className={classes.property}>
       <dt>

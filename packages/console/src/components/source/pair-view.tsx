@@ -5,6 +5,7 @@ import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../failure.tsx';
 import { Loading } from '../loading.tsx';
+import { languageOfPassage } from '../passage-language.ts';
 import classes from './source.module.css';
 
 const around = 3;
@@ -51,7 +52,7 @@ function Pair({ pair, isChosen }: { pair: Chunk; isChosen: boolean }) {
         {sheet === undefined ? null : <span className={classes.cell}>{sheet}</span>}
       </th>
       {[pair.question ?? pair.content, pair.answer ?? ''].map((text, at) => (
-        <td key={cells[at] ?? (at === 0 ? 'question' : 'answer')}>
+        <td key={cells[at] ?? (at === 0 ? 'question' : 'answer')} lang={languageOfPassage(text)}>
           {cells[at] === undefined ? null : <span className={classes.cell}>{cells[at]}</span>}
           {show(text)}
         </td>

@@ -6,6 +6,7 @@ import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { Failure } from '../failure.tsx';
 import { Loading } from '../loading.tsx';
+import { languageOfPassage } from '../passage-language.ts';
 import { scrollToMark } from './scroll-to-mark.ts';
 import classes from './source.module.css';
 
@@ -50,7 +51,7 @@ export function TextView({ record, chunk }: { record: RecordItem; chunk: Chunk |
         {text.hasPreviousPage ? (
           <More label={t('source.earlier')} isLoading={text.isFetchingPreviousPage} onClick={text.fetchPreviousPage} />
         ) : null}
-        <div className={classes.text}>
+        <div className={classes.text} lang={languageOfPassage(parts.map((part) => part.text).join(''))}>
           <MarkedRange parts={parts} passage={passage} />
         </div>
         {text.hasNextPage ? (

@@ -1,6 +1,7 @@
 import { Button, Group, Progress, Text, VisuallyHidden } from '@mantine/core';
 import type { Chunk, ScoredChunk } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
+import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
 import { type Translate, useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
@@ -56,17 +57,19 @@ export function SearchResult({ chunk, place, question, collection, isOpen, onOpe
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section className={classes.passage} tabIndex={0} aria-label={t('search.passage', { place, name })}>
         <Neighbours chunks={chunk.neighbours?.before} />
-        {chunk.question === undefined ? (
-          <Marked text={chunk.content} words={words} />
-        ) : (
-          <>
-            <strong>
-              <Marked text={chunk.question} words={words} />
-            </strong>
-            {'\n'}
-            <Marked text={chunk.answer ?? ''} words={words} />
-          </>
-        )}
+        <div lang={languageOfPassage(chunk.content)}>
+          {chunk.question === undefined ? (
+            <Marked text={chunk.content} words={words} />
+          ) : (
+            <>
+              <strong>
+                <Marked text={chunk.question} words={words} />
+              </strong>
+              {'\n'}
+              <Marked text={chunk.answer ?? ''} words={words} />
+            </>
+          )}
+        </div>
         <Neighbours chunks={chunk.neighbours?.after} />
       </section>
       <Why chunk={chunk} words={words} />
@@ -112,10 +115,10 @@ function ResultLinks({ chunk, place, name, isOpen, onOpen }: ResultLinksProps) {
 
 /** Chunks of the record before or after the result. */
 function Neighbours({ chunks = [] }: { chunks: readonly Chunk[] | undefined }) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
   return chunks.map((chunk) => (
-    <div key={chunk.chunk_id} className={classes.neighbour}>
-      <VisuallyHidden>{t('search.neighbour')}</VisuallyHidden>
+    <div key={chunk.chunk_id} className={classes.neighbour} lang={languageOfPassage(chunk.content)}>
+      <VisuallyHidden lang={code}>{t('search.neighbour')}</VisuallyHidden>
       {chunk.question === undefined ? chunk.content : `${chunk.question}\n${chunk.answer ?? ''}`}
     </div>
   ));

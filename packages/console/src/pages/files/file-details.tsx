@@ -59,7 +59,7 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
           >
             {t('files.download', { name: '' })}
           </Button>
-          <CopyButton text={file.file_id} label={t('files.id')} />
+          <CopyButton text={file.file_id} label={t('files.id')} what={`${t('files.id')}: ${t('action.copy')}`} />
           <Button
             variant="light"
             color="red"

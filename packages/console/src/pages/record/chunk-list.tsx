@@ -7,6 +7,7 @@ import { filesApi } from '../../api/addresses.ts';
 import type { Page } from '../../api/infinite-list.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './record.module.css';
@@ -156,7 +157,7 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
           </Text>
           <ShowInDocument chunk={chunk} where={where} onChoose={onChoose} />
         </Group>
-        <div className={classes.text}>
+        <div className={classes.text} lang={languageOfPassage(chunk.content)}>
           {chunk.question === undefined ? (
             chunk.content
           ) : (
