@@ -8,10 +8,14 @@ export interface AskedQuestion extends OrdinaryQuestion {
   readonly rank: number | null;
   /** The score of the best chunk; 0 when there is none. */
   readonly best: number;
+  /** The first chunks, as many as a question returns by default. */
+  readonly results: ReadonlyArray<{ readonly score: number; readonly isRight: boolean }>;
 }
 
 /** Number of chunks that a question asks for. */
 const depth = 20;
+/** Number of chunks that a question returns by default. */
+const defaultResults = 3;
 
 /** Loads all documents into one collection of a new service, through the API, and asks the ordinary questions. */
 export async function askOrdinaryQuestions(
@@ -24,8 +28,12 @@ export async function askOrdinaryQuestions(
     for (const each of readOrdinaryQuestions()) {
       const found = await client.search(collection, { query_text: each.question, top_k: depth });
       const answer = each.answer === null ? null : normalise(each.answer);
-      const place = answer === null ? -1 : found.findIndex(({ content }) => normalise(content).includes(answer));
-      asked.push({ ...each, rank: place === -1 ? null : place + 1, best: found[0]?.score ?? 0 });
+      const hits = found.map(({ content, score }) => ({
+        ...{ score, isRight: answer !== null && normalise(content).includes(answer) },
+      }));
+      const place = hits.findIndex(({ isRight }) => isRight);
+      const results = hits.slice(0, defaultResults);
+      asked.push({ ...each, rank: place === -1 ? null : place + 1, best: hits[0]?.score ?? 0, results });
     }
     return asked;
   });

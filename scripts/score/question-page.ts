@@ -1,9 +1,12 @@
+import { goodScore } from '@quartermaster/contract';
 import type { AskedQuestion } from './ordinary-questions.ts';
 
 const kinds = ['plain', 'inflected', 'compound', 'synonym', 'other_wording', 'table'];
 const languages = ['en', 'de', 'fr', 'es', 'ru', 'zh', 'ja', 'ar'];
-/** Questions with a best score of at least this count as answered. Measured: at most 2 of 15 questions without an answer reach it. */
-export const defaultThreshold = 0.35;
+/** The highest share of wrong results by which a score may promise too much. */
+const tolerance = 0.1;
+/** The most questions without an answer whose best score may reach the threshold. */
+const mostUnanswered = 2;
 
 interface Row {
   readonly name: string;
@@ -30,6 +33,31 @@ export function shareWithin(asked: readonly AskedQuestion[], most: number): numb
   return asked.filter(({ rank }) => rank !== null && rank <= most).length / Math.max(asked.length, 1);
 }
 
+const bins = Array.from({ length: 10 }, (_, at) => at / 10);
+
+/** The results of a half with at least this score. */
+function binOf(asked: readonly AskedQuestion[], half: string, least: number) {
+  const results = inHalf(asked, half).flatMap((each) => each.results.filter(({ score }) => score >= least));
+  return { count: results.length, right: results.filter(({ isRight }) => isRight).length };
+}
+
+const describeBin = ({ count, right }: ReturnType<typeof binOf>) =>
+  `${count} | ${count === 0 ? '–' : (right / count).toFixed(2)}`;
+
+/** Returns which scores promise more than the results of the reporting half hold, one sentence each. */
+export function checkScores(asked: readonly AskedQuestion[]): string[] {
+  const wrong = bins.flatMap((least) => {
+    const { count, right } = binOf(asked, 'reporting', least);
+    return count === 0 || right / count >= least - tolerance
+      ? []
+      : [`${right} of ${count} results with a score of at least ${least} hold the answer`];
+  });
+  const unanswered = asked.filter(({ kind, best }) => kind === 'none' && best >= goodScore).length;
+  return unanswered <= mostUnanswered
+    ? wrong
+    : [...wrong, `${unanswered} questions without an answer have a good match`];
+}
+
 /** Renders the reference page. */
 export function describeQuestions(asked: readonly AskedQuestion[]): string {
   const lines = rowsOf(asked).map(({ name, asked: some }) => {
@@ -42,7 +70,7 @@ export function describeQuestions(asked: readonly AskedQuestion[]): string {
   const best = (wanted: (each: AskedQuestion) => boolean) => asked.filter(wanted).map((each) => each.best);
   const none = best(({ kind }) => kind === 'none');
   const right = best(({ rank }) => rank === 1);
-  const above = (scores: readonly number[]) => scores.filter((score) => score >= defaultThreshold).length;
+  const above = (scores: readonly number[]) => scores.filter((score) => score >= goodScore).length;
   return `# Ordinary questions
 
 120 questions in eight languages about 60 documents in one collection, through the API with the settings of a new service.
@@ -54,8 +82,18 @@ by \`npm run score:questions\`. Do not edit; a test checks that no number decrea
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
 
-Best scores: ${above(none)} of ${none.length} questions without an answer reach ${defaultThreshold}, and ${above(right)} of ${right.length} questions
+Best scores: ${above(none)} of ${none.length} questions without an answer reach ${goodScore}, the score of a good match, and ${above(right)} of ${right.length} questions
 whose first chunk is right.
+
+## What a score means
+
+Of the results with a score of at least t, at least the share t holds the answer; a difference of 0.1 is allowed. Results are the first three
+of each question, as many as it returns by default. The other two are wrong even if the first one is right, except for overlapping chunks.
+A score is the share of the question that a chunk covers, weighted by the rarity of its words in the collection.
+
+| score ≥ t | tuning results | with the answer | reporting results | with the answer |
+| --- | --- | --- | --- | --- |
+${bins.map((least) => `| ${least.toFixed(1)} | ${['tuning', 'reporting'].map((half) => describeBin(binOf(asked, half, least))).join(' | ')} |`).join('\n')}
 `;
 }
 

@@ -334,6 +334,23 @@ test('[commands] a collection is created, filled, searched and deleted', async (
   const found = await run(['search', id, 'When does the library open?', '--top-k', '1']);
   const printed = /^\d\.\d{3} {2}\S+ {2}library\.md {2}Opening hours\n(?: {2}.*\n)* {2}The library opens at nine\.\n$/;
   assert.match(found.output, printed);
+  const poor = await run(['search', id, 'Which weeks suit submarines, telescopes and rockets?']);
+  assert.match(poor.output, /weeks/);
+  assert.match(poor.errors, /^No chunk reaches the threshold of 0\.35: the collection may have no answer/m);
+  const none = await run(['search', id, 'When does the library open?', '--score-threshold', '1']);
+  assert.deepEqual([none.output, none.errors.trim()], ['', 'No chunk reaches the threshold of 1.']);
+  const around = await run([
+    'search',
+    `${id},${id}`,
+    'four weeks',
+    '--top-k',
+    '1',
+    '--expand',
+    '2',
+    '--rerank',
+    '--json',
+  ]);
+  assert.deepEqual(Object.keys(JSON.parse(around.output).neighbours), ['before', 'after', 'omitted']);
   const json = await run(['search', id, 'four weeks', '--top-k', '1', '--json']);
   assert.match(JSON.parse(json.output).content, /four weeks/);
 

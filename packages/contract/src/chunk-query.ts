@@ -14,6 +14,12 @@ export const mostNeighbours = 5;
 /** The most equal chunks that a hit names. */
 export const mostEqualChunks = 20;
 
+/**
+ * A result with at least this score is a good match, unless the question sets `score_threshold`. Measured with ordinary questions
+ * (docs/reference/questions.md): at most 2 of 15 without an answer reach it.
+ */
+export const goodScore = 0.35;
+
 /** How much the rankings count. */
 export const RankingWeights = Type.Object(
   {
@@ -61,6 +67,13 @@ export const RankingAnswer = {
   ranking_reason: Type.Union([Type.Enum([...wordsReasons]), Type.Null()], {
     description:
       'Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built.',
+  }),
+};
+
+/** Whether an answer is worth showing. */
+export const GoodMatchAnswer = {
+  good_match: Type.Boolean({
+    description: `Whether the score of the best chunk reaches \`score_threshold\`, by default ${goodScore}. If not, the collection may have no answer to the question. With few chunks in a collection, right ones score less, too.`,
   }),
 };
 

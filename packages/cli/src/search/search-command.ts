@@ -8,11 +8,18 @@ export function searchCommand(): Command {
     new Command('search').description('find the chunks that answer a question, the best first'),
     'files',
   )
-    .argument('<collection>', 'id of the collection')
+    .argument('<collection>', 'id of the collection, or ids of up to 20 collections with commas between them')
     .argument('<question>', 'question or words')
     .option('--top-k <number>', 'print at most this many chunks, up to 100', readCount, 5)
     .option('--after <chunk>', 'print the page that follows the chunk with this id, which --json prints')
     .option('--max-tokens <number>', 'print at most this many tokens in all', readCount)
+    .option('--score-threshold <number>', 'print only chunks with at least this score, from 0 to 1', readScore)
+    .option(
+      '--expand <number>',
+      'print also the chunks up to this many places before and after each one, up to 5',
+      readCount,
+    )
+    .option('--rerank', 'let the reranking service of the installation sort the best chunks')
     .option('--filters <json>', 'condition on the metadata, such as {"type":"eq","key":"lang","value":"en"}')
     .action(async (collection: string, question: string, options: SearchOptions) =>
       (await import('./search-collection.ts')).searchCollection(collection, question, options),
@@ -21,5 +28,11 @@ export function searchCommand(): Command {
 
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('The value must be a whole number from 1.');
+  return Number(text);
+}
+
+function readScore(text: string): number {
+  if (!/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/.test(text))
+    throw new InvalidArgumentError('The value must be a number from 0 to 1, such as 0.35.');
   return Number(text);
 }

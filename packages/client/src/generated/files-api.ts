@@ -1553,6 +1553,8 @@ export interface FilesApi {
         fetched_count: number;
         has_more: boolean;
         total_count: null;
+        /** Whether the score of the best chunk reaches `score_threshold`, by default 0.35. If not, the collection may have no answer to the question. With few chunks in a collection, right ones score less, too. */
+        good_match: boolean;
         /** The ranking that answered. */
         ranking: 'words' | 'vectors' | 'fused';
         /** Why words alone answered, otherwise null. `requested`: `mode` is `words`; `no_embedder`: no embedding model is configured; `collection_not_embedded`: chunks lack their vectors; `not_measured`: the similarities of the collection are not measured yet; `other_model`, `other_dimensions`: the vectors do not fit the configured model; `provider_unavailable`: the question got no vector in time; `index_not_built`: the index of the vectors is being built. */
@@ -1576,6 +1578,8 @@ export interface FilesApi {
         fetched_count: number;
         has_more: boolean;
         total_count: null;
+        /** Whether the score of the best chunk reaches `score_threshold`, by default 0.35. If not, the collection may have no answer to the question. With few chunks in a collection, right ones score less, too. */
+        good_match: boolean;
         rankings: CollectionRankings;
         /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
         reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   type ChunkQuery,
+  goodScore,
   mostEqualChunks,
   type Reranking,
   type RetrievalDefaults,
@@ -32,6 +33,8 @@ export interface ChunkAnswer {
   /** How each collection was ranked, in the order of the question. */
   readonly rankings: readonly RankedCollection[];
   readonly reranking: Reranking;
+  /** Whether the best score reaches the threshold of the question, by default `goodScore`. */
+  readonly hasGoodMatch: boolean;
 }
 
 export interface AskedCollections {
@@ -77,7 +80,9 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     if (page === undefined) throw chunkNotFound(body.after ?? '');
     const shown = await readPage(deps, { asked, page, distance: body.expand ?? 0 });
     const items = body.explain === true ? await explainAll(shown, words.folded) : shown.map(({ item }) => item);
-    return { items, hasMore: page.hasMore, rankings: found.rankings, reranking: found.reranking };
+    const { hits, rankings, reranking } = found;
+    const hasGoodMatch = hits.some(({ hit }) => hit.score >= (body.score_threshold ?? goodScore));
+    return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch };
   };
 }
 

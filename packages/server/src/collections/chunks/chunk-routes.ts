@@ -6,6 +6,7 @@ import {
   ChunkUpdate,
   CollectionRankings,
   CollectionsQuery,
+  GoodMatchAnswer,
   List,
   ListQuery,
   RankingAnswer,
@@ -45,12 +46,14 @@ function ChunkList<Item extends TSchema>(item: Item) {
 
 const QueryAnswer = Type.Object({
   ...ChunkList(ScoredChunk).properties,
+  ...GoodMatchAnswer,
   ...RankingAnswer,
   ...RerankingAnswer,
   ...Warnings,
 });
 const CollectionsQueryAnswer = Type.Object({
   ...ChunkList(ScoredChunk).properties,
+  ...GoodMatchAnswer,
   rankings: CollectionRankings,
   ...RerankingAnswer,
   ...Warnings,
@@ -153,7 +156,8 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         const [ranked] = found.rankings;
         if (ranked === undefined) throw new Error('the answer names no ranking');
         const { ranking, reason: ranking_reason } = ranked;
-        const answer = { ...withTotal(listEnvelope(found)), ranking, ranking_reason, reranking: found.reranking };
+        const { hasGoodMatch: good_match, reranking } = found;
+        const answer = { ...withTotal(listEnvelope(found)), good_match, ranking, ranking_reason, reranking };
         return { ...answer, ...warningsOf(ChunkQuery, request.body) };
       }),
   );
@@ -182,7 +186,8 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
         const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
           ...{ collection_id: collectionId, ranking, ranking_reason: reason },
         }));
-        const answer = { ...withTotal(listEnvelope(found)), rankings, reranking: found.reranking };
+        const { hasGoodMatch: good_match, reranking } = found;
+        const answer = { ...withTotal(listEnvelope(found)), good_match, rankings, reranking };
         return { ...answer, ...warningsOf(CollectionsQuery, request.body) };
       }),
   );

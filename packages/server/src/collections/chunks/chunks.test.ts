@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { goodScore } from '@quartermaster/contract';
 import { openTestService } from '../testing/test-collections.suite.ts';
 
 test('a chunk is created directly, listed, changed and deleted', async (t) => {
@@ -142,7 +143,8 @@ test('a response has at most top_k chunks, three by default', async (t) => {
     rerank_model_id: null,
   });
   const list = { status: 'success', fetched_count: 3, total_count: null, has_more: true };
-  assert.deepEqual(rest, { ...list, ranking: 'words', ranking_reason: 'no_embedder', reranking: 'off' });
+  const how = { ranking: 'words', ranking_reason: 'no_embedder', reranking: 'off' };
+  assert.deepEqual(rest, { ...list, good_match: data[0].score >= goodScore, ...how });
   assert.equal(data.length, 3);
   assert.equal((await counts({ top_k: 5 })).fetched_count, 5);
   assert.equal((await counts({ top_k: 20 })).fetched_count, 8);
@@ -166,6 +168,26 @@ test('chunks that score below the threshold are omitted', async (t) => {
   assert.equal((await query(best.score)).length, 1);
   assert.equal((await query((best.score + second.score) / 2)).length, 1);
   assert.equal((await query(second.score)).length, 2);
+});
+
+test('an answer tells whether its best chunk reaches the threshold of the question', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const collectionId = await collection();
+  const url = `/v1/collections/${collectionId}/chunks`;
+  for (const content of ['red fox and red fox', 'red hare', 'grey wolf', 'green frog'])
+    await call('POST', url, { content });
+  const ask = async (query_text: string, score_threshold?: number) =>
+    (await call('POST', `${url}/query`, { query_text, score_threshold })).body;
+  const good = await ask('red fox');
+  assert.ok(good.data[0].score >= goodScore);
+  assert.equal(good.good_match, true);
+  const poor = await ask('Which hare owns a submarine or a telescope or a rocket?');
+  assert.ok(poor.data[0].score < goodScore);
+  assert.deepEqual([poor.good_match, poor.fetched_count > 0], [false, true], 'it still returns the chunks');
+  assert.deepEqual([(await ask('submarine')).good_match, (await ask('red fox', 1)).good_match], [false, false]);
+  assert.equal((await ask('Which hare owns a submarine?', poor.data[0].score / 2)).good_match, true);
+  const together = await call('POST', '/v1/chunks/query', { collection_ids: [collectionId], query_text: 'red fox' });
+  assert.equal(together.body.good_match, true);
 });
 
 test('max_tokens skips a chunk that does not fit and uses a smaller one after it', async (t) => {

@@ -62,6 +62,60 @@ for (const collections of [1, 3, 20]) {
   });
 }
 
+test('an answer without a good match says so, whatever its page', async () => {
+  const { store } = endlessStore(1);
+  const caller = { projectId: 'p' };
+  const good = await searchDocuments(store, caller, { query: 'x' });
+  assert.equal(good.no_good_match, undefined);
+  const { query } = store.chunks;
+  const chunks = {
+    ...store.chunks,
+    async query(...asked: Parameters<typeof query>) {
+      const found = await query(...asked);
+      return { ...found, items: found.items.map((item) => ({ ...item, score: item.score * 0.3 })) };
+    },
+  };
+  const poor = await searchDocuments({ ...store, chunks }, caller, { query: 'x' });
+  assert.match(poor.no_good_match ?? '', /^No passage reaches a score of 0\.35/);
+  assert.equal(poor.results.length, good.results.length);
+});
+
+test('a passage has its neighbours around it while they fit, and stands alone otherwise', async () => {
+  const { store } = endlessStore(1);
+  const { query } = store.chunks;
+  const expands: Array<number | undefined> = [];
+  const chunks = {
+    ...store.chunks,
+    async query(...asked: Parameters<typeof query>) {
+      expands.push(asked[1].expand);
+      const found = await query(...asked);
+      const near = (content: string, num_tokens: number) => ({
+        ...(found.items[0] as ScoredChunk),
+        content,
+        num_tokens,
+      });
+      const items = found.items.map((item, nth) => ({
+        ...item,
+        neighbours: { before: [near('before', 2)], after: [near('after', nth === 0 ? 2 : 30_000)], omitted: 0 },
+      }));
+      const long = items.map((item, nth) => (nth === 0 ? item : { ...item, ...lengthen(item.neighbours) }));
+      return { ...found, items: long };
+    },
+  };
+  const lengthen = (near: NonNullable<ScoredChunk['neighbours']>) => ({
+    neighbours: { ...near, after: near.after.map((each) => ({ ...each, content: 'x'.repeat(100_000) })) },
+  });
+  const { results } = await searchDocuments(
+    { ...store, chunks },
+    { projectId: 'p' },
+    { query: 'x', top_k: 2, expand: 1 },
+  );
+  const [first = '', second = ''] = results.map(({ text }) => text);
+  assert.match(first, /^before\n\ncoll0+ 0\n\nafter$/);
+  assert.match(second, /^coll0+ 1$/);
+  assert.deepEqual(expands, [1]);
+});
+
 test('a filter with too many values is refused before a collection is searched', async () => {
   const { store, asked } = endlessStore(3);
   const lists = Array.from({ length: 6 }, () => ({

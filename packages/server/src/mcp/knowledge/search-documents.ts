@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Ranking, ScoredChunk, WordsReason } from '@quartermaster/contract';
+import { goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { cursorUnknown } from '../problems.ts';
@@ -31,6 +31,8 @@ export interface SearchAnswer {
   /** The rankings that answered, with the number of collections that each of them answered for. */
   readonly rankings: ReadonlyArray<{ ranking: Ranking; reason?: WordsReason; collections: number }>;
   readonly next_cursor?: string;
+  /** Present when the best passage scores too little: the documents may have no answer. */
+  readonly no_good_match?: string;
   /** The number of passages within `top_k` that the budget excludes. */
   readonly omitted?: number;
   /** Present when the project has more collections than one question searches. */
@@ -60,8 +62,13 @@ export async function searchDocuments(
   const { ids, hasMore } = await findCollections(store, caller, question);
   const start = readCursor(caller, question);
   const depth = Math.min(start + topK + 1, Math.floor(questionLimits.ranked / Math.max(1, ids.length)));
-  const { query: query_text, filters } = question;
-  const body = { query_text, top_k: depth, ...(filters === undefined ? {} : { filters }) };
+  const { query: query_text, filters, expand = 0 } = question;
+  const body = {
+    query_text,
+    top_k: depth,
+    ...(filters === undefined ? {} : { filters }),
+    ...(expand > 0 && { expand }),
+  };
   const { projectId, signal } = caller;
   const answers = await mapWithConcurrency(ids, concurrency, (id) =>
     store.chunks.query({ projectId, collectionIds: [id] }, body, signal),
@@ -74,6 +81,7 @@ export async function searchDocuments(
   return {
     results,
     rankings: countRankings(answers.flatMap(({ rankings }) => rankings)),
+    ...(ranked.some(({ score }) => score >= goodScore) ? {} : { no_good_match: noGoodMatch }),
     ...(results.length > 0 && next < ranked.length ? { next_cursor: writeCursor(caller, question, next) } : {}),
     ...(omitted === 0 ? {} : { omitted }),
     ...(hasMore
@@ -81,6 +89,8 @@ export async function searchDocuments(
       : {}),
   };
 }
+
+const noGoodMatch = `No passage reaches a score of ${goodScore}: the documents may not answer this question. Check the passages, ask in other words, or say so.`;
 
 function countRankings(rankings: FoundChunks['rankings']): SearchAnswer['rankings'] {
   const groups = Map.groupBy(rankings, ({ ranking, reason }) => `${ranking} ${reason}`);
@@ -127,16 +137,27 @@ async function fillAnswer(
   for (const chunk of page) {
     const described = describe(chunk, { names, projectId, consoleUrl: store.consoleUrl() });
     const around = boundAround(described, wantsLinks);
-    const needed = around + boundTextTokens(chunk.content, chunk.num_tokens);
-    if (needed <= left) {
-      results.push({ ...described, text: chunk.content });
-      left -= needed;
+    const fitting = textsOf(chunk).find(({ text, numTokens }) => around + boundTextTokens(text, numTokens) <= left);
+    if (fitting !== undefined) {
+      results.push({ ...described, text: fitting.text });
+      left -= around + boundTextTokens(fitting.text, fitting.numTokens);
       continue;
     }
     if (results.length === 0) results.push(await cutResult(store, described, { chunk, left: left - around }));
     break;
   }
   return results;
+}
+
+/** Returns the text of a passage with its neighbours, if it has some, and without them. */
+function textsOf({ content, num_tokens: numTokens, neighbours }: ScoredChunk) {
+  const { before = [], after = [] } = neighbours ?? {};
+  const own = { text: content, numTokens };
+  if (before.length + after.length === 0) return [own];
+  const all = [...before, { content, num_tokens: numTokens }, ...after];
+  // Two line breaks between texts are at most two tokens.
+  const total = all.reduce((sum, each) => sum + each.num_tokens + 2, 0);
+  return [{ text: all.map((each) => each.content).join('\n\n'), numTokens: total }, own];
 }
 
 /** Bounds the tokens of a result without its text. */

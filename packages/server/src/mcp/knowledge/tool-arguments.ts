@@ -1,4 +1,4 @@
-import { MetadataFilter, maxResults } from '@quartermaster/contract';
+import { MetadataFilter, maxResults, mostNeighbours } from '@quartermaster/contract';
 import { type Static, Type } from 'typebox';
 import { answerTokens } from './answer-size.ts';
 import { maxAddressLength } from './chunk-address.ts';
@@ -45,6 +45,14 @@ export const CollectionSearchArguments = Type.Object({
   query: Type.String({ minLength: 1, maxLength: questionLimits.query, description: 'The question, or words to find.' }),
   filters: Type.Optional(MetadataFilter),
   top_k: Type.Optional(results),
+  expand: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: mostNeighbours,
+      default: 0,
+      description: 'Passages of the same document to add before and after each one.',
+    }),
+  ),
   max_tokens: maxTokens,
   cursor,
 });
