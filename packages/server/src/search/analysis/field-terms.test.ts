@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countWords, toTermFrequencies } from './chunk-terms.ts';
 import { countFieldTerms } from './field-terms.ts';
+import { listTerm } from './term-kinds.ts';
 import { frequencySeparator, joinFrequencies } from './tokenizer.ts';
 
 const fields = { title: 'Green tea', heading: 'Uji', question: 'What is tea?', content: 'tea from uji' };
@@ -32,4 +33,12 @@ test('the content decides the language of a heading', () => {
   const content = 'Der Rechner und die Netze sind nicht bekannt.';
   assert.ok(countedTerms(countFieldTerms({ heading: 'Freigaben', content })).has('freigab'));
   assert.ok(!countedTerms(countFieldTerms({ heading: 'Freigaben', content: 'x' })).has('freigab'));
+});
+
+test('a table of contents counts as three times as long, and a pair never does', () => {
+  const content = Array.from({ length: 6 }, (_, at) => `Tea ${at} ..... ${at + 3}`).join('\n');
+  const lengthOf = (words: string) => [...countedTerms(words).values()].reduce((sum, times) => sum + Number(times), 0);
+  const plain = lengthOf(joinFrequencies(toTermFrequencies(countWords(content))));
+  assert.equal(lengthOf(countFieldTerms({ content })), 3 * plain);
+  assert.equal(countedTerms(countFieldTerms({ question: 'Tea', content })).has(listTerm), false);
 });

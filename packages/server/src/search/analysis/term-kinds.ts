@@ -2,7 +2,7 @@
  * The first character of a term says its kind. A term that begins with another character is a word, because no word
  * begins with a control character.
  */
-const marks = { filter: '\u0001', language: '\u0002' } as const;
+const marks = { filter: '\u0001', language: '\u0002', list: '\u0003' } as const;
 
 const filterByte = marks.filter.charCodeAt(0);
 
@@ -20,3 +20,6 @@ export function isFilterTerm(term: Uint8Array): boolean {
 export function languageTerm(language: string): string {
   return markTerm('language', language);
 }
+
+/** The term of a chunk that lists entries. Its frequency makes the chunk longer. No question has it. */
+export const listTerm = markTerm('list', '');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { letters, longHandbook } from '../../../../../test/support/sample-texts.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
-import { foldWords, joinFrequencies, tokenize } from './tokenizer.ts';
+import { addWords, foldWords, joinFrequencies, tokenize } from './tokenizer.ts';
 
 /** Returns the terms of a text without regard to its language, as the earlier versions indexed them. */
 function countTerms(text: string): string {
@@ -98,4 +98,19 @@ test('many marks on one letter take linear time and count as at most 30', () => 
   // Without the bound, Unicode sorts these marks for minutes.
   const marks = '\u0315\u0300'.repeat(100_000);
   assert.deepEqual(foldWords(`a${marks} b`), ['a', 'b']);
+});
+
+test('a word with hyphens counts as its parts and as one word', () => {
+  const count = (text: string) => {
+    const words = new Map<string, number>();
+    addWords(words, text);
+    return Object.fromEntries(words);
+  };
+  assert.deepEqual(count('чек-листа'), { чек: 1, листа: 1, чеклиста: 1 });
+  assert.deepEqual(count('E\u2010Mail, e-mail'), { e: 2, mail: 2, email: 2 });
+  assert.deepEqual(count('state-of-art'), { state: 1, of: 1, art: 1, stateofart: 1 });
+  assert.deepEqual(count('Größen-Wahn'), { grossen: 1, wahn: 1, grossenwahn: 1 });
+  const others = ['- tea', 'a - b', 'a--b', 'a-b-c-d', '-x', 'x-', '2020-05', 'f-16', 'x-日', 'snake_a-b', 'a-b_c'];
+  for (const text of others)
+    assert.deepEqual(Object.keys(count(text)).sort(), [...new Set(foldWords(text))].sort(), text);
 });

@@ -32,15 +32,47 @@ export function toTerm(word: string): string {
   return stemWord(word.includes('й') ? word.replaceAll('й', 'и') : word);
 }
 
-/** Adds the folded words of a text to the frequencies; a new word is appended. */
+/**
+ * Adds the folded words of a text to the frequencies; a new word is appended. A word with hyphens counts as its parts and as one
+ * word, because others write it without a hyphen.
+ */
 export function addWords(frequencies: Map<string, number>, text: string): void {
-  for (const word of foldWords(text)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+  const add = (word: string) => void frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+  for (const word of foldWords(text)) add(word);
+  for (const word of joinParts(text)) add(word);
 }
 
 /** Encodes terms with their frequencies in the format of `ExtractedChunk.words`. */
 export function joinFrequencies(frequencies: ReadonlyMap<string, number>): string {
   return Array.from(frequencies, ([word, times]) => `${word}${frequencySeparator}${times}`).join(' ');
 }
+
+/** Letters of the scripts whose words have hyphens. */
+const letter = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u;
+/** Two or three parts. */
+const hyphenated =
+  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]{1,30}(?:-[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]{1,30}){1,2}(?![-\p{L}\p{N}\p{M}_])/uy;
+const longestPart = 30;
+const otherHyphens = /[\u2010\u2011]/g;
+
+/** Returns the words with hyphens as one word each, folded. It looks around hyphens only, because most words have none. */
+function joinParts(text: string): string[] {
+  const words: string[] = [];
+  const plain = ascii.test(text) ? text : text.replace(otherHyphens, '-');
+  for (let at = plain.indexOf('-'); at >= 0; at = plain.indexOf('-', at + 1)) {
+    let from = at;
+    while (from > 0 && at - from < longestPart && letter.test(plain.charAt(from - 1))) from--;
+    hyphenated.lastIndex = from;
+    const [word] = (from < at && isFree(plain.charAt(from - 1)) && hyphenated.exec(plain)) || [];
+    if (word === undefined) continue;
+    words.push(word.replaceAll('-', ''));
+    at = from + word.length - 1;
+  }
+  return words.length === 0 ? words : fold(words.join(' ')).split(' ');
+}
+
+const partOfWord = /[-\p{L}\p{N}\p{M}_]/u;
+const isFree = (before: string) => !partOfWord.test(before);
 
 const ascii = /^[\0-\x7f]*$/;
 /** More marks follow one letter in no language (UAX #15, section 13). Unicode sorts them, which takes quadratic time. */
