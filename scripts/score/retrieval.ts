@@ -13,6 +13,15 @@ interface Line {
   readonly text: string;
 }
 
+/** Passages, and questions each of which one passage answers. */
+export interface PassageSet {
+  readonly name: string;
+  readonly documents: readonly Line[];
+  readonly questions: readonly Line[];
+  /** The document that answers a question, by their ids. */
+  readonly right: ReadonlyMap<string, string>;
+}
+
 const linesOf = (set: RetrievalSet, file: string) =>
   readFileSync(join(corpusFolder, 'ir', set, file), 'utf8')
     .trim()
@@ -41,10 +50,21 @@ async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<v
   await Promise.all(Array.from({ length: lanes }, worker));
 }
 
+/** Reads a set of the corpus. */
+export function readSet(name: RetrievalSet): PassageSet {
+  const rows = linesOf(name, 'qrels.tsv').slice(1);
+  return {
+    name,
+    documents: linesOf(name, 'docs.jsonl').map((line) => JSON.parse(line) as Line),
+    questions: linesOf(name, 'queries.jsonl').map((line) => JSON.parse(line) as Line),
+    right: new Map(rows.map((line) => line.split('\t')).map(([question = '', document = '']) => [question, document])),
+  };
+}
+
 /** Loads a set through the API, one record per document. Returns the collection. */
-export async function loadSet(client: Quartermaster, set: RetrievalSet): Promise<string> {
-  const { collection_id: collection } = await client.collections.create({ name: set });
-  const documents = linesOf(set, 'docs.jsonl').map((line) => JSON.parse(line) as Line);
+export async function loadSet(client: Quartermaster, set: RetrievalSet | PassageSet): Promise<string> {
+  const { name, documents } = typeof set === 'string' ? readSet(set) : set;
+  const { collection_id: collection } = await client.collections.create({ name });
   await each(documents, async ({ _id, text }) => {
     // Creates one chunk for each document.
     const text_splitter = { type: 'token', chunk_size: 1000, chunk_overlap: 0 } as const;
@@ -55,7 +75,8 @@ export async function loadSet(client: Quartermaster, set: RetrievalSet): Promise
       text_splitter,
     });
     const record = await settledRecord(client, collection, created.record_id);
-    if (record.status !== 'ready') throw new Error(`${set}/${_id} ended as ${record.status}: ${record.error?.message}`);
+    if (record.status !== 'ready')
+      throw new Error(`${name}/${_id} ended as ${record.status}: ${record.error?.message}`);
   });
   return collection;
 }
@@ -64,15 +85,13 @@ export async function loadSet(client: Quartermaster, set: RetrievalSet): Promise
  * Returns nDCG@10 over all questions of the set. A question has one right passage, so it is the mean of 1 / log2(place
  * + 1).
  */
-export async function measureSet(client: Quartermaster, set: RetrievalSet, collection: string): Promise<number> {
-  const right = new Map(
-    linesOf(set, 'qrels.tsv')
-      .slice(1)
-      .map((line) => line.split('\t'))
-      .map(([question = '', document = '']) => [question, document]),
-  );
+export async function measureSet(
+  client: Quartermaster,
+  set: RetrievalSet | PassageSet,
+  collection: string,
+): Promise<number> {
+  const { questions, right } = typeof set === 'string' ? readSet(set) : set;
   const documents = await documentsOf(client, collection);
-  const questions = linesOf(set, 'queries.jsonl').map((line) => JSON.parse(line) as Line);
   let gain = 0;
   await each(questions, async ({ _id, text }) => {
     const found = await client.search(collection, { query_text: text, top_k: 20 });

@@ -16,6 +16,14 @@ export const searchRequirements: Requirements = {
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: ['the exact question of a pair finds it before 1,000 similar ones, with ${database}'],
   },
+  'query.good-match': {
+    promise: 'An answer without a good match says so.',
+    source: 'docs/contract.md "Collections, records, chunks"',
+    tests: [
+      'an answer tells whether its best chunk reaches the threshold of the question',
+      'an answer without a good match says so, whatever its page',
+    ],
+  },
   'query.conditions': {
     promise: 'Metadata filters select the same chunks on both databases, and their keys and values never become SQL.',
     source: 'docs/contract.md "Collections, records, chunks"',
