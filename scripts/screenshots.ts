@@ -49,6 +49,8 @@ async function askSomething(page: Page): Promise<void> {
   await page.locator('form input').first().fill('How does one pronounce Debian?');
   await page.locator('form button[type=submit]').click();
   await page.locator('ol > li, ul > li').filter({ hasText: 'pronounce' }).first().waitFor();
+  await page.locator('button[id^="open-"]').first().click();
+  await page.locator('[data-mark]').first().waitFor();
 }
 
 async function tryIt(page: Page): Promise<void> {
