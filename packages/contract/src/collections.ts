@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RetrievalDefaults } from './chunk-query.ts';
+import { Chunking, Rechunking } from './chunking.ts';
 import { Locator } from './citations.ts';
 import { RecordEmbedding, vectorFields } from './embedding.ts';
 import { ListQuery, Timestamp } from './envelope.ts';
@@ -39,6 +40,10 @@ export const Collection = Type.Object({
   retrieval: Type.Object(RetrievalDefaults.properties, {
     description: 'Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection.',
   }),
+  chunking: Type.Object(Chunking.properties, {
+    description: 'How documents of records without a `text_splitter` are split.',
+  }),
+  rechunking: Rechunking,
   status: Type.Enum(['creating', 'ready', 'deleting', 'error', 'partial']),
   metadata: MapOf<unknown>(Type.Unknown()),
   updated_timestamp: Timestamp,
@@ -59,6 +64,7 @@ export const CollectionCreate = Type.Object({
     }),
   ),
   retrieval: Type.Optional(RetrievalDefaults),
+  chunking: Type.Optional(Chunking),
   metadata: Type.Optional(Metadata),
 });
 export type CollectionCreate = Static<typeof CollectionCreate>;
@@ -73,6 +79,7 @@ export const CollectionUpdate = Type.Object({
     }),
   ),
   retrieval: Type.Optional(RetrievalDefaults),
+  chunking: Type.Optional(Chunking),
   metadata: Type.Optional(Metadata),
 });
 export type CollectionUpdate = Static<typeof CollectionUpdate>;

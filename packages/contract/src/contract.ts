@@ -2,6 +2,7 @@ export * from './administration.ts';
 export * from './artifacts.ts';
 export * from './base-url.ts';
 export * from './chunk-query.ts';
+export * from './chunking.ts';
 export * from './citations.ts';
 export * from './codes.ts';
 export * from './collections.ts';

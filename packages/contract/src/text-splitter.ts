@@ -9,7 +9,11 @@ const Separators = (description: string) =>
     maxItems: separatorLimits.separators,
     description,
   });
-const ChunkSize = Type.Integer({ minimum: 50, maximum: 1000, description: 'Maximum number of tokens of a chunk.' });
+export const ChunkSize = Type.Integer({
+  minimum: 50,
+  maximum: 1000,
+  description: 'Maximum number of tokens of a chunk.',
+});
 const ChunkOverlap = Type.Integer({
   minimum: 0,
   maximum: 200,

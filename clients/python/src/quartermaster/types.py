@@ -96,6 +96,7 @@ class CollectionCreate(TypedDict, total=False):
     embedding_model_id: str
     """Id of the model that embeds the chunks. Other ids are kept and have no effect."""
     retrieval: RetrievalDefaults
+    chunking: Chunking
     metadata: dict[str, Any]
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
@@ -116,6 +117,11 @@ class RankingWeights(TypedDict):
     vectors: float
 
 
+class Chunking(TypedDict, total=False):
+    """How documents of records without a `text_splitter` are split. Without `chunk_size`, the script decides: 400 tokens for Latin text, up to 640 for others. A change splits the records of the collection again in the background. `{}` restores the default. For type `text` only."""
+    chunk_size: ChunkSize
+
+
 class CollectionRetrieval(TypedDict, total=False):
     """Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection."""
     mode: Literal["words", "vectors", "fused"]
@@ -125,6 +131,11 @@ class CollectionRetrieval(TypedDict, total=False):
     """Sort the best 100 chunks by the configured reranking service, which gets the question and their texts. `reranking` of the answer tells whether it did. Default: false."""
     min_similarity: float
     """Cosine below which vectors do not find a chunk. Its words still can."""
+
+
+class CollectionChunking(TypedDict, total=False):
+    """How documents of records without a `text_splitter` are split."""
+    chunk_size: ChunkSize
 
 
 class _CollectionRequired(TypedDict):
@@ -153,6 +164,9 @@ class _CollectionRequired(TypedDict):
     """Whether no chunks of the collection are embedded at present."""
     retrieval: CollectionRetrieval
     """Defaults of `mode`, `weights`, `rerank` and `min_similarity` for questions about this collection."""
+    chunking: CollectionChunking
+    """How documents of records without a `text_splitter` are split."""
+    rechunking: Rechunking
     status: Literal["creating", "ready", "deleting", "error", "partial"]
     metadata: dict[str, Any]
     updated_timestamp: Timestamp
@@ -211,12 +225,21 @@ class EmbeddingEstimate(TypedDict):
     """num_tokens times the price of the model, in the currency of the price; null if no price is set."""
 
 
+class Rechunking(TypedDict):
+    """The progress of the last change of `chunking`."""
+    num_pending_records: int
+    """Number of records whose chunks may not follow `chunking` yet. Their old chunks answer until then."""
+    num_kept_records: int
+    """Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, or the record is a web page. Retry such a record to split it again."""
+
+
 class CollectionUpdate(TypedDict, total=False):
     name: str
     description: str
     embedding_paused: bool
     """true stops the embedding of chunks, for example to limit the cost; false continues where it stopped."""
     retrieval: RetrievalDefaults
+    chunking: Chunking
     metadata: dict[str, Any]
     """Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB."""
 
@@ -254,8 +277,7 @@ class RecordCreate(TypedDict, total=False):
 
 class _TokenSplitterRequired(TypedDict):
     type: Literal["token"]
-    chunk_size: int
-    """Maximum number of tokens of a chunk."""
+    chunk_size: ChunkSize
     chunk_overlap: int
     """Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`."""
 
@@ -272,8 +294,7 @@ class _SeparatorSplitterRequired(TypedDict):
 
 
 class SeparatorSplitter(_SeparatorSplitterRequired, total=False):
-    chunk_size: int
-    """Maximum number of tokens of a chunk."""
+    chunk_size: ChunkSize
     chunk_overlap: int
     """Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`."""
 
@@ -1108,6 +1129,10 @@ PurposeName = Literal["record_file", "qa_record_file", "document_file"]
 
 Timestamp = int
 """Milliseconds since 1970-01-01 UTC."""
+
+
+ChunkSize = int
+"""Maximum number of tokens of a chunk."""
 
 
 TextSplitter = Union["TokenSplitter", "SeparatorSplitter"]

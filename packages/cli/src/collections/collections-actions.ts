@@ -12,6 +12,14 @@ export interface CreateOptions extends Output {
   readonly type?: 'text' | 'qa';
   readonly description?: string;
   readonly metadata?: string;
+  readonly chunkSize?: number;
+}
+
+export interface UpdateOptions extends Output {
+  readonly name?: string;
+  readonly description?: string;
+  /** 0 restores the default. */
+  readonly chunkSize?: number;
 }
 
 export interface ListOptions extends Output {
@@ -19,18 +27,33 @@ export interface ListOptions extends Output {
 }
 
 export async function createCollection(name: string | undefined, options: CreateOptions): Promise<void> {
-  const { type, description, metadata } = options;
+  const { type, description, metadata, chunkSize } = options;
   const body = {
     ...(name === undefined ? {} : { name }),
     ...(type === undefined ? {} : { type }),
     ...(description === undefined ? {} : { description }),
     ...(metadata === undefined ? {} : { metadata: readObject(metadata, '--metadata') }),
+    ...(chunkSize === undefined ? {} : { chunking: toChunking(chunkSize) }),
   };
   const qm = await connect(options, 'files');
   const collection = await qm.collections.create(body);
   if (options.json === true) printJson(collection);
   else say(collection.collection_id);
 }
+
+/** Changes the members that are given. Another size splits the records again in the background. */
+export async function updateCollection(collectionId: string, options: UpdateOptions): Promise<void> {
+  const { name, description, chunkSize } = options;
+  const body = {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(chunkSize === undefined ? {} : { chunking: toChunking(chunkSize) }),
+  };
+  const qm = await connect(options, 'files');
+  printItem(await qm.collections.update(collectionId, body), options.json);
+}
+
+const toChunking = (size: number) => (size === 0 ? {} : { chunk_size: size });
 
 export async function listCollections({ limit, ...options }: ListOptions): Promise<void> {
   const qm = await connect(options, 'files');

@@ -91,6 +91,7 @@ export type CollectionCreate = {
   /** Id of the model that embeds the chunks. Other ids are kept and have no effect. */
   embedding_model_id?: string;
   retrieval?: RetrievalDefaults;
+  chunking?: Chunking;
   /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
@@ -110,6 +111,14 @@ export type RankingWeights = {
   words: number;
   vectors: number;
 };
+
+/** How documents of records without a `text_splitter` are split. Without `chunk_size`, the script decides: 400 tokens for Latin text, up to 640 for others. A change splits the records of the collection again in the background. `{}` restores the default. For type `text` only. */
+export type Chunking = {
+  chunk_size?: ChunkSize;
+};
+
+/** Maximum number of tokens of a chunk. */
+export type ChunkSize = number;
 
 export type Collection = {
   object: 'Collection';
@@ -146,6 +155,11 @@ export type Collection = {
     /** Cosine below which vectors do not find a chunk. Its words still can. */
     min_similarity?: number;
   };
+  /** How documents of records without a `text_splitter` are split. */
+  chunking: {
+    chunk_size?: ChunkSize;
+  };
+  rechunking: Rechunking;
   status: 'creating' | 'ready' | 'deleting' | 'error' | 'partial';
   metadata: { [name: string]: unknown };
   updated_timestamp: Timestamp;
@@ -200,12 +214,21 @@ export type EmbeddingEstimate = {
   cost: number | null;
 };
 
+/** The progress of the last change of `chunking`. */
+export type Rechunking = {
+  /** Number of records whose chunks may not follow `chunking` yet. Their old chunks answer until then. */
+  num_pending_records: number;
+  /** Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, or the record is a web page. Retry such a record to split it again. */
+  num_kept_records: number;
+};
+
 export type CollectionUpdate = {
   name?: string;
   description?: string;
   /** true stops the embedding of chunks, for example to limit the cost; false continues where it stopped. */
   embedding_paused?: boolean;
   retrieval?: RetrievalDefaults;
+  chunking?: Chunking;
   /** Up to 16 custom entries. Names have at most 64 characters; values can be any JSON. All entries together have at most 16 KiB. */
   metadata?: { [name: string]: unknown };
 };
@@ -246,8 +269,7 @@ export type TextSplitter = TokenSplitter | SeparatorSplitter;
 
 export type TokenSplitter = {
   type: 'token';
-  /** Maximum number of tokens of a chunk. */
-  chunk_size: number;
+  chunk_size: ChunkSize;
   /** Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`. */
   chunk_overlap: number;
   /** Not used. */
@@ -258,8 +280,7 @@ export type SeparatorSplitter = {
   type: 'separator';
   /** Texts at which a chunk ends, such as a blank line. No separator may contain another one. */
   separators: Array<string>;
-  /** Maximum number of tokens of a chunk. */
-  chunk_size?: number;
+  chunk_size?: ChunkSize;
   /** Number of tokens that a chunk repeats from the previous one, at most half of `chunk_size`. */
   chunk_overlap?: number;
 };

@@ -1,5 +1,15 @@
 /** Files, collections and records. `{name}` is a parameter. */
 export const stores = {
+  'chunking.apply': 'Apply',
+  'chunking.byScript': 'By script (400 to 640 tokens)',
+  'chunking.change': 'Chunk size',
+  'chunking.changeAbout':
+    'The documents are split again in the background. Until then their old chunks answer. Documents whose chunks you have changed stay as they are.',
+  'chunking.changed': 'Chunk size changed.',
+  'chunking.pending': '{count} to split again',
+  'chunking.size': 'Chunk size',
+  'chunking.sizeAbout': 'The maximum length of a passage of a document',
+  'chunking.tokens': '{count} tokens',
   'collections.about': 'A collection is a searchable set of documents.',
   'collections.counts': '{records} {records|document|documents} · {chunks} {chunks|chunk|chunks}',
   'collections.deleteAbout': 'This also deletes its documents and chunks. Files stay.',

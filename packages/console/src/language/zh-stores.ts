@@ -1,5 +1,14 @@
 /** Files, collections and records, in Chinese. */
 export const stores = {
+  'chunking.apply': '应用',
+  'chunking.byScript': '按文字（400 至 640 个词元）',
+  'chunking.change': '片段大小',
+  'chunking.changeAbout': '文档会在后台重新切分；在此之前，旧片段继续用于回答。片段被您修改过的文档保持不变。',
+  'chunking.changed': '片段大小已更改。',
+  'chunking.pending': '{count} 个待重新切分',
+  'chunking.size': '片段大小',
+  'chunking.sizeAbout': '文档段落的最大长度',
+  'chunking.tokens': '{count} 个词元',
   'collections.about': '集合是一组可搜索的文档。',
   'collections.counts': '{records} 个文档 · {chunks} 个片段',
   'collections.deleteAbout': '其文档和片段会一并删除，文件保留。',

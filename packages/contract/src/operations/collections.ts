@@ -35,7 +35,7 @@ export const collectionOperations = describeOperations('collections', {
   updateCollection: {
     summary: 'Update the name, description, metadata or settings of a collection',
     description:
-      'Absent fields keep their values. `metadata` replaces all entries. `embedding_paused` pauses or continues the embedding of its chunks.',
+      'Absent fields keep their values. `metadata` replaces all entries. `embedding_paused` pauses or continues the embedding of its chunks. A change of `chunking` splits its records again in the background; `rechunking` shows the progress.',
     scope: 'collections',
     examples: { rename: { body: { name: 'city library', metadata: { team: 'support' } } } },
   },

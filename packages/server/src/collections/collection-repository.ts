@@ -1,4 +1,10 @@
-import type { CollectionListQuery, CollectionType, RetrievalDefaults, VectorRole } from '@quartermaster/contract';
+import type {
+  Chunking,
+  CollectionListQuery,
+  CollectionType,
+  RetrievalDefaults,
+  VectorRole,
+} from '@quartermaster/contract';
 import type { Page } from '../kernel/page.ts';
 import type { EmbeddingFailure } from '../search/vector-repository.ts';
 
@@ -18,6 +24,7 @@ export interface StoredCollection {
   /** Whether no chunks are embedded at present. */
   readonly embeddingPaused: boolean;
   readonly retrieval: RetrievalDefaults;
+  readonly chunking: Chunking;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -27,6 +34,10 @@ export interface CountedCollection extends StoredCollection {
   readonly numRecords: number;
   /** The number of visible chunks: those of records and those created directly. */
   readonly numChunks: number;
+  /** The number of records whose chunks may follow earlier settings. */
+  readonly numPendingRecords: number;
+  /** The number of records that kept their chunks at the last change of the settings. */
+  readonly numKeptRecords: number;
   /** The vectors in use. Null when it has no model. */
   readonly vectors: VectorsOfCollection | null;
   /** Vectors that are being built or kept. */
@@ -54,6 +65,8 @@ export interface CollectionChange {
   readonly description?: string;
   readonly embeddingPaused?: boolean;
   readonly retrieval?: RetrievalDefaults;
+  /** Settings other than the stored ones. The chunks of the records are then replaced. */
+  readonly chunking?: Chunking;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly updatedAt: number;
 }

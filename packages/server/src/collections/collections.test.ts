@@ -27,6 +27,8 @@ test('a collection is created, changed and deleted with the bodies of the offici
     embedding_paused: false,
     vector_sets: [],
     retrieval: {},
+    chunking: {},
+    rechunking: { num_pending_records: 0, num_kept_records: 0 },
     vectors: 'off',
     status: 'ready',
   };

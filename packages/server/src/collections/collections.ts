@@ -1,9 +1,11 @@
 import {
   builtInEmbeddingModel,
+  type Chunking,
   type Collection,
   type CollectionCreate,
   type CollectionListQuery,
   type CollectionReembedQuery,
+  type CollectionType,
   type CollectionUpdate,
   type ListQuery,
   type RetrievalDefaults,
@@ -13,10 +15,12 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Page } from '../kernel/page.ts';
+import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { toModelId } from '../search/embedding/model-id.ts';
 import type { ModelTrial } from '../search/embedding/try-model.ts';
 import { checkWeights, readMetadata, readText } from './chunks/read-fields.ts';
 import {
+  type CollectionChange,
   type CollectionRepository,
   type CountedCollection,
   maxCapacity,
@@ -75,6 +79,8 @@ export interface CollectionsDeps {
   readonly newId: NewId;
   /** Called when a collection is marked as deleting, so that its rows are removed immediately. */
   readonly onDeleting: () => void;
+  /** Called when the chunks of the records of a collection have to be replaced. Default: a later search finds it. */
+  readonly onRechunk?: () => void;
   /** The model in use and the function that re-embeds a collection; null without an embedder. */
   readonly embedding: EmbeddingOfCollections | null;
 }
@@ -140,6 +146,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         embeddingModelId: readText(body.embedding_model_id ?? builtInEmbeddingModel, 'body/embedding_model_id'),
         embeddingPaused: false,
         retrieval: readRetrieval(body.retrieval ?? {}),
+        chunking: readChunking(body.chunking ?? {}, body.type ?? 'text'),
         metadata: readMetadata(body.metadata ?? {}),
         createdAt: now,
         updatedAt: now,
@@ -161,20 +168,14 @@ export function createCollections(deps: CollectionsDeps): Collections {
     async update(projectId, collectionId, body) {
       const toItem = describeCollections();
       const before = await findCounted(projectId, collectionId);
-      const { name, description, metadata, retrieval, embedding_paused: embeddingPaused } = body;
-      const sent = [name, description, metadata, retrieval, embeddingPaused];
-      if (sent.every((each) => each === undefined)) return toItem(before);
-      const change = {
-        ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
-        ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
-        ...(embeddingPaused === undefined ? {} : { embeddingPaused }),
-        ...(retrieval === undefined ? {} : { retrieval: readRetrieval(retrieval) }),
-        ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
-        updatedAt: clock.now(),
-      };
+      const sent = toChange(body, before);
+      if (Object.keys(sent).length === 0) return toItem(before);
+      const change = { ...sent, updatedAt: clock.now() };
       if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);
-      if (embeddingPaused === false) embedding?.wake();
-      return toItem({ ...before, ...change });
+      if (change.embeddingPaused === false) embedding?.wake();
+      if (change.chunking === undefined) return toItem({ ...before, ...change });
+      deps.onRechunk?.();
+      return toItem(await findCounted(projectId, collectionId));
     },
     async reembed(projectId, collectionId, { embedding_model_id: modelId, dry_run: isDryRun }) {
       const before = await findCounted(projectId, collectionId);
@@ -220,6 +221,32 @@ function readRetrieval(retrieval: RetrievalDefaults): RetrievalDefaults {
   return retrieval;
 }
 
+/** Returns the members to change. @throws REQUEST_VALIDATION_ERROR for invalid members */
+function toChange(body: CollectionUpdate, before: StoredCollection): Omit<CollectionChange, 'updatedAt'> {
+  const { name, description, metadata, retrieval, chunking, embedding_paused: embeddingPaused } = body;
+  return {
+    ...(name === undefined ? {} : { name: readText(name, 'body/name') }),
+    ...(description === undefined ? {} : { description: readText(description, 'body/description') }),
+    ...(embeddingPaused === undefined ? {} : { embeddingPaused }),
+    ...(retrieval === undefined ? {} : { retrieval: readRetrieval(retrieval) }),
+    ...(chunking === undefined ? {} : readNewChunking(chunking, before)),
+    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+  };
+}
+
+/** @throws REQUEST_VALIDATION_ERROR for a collection that holds no documents */
+function readChunking(chunking: Chunking, type: CollectionType): Chunking {
+  const isUsed = type === 'text' || chunking.chunk_size === undefined;
+  if (!isUsed) throw fieldInvalid('body/chunking', `chunking for a collection of type "${type}"`, 'type "text"');
+  return chunking;
+}
+
+/** Returns the settings if they differ from the stored ones, so that equal settings replace no chunks. */
+function readNewChunking(chunking: Chunking, { type, chunking: stored }: StoredCollection): { chunking?: Chunking } {
+  const read = readChunking(chunking, type);
+  return read.chunk_size === stored.chunk_size ? {} : { chunking: read };
+}
+
 function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow | null): Collection {
   return {
     object: 'Collection',
@@ -238,6 +265,11 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     embedding: describeEmbedding(collection, embedding),
     embedding_paused: collection.embeddingPaused,
     retrieval: collection.retrieval,
+    chunking: collection.chunking,
+    rechunking: {
+      num_pending_records: collection.numPendingRecords,
+      num_kept_records: collection.numKeptRecords,
+    },
     status: 'ready',
     metadata: collection.metadata,
     updated_timestamp: collection.updatedAt,

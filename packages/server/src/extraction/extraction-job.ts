@@ -9,6 +9,8 @@ export interface ExtractionJob {
   readonly format: Extension | 'text';
   readonly charset: string | null;
   readonly splitter: TextSplitter | null;
+  /** The maximum tokens of a chunk without a splitter; null for a size by script. */
+  readonly chunkSize: number | null;
   readonly title: string;
   /** The name of the file; null without one. */
   readonly fileName: string | null;

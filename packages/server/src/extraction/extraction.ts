@@ -30,6 +30,8 @@ export interface ExtractionTask {
   readonly source: ExtractionSource;
   /** Null: split by the structure of the document, in chunks whose size follows the script. Ignored for question–answer sheets. */
   readonly splitter: TextSplitter | null;
+  /** The maximum tokens of a chunk without a splitter. Default: by the script of the document. */
+  readonly chunkSize?: number | null;
   /** Prepended to every text chunk as `title\n\n`, when not empty. */
   readonly title: string;
   /** The name of the file, whose words are indexed with each chunk. Default: none. */

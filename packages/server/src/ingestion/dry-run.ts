@@ -1,4 +1,4 @@
-import type { RecordFailure, RecordPreview } from '@quartermaster/contract';
+import type { Chunking, RecordFailure, RecordPreview } from '@quartermaster/contract';
 import type { Collections } from '../collections/collections.ts';
 import { tooManyDryRuns } from '../collections/problems.ts';
 import type { DryRunPlace, DryRuns } from '../collections/records/dry-runs.ts';
@@ -30,7 +30,11 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
   let underWay = 0;
   return {
     async run(place, body, signal) {
-      const { type: collectionType, capacity } = await deps.collections.find(place.projectId, place.collectionId);
+      const {
+        type: collectionType,
+        capacity,
+        chunking,
+      } = await deps.collections.find(place.projectId, place.collectionId);
       const source = await readSource(body, { files: deps.files, projectId: place.projectId, collectionType });
       const password = readPassword(body, source.type);
       if (underWay >= deps.mostAtOnce) throw tooManyDryRuns(deps.mostAtOnce);
@@ -38,7 +42,7 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
       try {
         return await preview(
           deps,
-          { ...place, source, password: password === null ? null : new Secret(password), capacity },
+          { ...place, source, password: password === null ? null : new Secret(password), capacity, chunking },
           signal,
         );
       } finally {
@@ -52,6 +56,7 @@ interface PreviewRequest extends DryRunPlace {
   readonly source: RecordSource;
   readonly password: Secret | null;
   readonly capacity: number;
+  readonly chunking: Chunking;
 }
 
 async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortSignal): Promise<RecordPreview> {
@@ -76,7 +81,7 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
   }
 
   const task = {
-    ...taskOf(source),
+    ...taskOf(source, request.chunking),
     projectId,
     password,
     source: opened,

@@ -1,4 +1,4 @@
-import { purposes, type RecordStage } from '@quartermaster/contract';
+import { type Chunking, purposes, type RecordStage } from '@quartermaster/contract';
 import type { RecordPasswords } from '../collections/records/record-passwords.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import { readFileName } from '../collections/records/record-source.ts';
@@ -56,12 +56,14 @@ export interface Extracted {
   readonly skipped: number;
 }
 
-/** Returns the part of an extraction task that depends on the record alone. */
+/** Returns the part of an extraction task that depends on the record and the settings of its collection. */
 export function taskOf(
   record: RecordSource,
-): Pick<ExtractionTask, 'splitter' | 'title' | 'fileName' | 'kind' | 'onDuplicate' | 'columns'> {
+  chunking: Chunking,
+): Pick<ExtractionTask, 'splitter' | 'chunkSize' | 'title' | 'fileName' | 'kind' | 'onDuplicate' | 'columns'> {
   return {
     splitter: record.textSplitter,
+    chunkSize: chunking.chunk_size ?? null,
     title: record.title,
     fileName: record.fileId === null ? null : readFileName(record.content),
     kind: record.type === purposes.qa_record_file.recordType ? 'qa' : 'text',
@@ -86,7 +88,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   }
   const store = createStore(deps, job, work);
   const task: ExtractionTask = {
-    ...taskOf(job),
+    ...taskOf(job, job.chunking),
     projectId: job.projectId,
     password: deps.passwords.decrypt({ ...job, recordId: job.id }, job.encryptedPassword),
     source,

@@ -49,7 +49,8 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   const report = withSkipped(outcome.report, skipped);
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
   const status = isPartial(outcome) ? 'partial' : 'ready';
-  const ingested = { status, numChunks, report: { ...report }, now: clock.now(), since } as const;
+  const { chunkingVersion } = job;
+  const ingested = { status, numChunks, report: { ...report }, now: clock.now(), since, chunkingVersion } as const;
   if (!(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
   return ingested;
 }
@@ -67,6 +68,8 @@ async function publishRecord(
   if (publication.kind === 'overtaken')
     throw new Error('Another record stored some of the same pairs in the meantime.');
   if (publication.kind === 'full') return fail(deps, job, capacityExceeded, ingested.report);
+  if (publication.kind === 'kept') deps.metrics?.rechunked(publication.reason === 'unchanged' ? 'unchanged' : 'kept');
+  else if (job.isRechunked) deps.metrics?.rechunked('replaced');
 }
 
 /** Adds the skipped pairs to the report. The extractor cannot count them, because it does not know the collection. */
@@ -89,6 +92,7 @@ async function fail(
   failure: Failure,
   report: object | null = null,
 ): Promise<undefined> {
+  if (job.isRechunked) deps.metrics?.rechunked('kept');
   const { code, message, details } = failure;
   const stored = { code, message, ...(details === undefined ? {} : { details }) };
   if (!(await deps.jobs.fail(job, stored, { report, now: deps.clock.now() }))) throw new LeaseLost();

@@ -1,4 +1,4 @@
-import type { RecordFailure, RecordStage } from '@quartermaster/contract';
+import type { Chunking, RecordFailure, RecordStage } from '@quartermaster/contract';
 import type { NewChunk } from '../collections/chunks/chunk-repository.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import type { NewRow } from '../collections/records/record-row-repository.ts';
@@ -31,6 +31,11 @@ export interface RecordJob extends Job, RecordSource {
   readonly workedMs: number;
   /** The generation that is visible now. The job writes the next one. */
   readonly generation: number;
+  /** The settings of its collection at the time of the claim. */
+  readonly chunking: Chunking;
+  readonly chunkingVersion: number;
+  /** Whether its chunks are replaced for new settings of its collection. */
+  readonly isRechunked: boolean;
   /**
    * Set when an earlier attempt has read the source and written all of the next generation. The work continues after
    * that point.
@@ -48,6 +53,8 @@ export interface WorkProgress {
 
 export type Publication =
   | { readonly kind: 'published'; readonly sweep: boolean }
+  /** The record keeps its chunks: the new ones are equal, or a request has changed one in the meantime. */
+  | { readonly kind: 'kept'; readonly reason: 'unchanged' | 'chunks_changed' }
   | { readonly kind: 'full' }
   /** Another record with the same pairs has become visible since. The record must be ingested again. */
   | { readonly kind: 'overtaken' }
@@ -63,6 +70,8 @@ export interface IngestedRecord {
    * The start of the work. Records published later were not checked for duplicates. Used when `onDuplicate` is `skip`.
    */
   readonly since?: number;
+  /** The version of the settings of the collection that the chunks follow. Default: 0. */
+  readonly chunkingVersion?: number;
 }
 
 /**
@@ -107,7 +116,10 @@ export interface RecordJobRepository {
    * pairs of other records with the same keys. If the collection has a model, the chunks then wait for their vectors.
    */
   publish(job: RecordJob, ingested: IngestedRecord): Promise<Publication>;
-  /** Ends the record in `error` and keeps its previous chunks. @returns false when the lease is lost. */
+  /**
+   * Ends the record in `error` and keeps its previous chunks. A record whose chunks were being replaced for new settings
+   * returns to its status instead. @returns false when the lease is lost.
+   */
   fail(job: RecordJob, failure: RecordFailure, more: { report: object | null; now: number }): Promise<boolean>;
   /**
    * Ends the lease. The record can be claimed again from `runAfter` on, with `attempt` as the number of attempts so

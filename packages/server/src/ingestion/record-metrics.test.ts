@@ -23,6 +23,8 @@ test('the metrics report records by status, the seconds of each stage and the nu
   has('quartermaster_records{status="error"} 1');
   has('quartermaster_records{status="creating"} 0');
   has('quartermaster_chunks_written_total 1');
+  metrics.rechunked('replaced');
+  assert.match(await registry.metrics(), /^quartermaster_rechunked_records_total\{outcome="replaced"\} 1$/m);
   for (const stage of ['parsing', 'chunking', 'indexing', 'fetching']) {
     has(`quartermaster_record_stage_seconds_count{stage="${stage}"} 1`);
   }

@@ -6,9 +6,14 @@ export interface RecordMetrics {
   /** Starts measuring the stages of one attempt. */
   follow(): StageWatch;
   chunksWritten(count: number): void;
+  /** Counts a record whose chunks were to be replaced for new settings of its collection. */
+  rechunked(outcome: RechunkOutcome): void;
   /** Counts a failed removal of a deleted record or collection. The removal is retried. */
   sweepFailed(): void;
 }
+
+/** `unchanged`: the new chunks were equal. `kept`: a request changed a chunk, or the source could not be read. */
+export type RechunkOutcome = 'replaced' | 'unchanged' | 'kept';
 
 export interface StageWatch {
   /** Reports the current stage. Repeated calls with the same stage are allowed. */
@@ -53,7 +58,14 @@ export function createRecordMetrics({ registry, countRecords }: RecordMetricsDep
     help: 'Failed attempts to remove a deleted record or collection. They are retried.',
     registers: [registry],
   });
+  const rechunked = new Counter({
+    name: 'quartermaster_rechunked_records_total',
+    help: 'Records that were split again for new settings of their collection, by outcome.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
   return {
+    rechunked: (outcome) => rechunked.inc({ outcome }),
     sweepFailed: () => failedSweeps.inc(),
     follow() {
       let current: { readonly stage: RecordStage; readonly since: number } | undefined;

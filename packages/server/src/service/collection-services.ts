@@ -11,6 +11,7 @@ import { createRecordRows, type RecordRows } from '../collections/records/record
 import { createRecordTexts, type RecordTexts } from '../collections/records/record-text.ts';
 import { createRecords, type Records } from '../collections/records/records.ts';
 import { createDryRuns } from '../ingestion/dry-run.ts';
+import { startRechunker } from '../ingestion/rechunker.ts';
 import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts';
 import { openSweeper } from '../ingestion/sweeper.ts';
 import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
@@ -60,18 +61,18 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     onEnded() {
       sweeper.wake();
       searching?.wake();
+      rechunker.trigger();
     },
   });
+  const rechunker = openRechunker(deps, { worker, events });
   const collections = createCollections({
     ...tools,
     collections: repositories.collections,
-    onDeleting: sweeper.wake,
+    ...{ onDeleting: sweeper.wake, onRechunk: rechunker.trigger },
     embedding: searching?.ofCollections ?? null,
   });
   const records = createRecords({
-    collections,
-    ...tools,
-    records: repositories.records,
+    ...{ ...tools, collections, records: repositories.records },
     embedding: searching?.ofRecords ?? null,
     maxWaitMs: timing.maxWaitMs,
     onChanged(recordId) {
@@ -105,9 +106,20 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     events,
     async close() {
       events.close();
-      await Promise.all([worker.close(), sweeper.close(), searching?.close()]);
+      await Promise.all([rechunker.close(), worker.close(), sweeper.close(), searching?.close()]);
     },
   };
+}
+
+function openRechunker(
+  { repositories: { rechunking }, clock, logger, space, timing }: CollectionContext,
+  { worker, events }: { readonly worker: { wake(): void }; readonly events: RecordEvents },
+) {
+  const onQueued = (recordId: string) => {
+    worker.wake();
+    events.changed(recordId);
+  };
+  return startRechunker({ rechunking, clock, logger, space, ...workerDefaults, ...timing, onQueued });
 }
 
 interface QuestionParts {

@@ -8,6 +8,7 @@ from typing import Any, List, Literal
 from .._call import Call
 from ..types import (
     Chunk,
+    Chunking,
     Collection,
     EmbeddingFailure,
     MetadataFilter,
@@ -34,6 +35,7 @@ class Collections:
         embedding_model_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         retrieval: RetrievalDefaults | None = None,
+        chunking: Chunking | None = None,
     ) -> Collection:
         """Create a collection of documents (`text`, the default) or of question-answer pairs (`qa`)."""
         body = {
@@ -44,6 +46,7 @@ class Collections:
             "embedding_model_id": embedding_model_id,
             "metadata": metadata,
             "retrieval": retrieval,
+            "chunking": chunking,
         }
         collection: Collection = self._connection.data(Call("createCollection", body=body))
         return collection
@@ -76,14 +79,16 @@ class Collections:
         metadata: Mapping[str, Any] | None = None,
         retrieval: RetrievalDefaults | None = None,
         embedding_paused: bool | None = None,
+        chunking: Chunking | None = None,
     ) -> Collection:
-        """Change the members that are given."""
+        """Change the members that are given. Another `chunking` splits the records again in the background."""
         body = {
             "name": name,
             "description": description,
             "metadata": metadata,
             "retrieval": retrieval,
             "embedding_paused": embedding_paused,
+            "chunking": chunking,
         }
         call = Call("updateCollection", {"collection_id": collection_id}, body=body)
         collection: Collection = self._connection.data(call)

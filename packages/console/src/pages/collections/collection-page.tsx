@@ -13,6 +13,7 @@ import { ParentLink } from '../../components/parent-link.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
+import { ChangeChunking } from './chunk-size.tsx';
 import { EmbeddingState } from './embedding-state.tsx';
 import { RecordList } from './record-list.tsx';
 import { Reembed } from './reembed.tsx';
@@ -31,7 +32,8 @@ export function CollectionPage() {
   const collection = useQuery({
     queryKey: keyOf(collectionId),
     queryFn: () => filesApi.data('GET /v1/collections/{collection_id}', { path: { collection_id: collectionId } }),
-    refetchInterval: ({ state }) => (state.data?.vectors === 'catching_up' ? 2000 : false),
+    refetchInterval: ({ state: { data } }) =>
+      data?.vectors === 'catching_up' || (data?.rechunking.num_pending_records ?? 0) > 0 ? 2000 : false,
   });
   if (collection.error !== null) {
     return <Failure error={collection.error} onRetry={() => void collection.refetch()} />;
@@ -44,24 +46,15 @@ export function CollectionPage() {
         parent={<ParentLink to="/collections">{t('collections.title')}</ParentLink>}
         title={item.name === '' ? t('collections.unnamed') : item.name}
         part={tab === 'search' ? t('collections.tab.search') : undefined}
-        about={
-          <Group gap="xs">
-            {t(`collections.type.${item.type}`)}
-            {item.description === '' ? '' : ` · ${item.description}`}
-            {item.vectors === 'off' ? null : (
-              <Badge size="sm" color={colors[item.vectors]} data-vectors={item.vectors}>
-                {t(`vectors.${item.vectors}`)}
-              </Badge>
-            )}
-            <CopyButton
-              text={item.collection_id}
-              label={item.collection_id}
-              what={`${t('action.copy')}: ${item.collection_id}`}
-            />
-          </Group>
-        }
+        about={<CollectionFacts item={item} />}
         actions={
           <>
+            {item.type === 'text' ? (
+              <ChangeChunking
+                item={item}
+                onChanged={(changed) => queries.setQueryData(keyOf(item.collection_id), changed)}
+              />
+            ) : null}
             {item.vectors === 'off' ? null : <RetryRefused item={item} />}
             {item.vectors === 'off' ? null : (
               <Reembed item={item} onChanged={(changed) => queries.setQueryData(keyOf(collectionId), changed)} />
@@ -84,6 +77,32 @@ export function CollectionPage() {
         </Tabs.Panel>
       </Tabs>
     </>
+  );
+}
+
+/** The type, the description, the state and the id of a collection. */
+function CollectionFacts({ item }: { item: Collection }) {
+  const { t } = useLanguage();
+  return (
+    <Group gap="xs">
+      {t(`collections.type.${item.type}`)}
+      {item.description === '' ? '' : ` · ${item.description}`}
+      {item.rechunking.num_pending_records === 0 ? null : (
+        <Badge size="sm" color={tones.going}>
+          {t('chunking.pending', { count: item.rechunking.num_pending_records })}
+        </Badge>
+      )}
+      {item.vectors === 'off' ? null : (
+        <Badge size="sm" color={colors[item.vectors]} data-vectors={item.vectors}>
+          {t(`vectors.${item.vectors}`)}
+        </Badge>
+      )}
+      <CopyButton
+        text={item.collection_id}
+        label={item.collection_id}
+        what={`${t('action.copy')}: ${item.collection_id}`}
+      />
+    </Group>
   );
 }
 

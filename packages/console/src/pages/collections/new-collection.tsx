@@ -1,5 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core';
-import type { CollectionType } from '@quartermaster/contract';
+import type { Collection, CollectionType } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { ChunkSizeField } from './chunk-size.tsx';
 
 export function NewCollection({ onClose }: { onClose: () => void }) {
   const { t } = useLanguage();
@@ -16,8 +17,11 @@ export function NewCollection({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const [type, setType] = useState<CollectionType>('text');
+  const [chunking, setChunking] = useState<Collection['chunking']>({});
   const create = async () => {
-    const created = await filesApi.data('POST /v1/collections', { body: { name, description, type } });
+    const settings = type === 'text' ? { chunking } : {};
+    const body = { name, description, type, ...settings };
+    const created = await filesApi.data('POST /v1/collections', { body });
     await queries.invalidateQueries({ queryKey: ['collections'] });
     await navigate({ to: '/collections/$collectionId', params: { collectionId: created.collection_id } });
   };
@@ -42,6 +46,7 @@ export function NewCollection({ onClose }: { onClose: () => void }) {
               onChange={(event) => setDescription(event.currentTarget.value)}
               maxLength={512}
             />
+            {type === 'text' ? <ChunkSizeField value={chunking} onChange={setChunking} /> : null}
           </>
         )}
       </SubmitForm>

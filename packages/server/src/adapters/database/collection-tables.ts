@@ -14,6 +14,12 @@ export interface CollectionTable {
   metadata: string;
   /** 1 while no chunks are embedded. */
   embedding_paused: Generated<0 | 1>;
+  /** JSON of the Chunking; null for the default. */
+  chunking: Generated<string | null>;
+  /** Grows with each change of `chunking`. */
+  chunking_version: Generated<number>;
+  /** 1 while records may have chunks of an earlier version. */
+  rechunking: Generated<0 | 1>;
   status: 'ready' | 'deleting';
   created_at: number;
   updated_at: number;
@@ -73,6 +79,14 @@ export interface RecordTable {
   source_bytes: number;
   /** Order among the waiting records of a project: the time of queueing plus a delay that grows with the size. */
   claim_order: number;
+  /** The version of `chunking` that the visible chunks follow, or were examined for. */
+  chunking_version: Generated<number>;
+  /** The status that the record returns to when the work fails; null unless its chunks are replaced for a new `chunking`. */
+  rechunked_from: Generated<string | null>;
+  /** Why the record kept its chunks at the last change of `chunking`; null otherwise. */
+  chunking_kept: Generated<string | null>;
+  /** 1 when a request has changed or deleted a visible chunk. */
+  chunks_changed: Generated<0 | 1>;
   /** Total working time of all attempts in milliseconds. */
   worked_ms: number;
   created_at: number;

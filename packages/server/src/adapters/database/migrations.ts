@@ -47,6 +47,7 @@ import { createSegmentPositionsMigration } from './migrations/from-0042/0079-seg
 import { createChunkTokensMigration } from './migrations/from-0042/0081-chunk-tokens.ts';
 import { embeddingPauseMigration } from './migrations/from-0042/0091-embedding-pause.ts';
 import { createTextKeysMigration } from './migrations/from-0042/0092-text-keys.ts';
+import { collectionChunkingMigration } from './migrations/from-0042/0094-collection-chunking.ts';
 import { recordPasswordsMigration } from './migrations/from-0042/0098-record-passwords.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
@@ -100,6 +101,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0081-chunk-tokens': createChunkTokensMigration(dialect),
     '0091-embedding-pause': embeddingPauseMigration,
     '0092-text-keys': createTextKeysMigration(dialect),
+    '0094-collection-chunking': collectionChunkingMigration,
     '0098-record-passwords': recordPasswordsMigration,
   };
 }

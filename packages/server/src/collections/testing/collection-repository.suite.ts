@@ -27,7 +27,14 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     const { collections } = open();
     const found = await collections.find(collection.projectId, collection.id);
     const vectors = { vectors: null, otherVectors: null };
-    assert.deepEqual(found, { ...collection, numRecords: 0, numChunks: 0, ...vectors });
+    assert.deepEqual(found, {
+      ...collection,
+      numRecords: 0,
+      numChunks: 0,
+      numPendingRecords: 0,
+      numKeptRecords: 0,
+      ...vectors,
+    });
     assert.equal(await collections.find(newId('project'), collection.id), undefined);
   });
 
@@ -143,6 +150,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
       metadata: {},
       updatedAt: start + 2,
       numRecords: 0,
+      numPendingRecords: 0,
+      numKeptRecords: 0,
       numChunks: 0,
       vectors: null,
       otherVectors: null,

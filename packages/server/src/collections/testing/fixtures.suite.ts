@@ -33,6 +33,7 @@ export function newCollection(more: Partial<StoredCollection> = {}): StoredColle
     embeddingModelId: 'QmBm25v1',
     embeddingPaused: false,
     retrieval: {},
+    chunking: {},
     metadata: {},
     createdAt: start,
     updatedAt: start,

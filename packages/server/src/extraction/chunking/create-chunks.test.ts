@@ -11,6 +11,7 @@ const job: ExtractionJob = {
   format: 'md',
   charset: null,
   splitter: null,
+  chunkSize: null,
   title: '',
   fileName: null,
   maxChunks: 1000,

@@ -1,4 +1,3 @@
-import type { TextSplitter } from '@quartermaster/contract';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type Document, layOut, type PlacedBlock } from '../document.ts';
 import { capacityExceeded, fileEmpty, noText } from '../extraction-error.ts';
@@ -74,7 +73,7 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
   const prefixTokens = countTokens(prefix);
   const fields = { title: job.title, fileName: job.fileName };
   let numChunks = 0;
-  for (const cut of split(text, { blocks, splitter: job.splitter })) {
+  for (const cut of split(text, blocks, job)) {
     if (numChunks === job.maxChunks) throw capacityExceeded(job.maxChunks);
     sink.stage('chunking', Math.floor((cut.start * 100) / text.length));
     const header = cut.header === undefined ? '' : `${cut.header}\n`;
@@ -109,9 +108,10 @@ function withoutCode(warning: string): string {
 /** Without a splitter the structure of the document decides. Source: ADR 0017, 0156. */
 function split(
   text: string,
-  { blocks, splitter }: { blocks: readonly PlacedBlock[]; splitter: TextSplitter | null },
+  blocks: readonly PlacedBlock[],
+  { splitter, chunkSize }: Pick<ExtractionJob, 'splitter' | 'chunkSize'>,
 ): Iterable<StructureCut> {
-  if (splitter === null) return splitByStructure(text, blocks, chunkSizeOf(text));
+  if (splitter === null) return splitByStructure(text, blocks, chunkSize ?? chunkSizeOf(text));
   const { type, separators = [], ...sizes } = splitter;
   const size = sizes.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = sizes.chunk_overlap ?? separatorDefaults.chunk_overlap;

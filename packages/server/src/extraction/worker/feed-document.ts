@@ -37,12 +37,13 @@ export async function feedDocument(
 }
 
 function toJob(task: ExtractionTask, ocr: OcrJob): ExtractionJob {
-  const { kind, source, splitter, title, fileName = null, maxChunks, maxOcrPages } = task;
+  const { kind, source, splitter, chunkSize = null, title, fileName = null, maxChunks, maxOcrPages } = task;
   const { onDuplicate = 'keep', columns = null } = task;
   const password = task.password?.reveal() ?? null;
   const format = source.kind === 'text' ? 'text' : source.extension;
   const charset = source.kind === 'text' ? null : (source.charset ?? null);
   const bounded =
     ocr.kind === 'on' && maxOcrPages !== undefined ? { ...ocr, maxPages: Math.min(ocr.maxPages, maxOcrPages) } : ocr;
-  return { kind, format, charset, splitter, title, fileName, maxChunks, onDuplicate, columns, password, ocr: bounded };
+  const texts = { splitter, chunkSize, title, fileName };
+  return { kind, format, charset, ...texts, maxChunks, onDuplicate, columns, password, ocr: bounded };
 }

@@ -27,6 +27,8 @@ export interface KillPlan {
   readonly record: RecordCreate;
   /** Whether the record is first completed once, and the kill happens when it is created again. */
   readonly again: boolean;
+  /** Replaces the chunks of all records with chunks of at most this size, instead of creating a record. Default: it creates one. */
+  readonly chunkSize?: number;
   /** Null: the process is not killed. */
   readonly point: KillPoint | null;
 }
@@ -90,7 +92,7 @@ function withStages(extractor: Extractor): Extractor {
 function arming<Args extends unknown[], Answer>(write: (...args: Args) => Answer) {
   return (...args: Args): Answer => {
     writes += 1;
-    armed = writes === (plan.again ? 2 : 1);
+    armed = writes === (plan.again && plan.chunkSize === undefined ? 2 : 1);
     return write(...args);
   };
 }
@@ -122,6 +124,8 @@ const repositories = {
   ...created,
   records: { ...records, add: arming(records.add), change: arming(records.change) },
   jobs: watched(created.jobs),
+  rechunking: watched(created.rechunking),
+  collections: { ...created.collections, change: arming(created.collections.change) },
 };
 const extractor = openExtractor({ processes: 1, logger });
 const services = openCollectionServices({
@@ -148,16 +152,19 @@ async function settle(recordId: string): Promise<void> {
 
 async function settleAll(): Promise<void> {
   const unfinished = database.read.selectFrom('record').select('id').where('stage', '<>', 'done');
+  const changed = database.read.selectFrom('collection').select('id').where('rechunking', '=', 1);
   for (;;) {
     const ids = (await unfinished.execute()).map(({ id }) => id);
-    if (ids.length === 0) return;
+    if (ids.length === 0 && (await changed.execute()).length === 0) return;
     for (const id of ids) await settle(id);
     await delay(1);
   }
 }
 
 await settleAll();
-if (plan.again) {
+if (plan.chunkSize !== undefined) {
+  await services.collections.update(projectId, collectionId, { chunking: { chunk_size: plan.chunkSize } });
+} else if (plan.again) {
   const { record_id: recordId } = await services.records.create(projectId, collectionId, plan.record);
   await settle(recordId);
   await settleAll();

@@ -132,6 +132,9 @@ function testClaims(open: () => OpenedRepositories): void {
       token: 'xrun1',
       attempt: 1,
       generation: 0,
+      chunking: {},
+      chunkingVersion: 0,
+      isRechunked: false,
       checkpoint: null,
       encryptedPassword: null,
     };

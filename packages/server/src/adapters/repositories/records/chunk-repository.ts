@@ -1,5 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type {
   ChunkChange,
   ChunkKey,
@@ -173,6 +173,9 @@ function addDirect(
 
 function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
+    const found = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    // Locks the record before the collection, as a publication does, to prevent a deadlock.
+    if (found === undefined || !(await markChanged(transaction, found))) return false;
     if ((await lockCollection(transaction, key.collectionId)) === undefined) return false;
     const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
@@ -214,15 +217,7 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
     const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
     if (seen === undefined) return false;
     // Locks the record first and then its chunk, as the sweep does, to prevent a deadlock.
-    if (seen.record_id !== null) {
-      const record = await transaction
-        .updateTable('record')
-        .set((column) => ({ generation: column.ref('generation') }))
-        .where('id', '=', seen.record_id)
-        .where('generation', '=', seen.generation)
-        .executeTakeFirst();
-      if (record.numUpdatedRows === 0n) return false;
-    }
+    if (!(await markChanged(transaction, seen))) return false;
     await dropVectors(transaction, key.collectionId, [seen.seq]);
     const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
     if (removed.numDeletedRows === 0n) return false;
@@ -237,4 +232,19 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
     }
     return true;
   });
+}
+
+/** Notes that a request changes a chunk of the record, and locks the record. @returns false when the chunk was replaced */
+async function markChanged(
+  transaction: Transaction<Tables>,
+  chunk: { readonly record_id: string | null; readonly generation: number },
+): Promise<boolean> {
+  if (chunk.record_id === null) return true;
+  const record = await transaction
+    .updateTable('record')
+    .set({ chunks_changed: 1 })
+    .where('id', '=', chunk.record_id)
+    .where('generation', '=', chunk.generation)
+    .executeTakeFirst();
+  return record.numUpdatedRows === 1n;
 }

@@ -8,6 +8,7 @@ import {
 import type { Database } from '../../database/database.ts';
 import { claimedBy, isClaimable, isFree, skipLocked } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
+import { readChunking } from './collection-repository.ts';
 import { toSource } from './source-columns.ts';
 
 /**
@@ -84,6 +85,11 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) return undefined;
+  const settings = await db
+    .selectFrom('collection')
+    .select(['chunking', 'chunking_version'])
+    .where('id', '=', row.collection_id)
+    .executeTakeFirst();
   return {
     id: row.id,
     projectId: row.project_id,
@@ -95,6 +101,9 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
     deadlineAt: row.deadline_at,
     workedMs: Number(row.worked_ms),
     generation: row.generation,
+    chunking: readChunking(settings?.chunking ?? null),
+    chunkingVersion: settings?.chunking_version ?? 0,
+    isRechunked: row.rechunked_from !== null,
     checkpoint: row.made === null ? null : (JSON.parse(row.made) as IngestedRecord), // written by saveCheckpoint
   };
 }

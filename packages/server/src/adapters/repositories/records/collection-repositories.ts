@@ -3,12 +3,14 @@ import type { CollectionRepository } from '../../../collections/collection-repos
 import type { RecordRepository } from '../../../collections/records/record-repository.ts';
 import type { RecordRowRepository } from '../../../collections/records/record-row-repository.ts';
 import type { RecordTextRepository } from '../../../collections/records/record-text-repository.ts';
+import type { RechunkRepository } from '../../../ingestion/rechunk-repository.ts';
 import type { RecordJobRepository } from '../../../ingestion/record-job-repository.ts';
 import type { SimilarityScaleRepository } from '../../../search/similarity-scale-repository.ts';
 import type { VectorRepository } from '../../../search/vector-repository.ts';
 import type { Database } from '../../database/database.ts';
 import { createChunkRepository } from './chunk-repository.ts';
 import { createCollectionRepository } from './collection-repository.ts';
+import { createRechunkRepository } from './rechunking.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
 import { createRecordRowRepository } from './record-rows.ts';
@@ -21,6 +23,7 @@ export interface CollectionRepositories {
   readonly collections: CollectionRepository;
   readonly records: RecordRepository;
   readonly jobs: RecordJobRepository;
+  readonly rechunking: RechunkRepository;
   readonly chunks: ChunkRepository;
   readonly rows: RecordRowRepository;
   readonly texts: RecordTextRepository;
@@ -34,6 +37,7 @@ export function createCollectionRepositories(database: Database): CollectionRepo
     collections: createCollectionRepository(database),
     records: createRecordRepository(database),
     jobs: createRecordJobRepository(database),
+    rechunking: createRechunkRepository(database),
     chunks: createChunkRepository(database),
     rows: createRecordRowRepository(database),
     texts: createRecordTextRepository(database),

@@ -1,5 +1,5 @@
-import type { CollectionListQuery, CollectionType, RetrievalDefaults } from '@quartermaster/contract';
-import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely';
+import type { Chunking, CollectionListQuery, CollectionType, RetrievalDefaults } from '@quartermaster/contract';
+import { type Insertable, type Kysely, type Selectable, sql, type UpdateObject } from 'kysely';
 import type {
   CollectionChange,
   CollectionRepository,
@@ -138,9 +138,18 @@ async function withCounts(
   const [ofRecords, direct, vectors] = await Promise.all([
     read
       .selectFrom('record')
-      .select(['collection_id', sql<number>`count(*)`.as('records'), sql<number>`sum(num_chunks)`.as('chunks')])
+      .innerJoin('collection', 'collection.id', 'record.collection_id')
+      .select([
+        'collection_id',
+        sql<number>`count(*)`.as('records'),
+        sql<number>`sum(num_chunks)`.as('chunks'),
+        sql<number>`sum(case when record.chunking_version < collection.chunking_version then 1 else 0 end)`.as(
+          'pending',
+        ),
+        sql<number>`sum(case when chunking_kept is null then 0 else 1 end)`.as('kept'),
+      ])
       .where('collection_id', 'in', ids)
-      .where('status', '<>', 'deleting')
+      .where('record.status', '<>', 'deleting')
       .groupBy('collection_id')
       .execute(),
     read
@@ -167,6 +176,8 @@ async function withCounts(
     ...toVectorsOfCollection(setsOf.get(row.id) ?? []),
     numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
     numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
+    numPendingRecords: Number(recordCounts.get(row.id)?.pending ?? 0),
+    numKeptRecords: Number(recordCounts.get(row.id)?.kept ?? 0),
   }));
 }
 
@@ -204,6 +215,7 @@ function toCollection(row: Selectable<CollectionTable>): StoredCollection {
     embeddingModelId: row.embedding_model_id,
     embeddingPaused: row.embedding_paused === 1,
     retrieval: readRetrieval(row.retrieval),
+    chunking: readChunking(row.chunking),
     metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -235,13 +247,25 @@ function readRetrieval(stored: string | null): RetrievalDefaults {
   return stored === null ? {} : (parseJson(stored) as RetrievalDefaults); // written by toRow and `change`
 }
 
-function columnsOf(change: CollectionChange): Updateable<CollectionTable> {
+/** Reads the settings that `columnsOf` and `toRow` have written. */
+export function readChunking(stored: string | null): Chunking {
+  return stored === null ? {} : (parseJson(stored) as Chunking); // written by this module
+}
+
+function columnsOf(change: CollectionChange): UpdateObject<Tables, 'collection'> {
   return {
     updated_at: change.updatedAt,
     ...(change.name === undefined ? {} : { name: change.name }),
     ...(change.description === undefined ? {} : { description: change.description }),
     ...(change.embeddingPaused === undefined ? {} : { embedding_paused: change.embeddingPaused ? 1 : 0 }),
     ...(change.retrieval === undefined ? {} : { retrieval: JSON.stringify(change.retrieval) }),
+    ...(change.chunking === undefined
+      ? {}
+      : {
+          chunking: JSON.stringify(change.chunking),
+          chunking_version: sql<number>`chunking_version + 1`,
+          rechunking: 1 as const,
+        }),
     ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
   };
 }
@@ -257,6 +281,7 @@ function toRow(collection: StoredCollection): Insertable<CollectionTable> {
     embedding_model_id: collection.embeddingModelId,
     embedding_paused: collection.embeddingPaused ? 1 : 0,
     retrieval: JSON.stringify(collection.retrieval),
+    chunking: JSON.stringify(collection.chunking),
     metadata: JSON.stringify(collection.metadata),
     status: 'ready',
     created_at: collection.createdAt,

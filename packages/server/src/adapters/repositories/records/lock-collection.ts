@@ -5,6 +5,7 @@ import { sumSegments } from '../../search-index/sum-segments.ts';
 
 export interface LockedCollection {
   readonly capacity: number;
+  readonly chunking_version: number;
 }
 
 /**
@@ -21,7 +22,7 @@ export async function lockCollection(
     .set((column) => ({ capacity: column.ref('capacity') }))
     .where('id', '=', collectionId)
     .where('status', '=', 'ready')
-    .returning('capacity')
+    .returning(['capacity', 'chunking_version'])
     .executeTakeFirst();
 }
 

@@ -13,9 +13,11 @@ import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertChunks } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
+import { areChunksEqual, copyVectors } from './equal-chunks.ts';
 import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
+import { failedColumns, keptColumns } from './rechunking.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import { dropVectors } from './vector-counts.ts';
 import { wantVectors } from './vector-repository.ts';
@@ -60,13 +62,13 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
     fail: async (job, failure, { report, now }) =>
       (await updateHeld(write, job, {
         ...idle(now),
-        status: 'error',
-        // The chunks of the unfinished generation are swept; they were never visible.
-        stage: 'sweeping',
-        error_code: failure.code,
-        error_message: failure.message,
-        error_details: failure.details === undefined ? null : JSON.stringify(failure.details),
-        report: report === null ? null : JSON.stringify(report),
+        ...failedColumns({
+          code: failure.code,
+          message: failure.message,
+          details: failure.details === undefined ? null : JSON.stringify(failure.details),
+          report: report === null ? null : JSON.stringify(report),
+          version: job.chunkingVersion,
+        }),
         updated_at: now,
       })) !== undefined,
     requeue: async (held, { runAfter, attempt, workedMs }) => {
@@ -148,7 +150,7 @@ function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, '
     .set(set)
     .where('id', '=', held.id)
     .where(isHeldBy(held))
-    .returning(['status', 'generation', 'collection_id', 'keyed_to'])
+    .returning(['status', 'generation', 'collection_id', 'keyed_to', 'rechunked_from', 'chunks_changed'])
     .executeTakeFirst();
 }
 
@@ -160,6 +162,8 @@ async function publish(
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
   if (row === undefined || collection === undefined) return { kind: 'lost' };
+  const kept = await keepChunks(transaction, { job, ingested, row });
+  if (kept !== undefined) return { kind: 'kept', reason: kept };
   await insertKeys(transaction, { job, keyedTo: row.keyed_to });
   if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
     // The document that was read is outdated. The next attempt compares with the pairs of other records again.
@@ -172,6 +176,7 @@ async function publish(
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
   await replaceRivals(transaction, job, { counts, now: ingested.now });
+  if (row.rechunked_from !== null) await copyVectors(transaction, generationsOf(job, row));
   await wantVectorsOf(transaction, job, row);
   const replaced = row.generation > 0;
   await updateHeld(transaction, job, {
@@ -181,10 +186,36 @@ async function publish(
     percent: 100,
     generation: row.generation + 1,
     num_chunks: ingested.numChunks,
+    chunking_version: ingested.chunkingVersion ?? 0,
+    chunking_kept: null,
+    chunks_changed: 0,
+    rechunked_from: null,
     report: JSON.stringify(ingested.report),
     updated_at: ingested.now,
   });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
+}
+
+type HeldRecord = NonNullable<Awaited<ReturnType<typeof hold>>>;
+
+const generationsOf = (job: RecordJob, { collection_id: collectionId, generation }: HeldRecord) => ({
+  recordId: job.id,
+  collectionId,
+  generation,
+});
+
+/** Ends the replacement of chunks for new settings when it would change nothing, or lose the change of a request. */
+async function keepChunks(
+  transaction: Transaction<Tables>,
+  { job, ingested, row }: { job: RecordJob; ingested: IngestedRecord; row: HeldRecord },
+): Promise<'unchanged' | 'chunks_changed' | undefined> {
+  if (row.rechunked_from === null) return undefined;
+  const isChanged = row.chunks_changed === 1;
+  if (!isChanged && !(await areChunksEqual(transaction, generationsOf(job, row), ingested.numChunks))) return undefined;
+  const reason = isChanged ? 'chunks_changed' : null;
+  const end = { rechunkedFrom: row.rechunked_from, reason, version: ingested.chunkingVersion ?? 0 };
+  await updateHeld(transaction, job, { ...idle(ingested.now), ...keptColumns(end) });
+  return reason ?? 'unchanged';
 }
 
 /** The new generation has no vectors yet. Its chunks were written in the order of their ids. */

@@ -1,5 +1,14 @@
 import type { RecordFailure, RecordFailureDetails, RecordListQuery, RecordStatus } from '@quartermaster/contract';
-import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
+import {
+  expressionBuilder,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  sql,
+  type Transaction,
+  type Updateable,
+  type UpdateObject,
+} from 'kysely';
 import type {
   NamedRecord,
   NewRecord,
@@ -19,6 +28,7 @@ import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { fileOfRecord } from './file-of-record.ts';
 import { lockCollection } from './lock-collection.ts';
+import { failedColumns } from './rechunking.ts';
 import { recordFilters } from './record-filters.ts';
 import { sourceColumns, toSource } from './source-columns.ts';
 
@@ -27,12 +37,7 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
   const live = () => liveRecords(read);
 
   return {
-    add: (record) =>
-      write.transaction().execute(async (transaction) => {
-        if ((await lockCollection(transaction, record.collectionId)) === undefined) return false;
-        await transaction.insertInto('record').values(toRow(record)).execute();
-        return true;
-      }),
+    add: (record) => write.transaction().execute((transaction) => addRecord(transaction, record)),
     async find(key) {
       const row = await live()
         .where('id', '=', key.recordId)
@@ -81,11 +86,7 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
         key,
         {
           ...free,
-          status: 'error',
-          // The chunks of the unfinished generation are swept; they were never visible.
-          stage: 'sweeping',
-          error_code: failure.code,
-          error_message: failure.message,
+          ...failedColumns({ code: failure.code, message: failure.message, details: null, report: null }),
           made: null,
           attempt: 0,
           run_after: now,
@@ -107,7 +108,11 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
       })) === 1n,
   };
 
-  async function update(key: RecordKey, set: Partial<RecordTable>, condition: Condition = {}): Promise<bigint> {
+  async function update(
+    key: RecordKey,
+    set: UpdateObject<Tables, 'record'>,
+    condition: Condition = {},
+  ): Promise<bigint> {
     const { status, from } = condition;
     const result = await write
       .updateTable('record')
@@ -121,6 +126,14 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
       .executeTakeFirst();
     return result.numUpdatedRows;
   }
+}
+
+async function addRecord(transaction: Transaction<Tables>, record: NewRecord): Promise<boolean> {
+  const collection = await lockCollection(transaction, record.collectionId);
+  if (collection === undefined) return false;
+  const row = { ...toRow(record), chunking_version: collection.chunking_version };
+  await transaction.insertInto('record').values(row).execute();
+  return true;
 }
 
 type NameColumns = Pick<Selectable<RecordTable>, 'title' | 'file_id' | 'url'> & { readonly file: string | null };
@@ -201,7 +214,7 @@ function sourceBytesOf(source: RecordSource): number {
 /** Removes the lease, so that the claim of a process that works on the record becomes void, and erases the password. */
 const free = { lease_owner: null, lease_until: null, encrypted_password: null };
 
-function toChange({ metadata, remake, updatedAt }: RecordChange): Partial<RecordTable> {
+function toChange({ metadata, remake, updatedAt }: RecordChange): Updateable<RecordTable> {
   return {
     updated_at: updatedAt,
     ...(metadata === undefined
@@ -228,6 +241,7 @@ function waiting(now: number, { source, deadlineAt, encryptedPassword = null }: 
     error_details: null,
     report: null,
     made: null,
+    rechunked_from: null,
     attempt: 0,
     worked_ms: 0,
     run_after: now,
@@ -235,7 +249,7 @@ function waiting(now: number, { source, deadlineAt, encryptedPassword = null }: 
   };
 }
 
-function toRow(record: NewRecord): RecordTable {
+function toRow(record: NewRecord): Insertable<RecordTable> {
   return {
     id: record.id,
     project_id: record.projectId,

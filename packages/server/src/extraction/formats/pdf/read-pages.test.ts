@@ -72,6 +72,7 @@ test('the child returns the same chunks of a long document as its reader in this
     format: 'pdf',
     charset: null,
     splitter: null,
+    chunkSize: null,
     title: '',
     fileName: null,
     maxChunks: 9999,
