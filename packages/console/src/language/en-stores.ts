@@ -269,7 +269,7 @@ export const stores = {
   'vectors.reembedAbout':
     'The chunks are sent in the background. Until all have a new vector, search uses the vectors that exist. Those are kept afterwards.',
   'vectors.reembedTitle': 'Re-embed “{name}”?',
-  'vectors.estimate': '{chunks} {count|chunk|chunks} with about {tokens} tokens will be sent to {model}.',
+  'vectors.estimate': '{count} {count|chunk|chunks} with about {tokens} tokens will be sent to {model}.',
   'vectors.cost': 'Estimated cost: {cost}.',
   'vectors.noPrice': 'The price of the model is not set.',
   'vectors.begun': 'Re-embedding started.',

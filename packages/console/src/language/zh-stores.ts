@@ -265,7 +265,7 @@ export const stores = {
   'vectors.reembed': '重新向量化',
   'vectors.reembedAbout': '片段会在后台发送。在所有片段都有新向量之前，搜索使用现有的向量；之后这些向量仍会保留。',
   'vectors.reembedTitle': '重新向量化“{name}”？',
-  'vectors.estimate': '将向 {model} 发送 {chunks} 个片段，约 {tokens} 个词元。',
+  'vectors.estimate': '将向 {model} 发送 {count} 个片段，约 {tokens} 个词元。',
   'vectors.cost': '预计费用：{cost}。',
   'vectors.noPrice': '未设置该模型的价格。',
   'vectors.begun': '已开始重新向量化。',

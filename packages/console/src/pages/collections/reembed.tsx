@@ -54,7 +54,7 @@ function Estimate({ collectionId }: { collectionId: string }) {
   const tokens = formatNumber(num_tokens, code);
   return (
     <Text fw={600} mb="sm" data-estimate={num_chunks}>
-      {t('vectors.estimate', { count: num_chunks, chunks: formatNumber(num_chunks, code), tokens, model })}{' '}
+      {t('vectors.estimate', { count: num_chunks, tokens, model })}{' '}
       {cost === null ? t('vectors.noPrice') : t('vectors.cost', { cost: formatCost(cost, code) })}
     </Text>
   );
