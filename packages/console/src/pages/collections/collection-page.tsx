@@ -27,7 +27,6 @@ const tabs = ['records', 'search'] as const;
 export function CollectionPage() {
   const { t } = useLanguage();
   const [tab, openTab] = usePageChoice('tab', tabs, 'push');
-  const queries = useQueryClient();
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
   const collection = useQuery({
     queryKey: keyOf(collectionId),
@@ -47,21 +46,7 @@ export function CollectionPage() {
         title={item.name === '' ? t('collections.unnamed') : item.name}
         part={tab === 'search' ? t('collections.tab.search') : undefined}
         about={<CollectionFacts item={item} />}
-        actions={
-          <>
-            {item.type === 'text' ? (
-              <ChangeChunking
-                item={item}
-                onChanged={(changed) => queries.setQueryData(keyOf(item.collection_id), changed)}
-              />
-            ) : null}
-            {item.vectors === 'off' ? null : <RetryRefused item={item} />}
-            {item.vectors === 'off' ? null : (
-              <Reembed item={item} onChanged={(changed) => queries.setQueryData(keyOf(collectionId), changed)} />
-            )}
-            <DeleteCollection item={item} />
-          </>
-        }
+        actions={<Actions item={item} />}
       />
       {item.embedding === null ? null : <EmbeddingState embedding={item.embedding} />}
       <Tabs value={tab} onChange={openTab} keepMounted={false}>
@@ -76,6 +61,19 @@ export function CollectionPage() {
           <SearchBox collection={item} />
         </Tabs.Panel>
       </Tabs>
+    </>
+  );
+}
+
+function Actions({ item }: { item: Collection }) {
+  const queries = useQueryClient();
+  const onChanged = (changed: Collection) => queries.setQueryData(keyOf(item.collection_id), changed);
+  return (
+    <>
+      {item.type === 'text' ? <ChangeChunking item={item} onChanged={onChanged} /> : null}
+      {item.vectors === 'off' ? null : <RetryRefused item={item} />}
+      {item.vectors === 'off' ? null : <Reembed item={item} onChanged={onChanged} />}
+      <DeleteCollection item={item} />
     </>
   );
 }
