@@ -6,6 +6,7 @@ export type {
   Bundle,
   CredentialProfile,
   CredentialProfileCreate,
+  CredentialProfileList,
   CredentialProfileUpdate,
   DefinitionLoss,
   ErrorDetail,

@@ -197,5 +197,8 @@ test('a text with a status of 424 waits for another attempt and does not stop th
   });
   const [first, second] = await embedder.embed(['good', 'bad'], never);
   assert.ok(first instanceof Float32Array);
-  assert.deepEqual(second, { reason: 'The embedding service answered with status 424', isRefused: false });
+  assert.deepEqual(second, {
+    reason: 'The embedding service answered with status 424 (Inference failed)',
+    isRefused: false,
+  });
 });
