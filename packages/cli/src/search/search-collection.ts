@@ -1,5 +1,4 @@
 import type { Quartermaster } from '@quartermaster/client';
-import { goodScore } from '@quartermaster/contract';
 import { type ConnectionOptions, connect } from '../connection/connection.ts';
 import { printError, printJson, say } from '../output/print.ts';
 import { readObject } from '../runs/execute-plugin.ts';
@@ -40,7 +39,7 @@ export async function searchCollection(collections: string, question: string, op
     for (const chunk of chunks) printJson(chunk);
     return;
   }
-  warnOfPoorMatch(chunks, options);
+  await warnOfPoorMatch(chunks, options);
   for (const [at, chunk] of chunks.entries()) {
     if (at > 0) say('');
     say(
@@ -53,7 +52,7 @@ export async function searchCollection(collections: string, question: string, op
 }
 
 /** Later pages follow a good match. */
-function warnOfPoorMatch(chunks: readonly Chunk[], { scoreThreshold, after }: SearchOptions): void {
+async function warnOfPoorMatch(chunks: readonly Chunk[], { scoreThreshold, after }: SearchOptions): Promise<void> {
   if (chunks.length === 0) {
     printError(
       scoreThreshold === undefined
@@ -62,6 +61,8 @@ function warnOfPoorMatch(chunks: readonly Chunk[], { scoreThreshold, after }: Se
     );
     return;
   }
+  // Loaded after the answer, because the contract is large.
+  const { goodScore } = await import('@quartermaster/contract');
   const isPoor = chunks.every(({ score }) => score < (scoreThreshold ?? goodScore));
   if (isPoor && after === undefined)
     printError(
