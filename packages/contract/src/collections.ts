@@ -145,6 +145,7 @@ const recordFields = {
     Type.String({
       minLength: 1,
       maxLength: textLimits.password,
+      'x-secret': true,
       description:
         'For `file` and `qa_sheet`: opens a PDF or Office file. It is encrypted until the record has been processed, then erased, and never returned. To process such a record again, send it again.',
     }),

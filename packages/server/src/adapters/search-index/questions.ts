@@ -78,7 +78,7 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
       checkpoint();
       const { collectionId, projectId, words, folded, exact } = question;
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
-      if (words.length === 0) return { kind: 'ranked', chunks: [] };
+      if (words.length === 0 && exact === null) return { kind: 'ranked', chunks: [] };
       if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
       const restriction = question.filter && restrictQuestion(statements, collectionId, question.filter);
       const rank = createRanking(open(collectionId), { words, folded, exact, restriction, checkpoint });
@@ -119,7 +119,10 @@ export function createRanking(
 ): (count: number) => RankedChunk[] {
   const analysed = folded === null ? takeWords(words) : analyseQuestion(folded, index.languages());
   const terms = [...new Set(analysed.flatMap((word) => word.terms))];
-  const { counts, segments } = index.find(exact === null ? terms : [...terms, exact], restriction);
+  const { counts, segments } = index.find(exact === null ? terms : [...terms, exact], {
+    restriction,
+    checkpoint,
+  });
   const found = new Map(terms.map((term, place) => [term, counts[place] as number]));
   const query = weighTerms(analysed, (term) => found.get(term) ?? 0, index);
   const { base, perWord } = query;

@@ -57,9 +57,9 @@ export function createSqliteSearchIndex({
       return (await countIndexed(db, collectionId)) ?? old.statistics(db, collectionId);
     },
     async ask(db, question) {
-      const { collectionId, projectId = null, limit, withChunks = false, filter, signal } = question;
+      const { collectionId, projectId = null, exact = null, limit, withChunks = false, filter, signal } = question;
       const words = [...new Set(normaliseWords(question.words))];
-      if (words.length === 0 && projectId === null) return [];
+      if (words.length === 0 && exact === null && projectId === null) return [];
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
       const asking = (ended?: Int32Array) =>
         ask(db, {
@@ -68,7 +68,7 @@ export function createSqliteSearchIndex({
             projectId,
             words,
             folded: normaliseFolded(question),
-            exact: question.exact ?? null,
+            exact,
             limit,
             withChunks,
             filter: filter ?? null,

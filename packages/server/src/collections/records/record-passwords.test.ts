@@ -110,6 +110,7 @@ test('passwords are refused for other records, and without an encryption key', a
   assert.deepEqual([text.status, text.body.error.code], [422, 'REQUEST_VALIDATION_ERROR']);
   const long = await call('POST', path, { type: 'file', file_id: 'x', password: 'x'.repeat(256) });
   assert.equal(long.status, 422);
+  assert.ok(!JSON.stringify(long.body).includes('xxx'), 'an error does not repeat the password');
   const keyless = await open(t, { encrypter: null });
   const keylessPath = `/v1/collections/${keyless.collectionId}/records`;
   const refused = await keyless.call('POST', keylessPath, { type: 'file', file_id: keyless.pdf, password });

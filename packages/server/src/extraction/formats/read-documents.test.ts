@@ -111,3 +111,11 @@ test('a file that is not a PDF is refused as a type mismatch', async () => {
   await assert.rejects(readPdf(Buffer.from('GIF89a')), { code: 'file_type_mismatch' });
   assert.throws(() => readDocx(Buffer.alloc(0)), { code: 'file_empty' });
 });
+
+test('a PDF is opened with its password in each spelling, and one that needs none with any', async () => {
+  const textOf = async (bytes: Buffer, password: string) => layOut(await readPdf(bytes, { password })).text;
+  assert.match(await textOf(encryptedPdf('geheim'), 'geheim'), /Hello/);
+  assert.match(await textOf(encryptedPdf('SaSLprep'), 'SªSL\u00adprep'), /Hello/);
+  assert.match(await textOf(encryptedPdf(''), 'any'), /Hello/);
+  await assert.rejects(textOf(encryptedPdf('geheim'), 'Geheim'), { code: 'password_wrong' });
+});

@@ -15,6 +15,9 @@ export interface QuestionWord {
   readonly isOptional: boolean;
 }
 
+/** A question is searched for its first words up to this number. More take a thread for seconds. */
+export const mostQuestionWords = 1_000;
+
 /** Stop words count by this factor. Measured: ADR 0135. */
 const stopFactor = 0.3;
 
@@ -40,7 +43,9 @@ export function analyseQuestion(words: readonly string[], languages: readonly La
     stopCharacters.test(word) ||
     otherStopWords.has(toTerm(word));
   const found = new Map<string, QuestionWord>();
-  const add = (word: QuestionWord) => void (found.has(word.word) || found.set(word.word, word));
+  const add = (word: QuestionWord) => {
+    if (found.size < mostQuestionWords && !found.has(word.word)) found.set(word.word, word);
+  };
   for (const word of words) {
     const term = toTerm(word);
     const factor = isStop(word) ? stopFactor : 1;
@@ -66,7 +71,7 @@ export interface AskedWords {
 
 /** Returns the words of a question, from its text and its folded words with their frequencies. */
 export function toAskedWords(question: string, words: ReadonlyMap<string, number>): AskedWords {
-  const folded = [...words.keys()];
+  const folded = [...words.keys().take(mostQuestionWords)];
   return { words: [...new Set(folded.map(toTerm))], folded, exact: exactQuestionTerm(question) };
 }
 

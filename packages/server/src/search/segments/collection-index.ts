@@ -32,13 +32,19 @@ export interface CollectionIndex {
   /** Number of chunks, and of the words in them, including repeats. */
   readonly chunks: number;
   readonly words: number;
-  /** Returns the languages that its chunks name as those of their stems. */
+  /** Returns the languages that its chunks name as those of their stems, without removed chunks. */
   languages(): readonly Language[];
   /**
    * Finds terms in all segments.
-   * @param restriction restricts the chunks to rank, and not what is counted
+   * @param options `restriction` restricts the chunks to rank, and not what is counted. `checkpoint` is called before each
+   * term of a segment; it throws when the question has ended.
    */
-  find(terms: readonly string[], restriction?: Restriction | null): FoundTerms;
+  find(terms: readonly string[], options?: FindOptions): FoundTerms;
+}
+
+export interface FindOptions {
+  readonly restriction?: Restriction | null;
+  readonly checkpoint?: () => void;
 }
 
 export interface FoundTerms {
@@ -106,7 +112,10 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
   function findLanguages(id: number, segment: CachedSegment): readonly Language[] {
     const hasTerm = (term: string) => findTerm(segment.header, (page, ahead) => readPage(id, page, ahead), term);
     segment.languages ??= namedLanguages.filter((language) => hasTerm(languageTerm(language)) !== undefined);
-    return segment.languages;
+    return segment.languages.filter((language) => {
+      const { list, removed } = openList(id, segment, languageTerm(language));
+      return list !== undefined && list.count > removed;
+    });
   }
   function findList(id: number, { header, live }: CachedSegment, term: string): CachedList {
     let found = lists.get(id, term);
@@ -159,11 +168,12 @@ export function createCollectionIndexes(store: SegmentStore, limits: IndexCacheL
       chunks,
       words,
       languages: () => [...new Set(mapAll(opened, ({ id, segment }) => findLanguages(id, segment)).flat())],
-      find(terms, restriction = null) {
+      find(terms, { restriction = null, checkpoint = () => {} } = {}) {
         const counts = new Array<number>(terms.length).fill(0);
         const keyed = restriction && { restriction, key: JSON.stringify(restriction) };
         const ranked = mapAll(opened, ({ id, segment }) => {
           const found = mapAll(terms, (term, place) => {
+            checkpoint();
             const { list, removed } = openList(id, segment, term);
             counts[place] = (counts[place] as number) + (list === undefined ? 0 : list.count - removed);
             return list;

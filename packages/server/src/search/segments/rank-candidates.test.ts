@@ -32,7 +32,7 @@ const named = (...terms: string[]): Restriction => ({ type: 'terms', terms: term
 function rank(restriction: Restriction | null, count: number) {
   let blocks = 0;
   const segments = open('c')
-    .find(words, restriction)
+    .find(words, { restriction })
     .segments.map(
       (segment): RankedSegment => ({
         ...segment,

@@ -29,7 +29,7 @@ function createFinder(entries: ReadonlyArray<Readonly<Record<string, unknown>>>)
     { headerBytes: limit, pageBytes: 0, listBytes: limit, candidateBytes: limit },
   );
   return (filter: ChunkFilter): readonly number[] | null => {
-    const [segment] = open('c').find(['red'], toRestriction(filter, [])).segments;
+    const [segment] = open('c').find(['red'], { restriction: toRestriction(filter, []) }).segments;
     return segment?.candidates === null || segment === undefined ? null : [...segment.candidates];
   };
 }

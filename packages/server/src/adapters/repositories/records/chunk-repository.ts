@@ -86,12 +86,14 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
       .select(['chunk.id', rowWeight(weightOfChunk)]);
     for (const bound of window.bounds) page = page.where('chunk.id', bound.compare, bound.id);
     page = page.orderBy('chunk.id', window.direction).limit(window.limit);
+    // With an inner join, SQLite walks all chunks of the collection and looks for each of them in the page.
     return read
       .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
-      .innerJoin('chunk', 'chunk.id', 'page_rows.id')
+      .crossJoin('chunk')
       .selectAll('chunk')
       .select('page_rows.found')
       .where('page_rows.before', '<', maxPageWeight)
+      .whereRef('chunk.id', '=', 'page_rows.id')
       .where('chunk.collection_id', '=', of.collectionId)
       .orderBy('chunk.id', window.direction)
       .execute();

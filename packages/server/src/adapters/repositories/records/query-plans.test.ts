@@ -53,6 +53,17 @@ describe('the query plans of SQLite', () => {
     assert.deepEqual([found?.chunk, others], [(await chunks.fetch([collectionId], seqs)).get(found?.seq ?? 0), []]);
   });
 
+  it('a page of the chunks of a collection or a record is read by the ids of the page', async () => {
+    const { collection } = await addChunks();
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const record = (await repositories.records.list(of.projectId, of.collectionId, {}))?.items[0];
+    for (const key of [of, { ...of, recordId: record?.id ?? '' }]) {
+      const list = async () => assert.ok(((await repositories.chunks.list(key, {}))?.items.length ?? 0) >= 3);
+      const joined = (await accessTo('chunk', list)).at(-1);
+      assert.equal(joined, 'SEARCH chunk USING INDEX chunk_of_collection (collection_id=? AND id=?)');
+    }
+  });
+
   it('a search reads its chunks by primary key, not along an index of their collection', async () => {
     const { collection, seqs } = await addChunks();
     const fetch = async () => assert.equal((await repositories.chunks.fetch([collection.id], seqs)).size, 5);

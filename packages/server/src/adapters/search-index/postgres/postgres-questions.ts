@@ -106,7 +106,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
       const askWith = (ended: Int32Array | null) =>
         withSegments(db, { collectionId, projectId, ended, filter }, async (listed, restriction) => {
           signal?.throwIfAborted();
-          if (listed.segments.length === 0 || words.length === 0) return [];
+          if (listed.segments.length === 0 || (words.length === 0 && exact === null)) return [];
           const isRestricted = restriction !== null;
           const visible = {
             limit,

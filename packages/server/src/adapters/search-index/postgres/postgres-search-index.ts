@@ -104,7 +104,8 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
     },
     async ask(db, question) {
       const words = [...new Set(normaliseWords(question.words))];
-      if (words.length === 0 && question.projectId === undefined) return [];
+      const { exact = null, projectId } = question;
+      if (words.length === 0 && exact === null && projectId === undefined) return [];
       const found = await questions.ask(db, question, words);
       if (found !== null) return found;
       const foundInOld = await old.ask(db, question).catch(noTable);

@@ -188,11 +188,34 @@ export function readTitle({ pdfium, memory, document }: OpenPdf): string | undef
 }
 
 async function load(library: PDFiumLibrary, bytes: Uint8Array, password: string | null): Promise<PDFiumDocument> {
+  for (const each of spellingsOf(password)) {
+    const document = await tryPassword(library, bytes, each);
+    if (document !== undefined) return document;
+  }
+  throw password === null ? passwordMissing('PDF') : passwordWrong('PDF');
+}
+
+/**
+ * Returns what may open the file: the password, the same prepared as revision 6 requires (RFC 4013, without its refusals), and none,
+ * because one password may be sent for many files.
+ */
+function spellingsOf(password: string | null): ReadonlySet<string | undefined> {
+  if (password === null) return new Set([undefined]);
+  const prepared = password.replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, '').normalize('NFKC');
+  return new Set([password, prepared, undefined]);
+}
+
+/** Returns undefined when the password is wrong. */
+async function tryPassword(
+  library: PDFiumLibrary,
+  bytes: Uint8Array,
+  password: string | undefined,
+): Promise<PDFiumDocument | undefined> {
   try {
-    return await library.loadDocument(bytes, password ?? undefined);
+    return await library.loadDocument(bytes, password);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : '';
-    if (/password|security/i.test(message)) throw password === null ? passwordMissing('PDF') : passwordWrong('PDF');
+    if (/password|security/i.test(message)) return undefined;
     if (!Buffer.from(bytes.subarray(0, 1024)).includes('%PDF')) throw fileTypeMismatch('PDF', 'no PDF');
     throw fileDamaged('PDF', 'its structure is broken', cause);
   }
