@@ -99,7 +99,7 @@ function useTextParts({ collection_id, record_id, updated_timestamp: version }: 
       const texts: string[] = [];
       let { start: at } = pageParam;
       let hasMore = true;
-      // An answer has at most 500 chunks, so many short ones need several answers.
+      // Each request returns at most 500 chunks.
       while (hasMore && at < pageParam.end) {
         const query = { char_start: at, max_characters: Math.min(most, Math.max(2, pageParam.end - at)) };
         const endpoint = 'GET /v1/collections/{collection_id}/records/{record_id}/text';
