@@ -22,7 +22,7 @@ export const Rechunking = Type.Object(
     }),
     num_kept_records: Type.Integer({
       description:
-        'Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, or the record is a web page. Retry such a record to split it again.',
+        'Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, the record is a web page, or its last processing has failed. Retry such a record to split it again; if its file has a password, update it with `password`.',
     }),
   },
   { description: 'The progress of the last change of `chunking`.' },

@@ -42,7 +42,8 @@ export function Success<T extends TSchema>(data: T) {
 export const Warnings = {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Each unknown member at the top level of the request. They are ignored. Absent if there are none.',
+      description:
+        'Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none.',
     }),
   ),
 };

@@ -36,6 +36,6 @@ export const SeparatorSplitter = Type.Object({
 });
 export const TextSplitter = Type.Union([TokenSplitter, SeparatorSplitter], {
   description:
-    'How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in other scripts than Latin), and lists and tables that fit stay whole.',
+    'How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in scripts other than Latin), and lists and tables that fit stay whole.',
 });
 export type TextSplitter = Static<typeof TextSplitter>;

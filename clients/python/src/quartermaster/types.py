@@ -230,7 +230,7 @@ class Rechunking(TypedDict):
     num_pending_records: int
     """Number of records whose chunks may not follow `chunking` yet. Their old chunks answer until then."""
     num_kept_records: int
-    """Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, or the record is a web page. Retry such a record to split it again."""
+    """Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, the record is a web page, or its last processing has failed. Retry such a record to split it again; if its file has a password, update it with `password`."""
 
 
 class CollectionUpdate(TypedDict, total=False):
@@ -1136,7 +1136,7 @@ ChunkSize = int
 
 
 TextSplitter = Union["TokenSplitter", "SeparatorSplitter"]
-"""How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in other scripts than Latin), and lists and tables that fit stay whole."""
+"""How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in scripts other than Latin), and lists and tables that fit stay whole."""
 
 
 RecordFailureDetails = list[RecordFailureDetailsValue]

@@ -58,6 +58,7 @@ export function collectionsCommands(): Command {
 /** The service checks the bounds, so that its message names them. */
 function readChunkSize(text: string): number {
   const size = Number(text);
-  if (!Number.isSafeInteger(size) || size < 0) throw new InvalidArgumentError('Give a number of tokens.');
+  if (!Number.isSafeInteger(size) || size < 0)
+    throw new InvalidArgumentError('The value must be a whole number of tokens, or 0 for a size by script.');
   return size;
 }

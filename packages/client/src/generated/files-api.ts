@@ -218,7 +218,7 @@ export type EmbeddingEstimate = {
 export type Rechunking = {
   /** Number of records whose chunks may not follow `chunking` yet. Their old chunks answer until then. */
   num_pending_records: number;
-  /** Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, or the record is a web page. Retry such a record to split it again. */
+  /** Number of records that kept their chunks: one of them was changed or deleted by a request, the file no longer exists or cannot be read, the record is a web page, or its last processing has failed. Retry such a record to split it again; if its file has a password, update it with `password`. */
   num_kept_records: number;
 };
 
@@ -264,7 +264,7 @@ export type RecordCreate = {
   metadata?: { [name: string]: string };
 };
 
-/** How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in other scripts than Latin), and lists and tables that fit stay whole. */
+/** How text is split into chunks. By default, it is split by the structure of the document into chunks of at most 400 tokens (up to 640 in scripts other than Latin), and lists and tables that fit stay whole. */
 export type TextSplitter = TokenSplitter | SeparatorSplitter;
 
 export type TokenSplitter = {
@@ -1037,7 +1037,7 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: File;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1095,7 +1095,7 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Collection;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1165,7 +1165,7 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Collection;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1250,12 +1250,12 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: RecordItem;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       } | {
         status: 'success';
         data: RecordPreview;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1325,7 +1325,7 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: RecordItem;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1523,7 +1523,7 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Chunk;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1582,7 +1582,7 @@ export interface FilesApi {
         ranking_reason: 'requested' | 'no_embedder' | 'collection_not_embedded' | 'not_measured' | 'other_model' | 'other_dimensions' | 'provider_unavailable' | 'index_not_built' | null;
         /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
         reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1604,7 +1604,7 @@ export interface FilesApi {
         rankings: CollectionRankings;
         /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */
         reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -1641,7 +1641,7 @@ export interface FilesApi {
       200: {
         status: 'success';
         data: Chunk;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };

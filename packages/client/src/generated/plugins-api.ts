@@ -555,13 +555,13 @@ export interface PluginsApi {
       200: {
         status: 'success';
         data: ExecuteResult;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
       202: {
         status: 'success';
         data: Run;
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };
@@ -595,7 +595,7 @@ export interface PluginsApi {
     responses: {
       200: {
         status: 'success';
-        /** Each unknown member at the top level of the request. They are ignored. Absent if there are none. */
+        /** Unknown members at the top level of the request, which were ignored: the first 20, then the number of the others. Absent if there are none. */
         warnings?: Array<string>;
       };
     };

@@ -4,7 +4,7 @@ export const stores = {
   'chunking.byScript': 'By script (400 to 640 tokens)',
   'chunking.change': 'Chunk size',
   'chunking.changeAbout':
-    'The documents are split again in the background. Until then their old chunks answer. Documents whose chunks you have changed stay as they are.',
+    'The documents are split again in the background. Until then their old chunks answer. Web pages and documents whose chunks you have changed stay as they are.',
   'chunking.changed': 'Chunk size changed.',
   'chunking.pending': '{count} to split again',
   'chunking.size': 'Chunk size',

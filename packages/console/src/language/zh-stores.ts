@@ -3,7 +3,7 @@ export const stores = {
   'chunking.apply': '应用',
   'chunking.byScript': '按文字（400 至 640 个词元）',
   'chunking.change': '片段大小',
-  'chunking.changeAbout': '文档会在后台重新切分；在此之前，旧片段继续用于回答。片段被您修改过的文档保持不变。',
+  'chunking.changeAbout': '文档会在后台重新切分；在此之前，旧片段继续用于回答。网页以及片段被您修改过的文档保持不变。',
   'chunking.changed': '片段大小已更改。',
   'chunking.pending': '{count} 个待重新切分',
   'chunking.size': '片段大小',

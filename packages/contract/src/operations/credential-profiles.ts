@@ -20,8 +20,7 @@ export const credentialProfileOperations = describeOperations('credentials', {
   },
   getCredentialProfile: {
     summary: 'Get a credential profile',
-    description:
-      'The credentials themselves are never shown. `encryption_configured` is false while the service has no encryption key and stores no credentials.',
+    description: 'The credentials themselves are never shown.',
     scope: 'plugins',
     examples: { weather: { path } },
   },

@@ -79,7 +79,7 @@ export interface CollectionsDeps {
   readonly newId: NewId;
   /** Called when a collection is marked as deleting, so that its rows are removed immediately. */
   readonly onDeleting: () => void;
-  /** Called when the chunks of the records of a collection have to be replaced. Default: a later search finds it. */
+  /** Called when the chunks of the records of a collection have to be replaced. Default: the next periodic run finds them. */
   readonly onRechunk?: () => void;
   /** The model in use and the function that re-embeds a collection; null without an embedder. */
   readonly embedding: EmbeddingOfCollections | null;
@@ -237,7 +237,8 @@ function toChange(body: CollectionUpdate, before: StoredCollection): Omit<Collec
 /** @throws REQUEST_VALIDATION_ERROR for a collection that holds no documents */
 function readChunking(chunking: Chunking, type: CollectionType): Chunking {
   const isUsed = type === 'text' || chunking.chunk_size === undefined;
-  if (!isUsed) throw fieldInvalid('body/chunking', `chunking for a collection of type "${type}"`, 'type "text"');
+  if (!isUsed)
+    throw fieldInvalid('body/chunking', 'a chunk size', 'absent or {}, because only collections of type "text" use it');
   return chunking;
 }
 

@@ -41,6 +41,7 @@ async function openRechunking(t: TestContext, options: TestCollectionsOptions = 
 }
 
 const sizes = (chunks: ReadonlyArray<{ num_tokens: number }>) => chunks.map(({ num_tokens }) => num_tokens);
+const textsOf = (chunks: ReadonlyArray<{ content: string }>) => chunks.map(({ content }) => content);
 const idsOf = (chunks: ReadonlyArray<{ chunk_id: string }>) => chunks.map(({ chunk_id }) => chunk_id);
 
 const databases: Readonly<Record<string, (t: TestContext) => Promise<Database>>> = {
@@ -114,27 +115,48 @@ for (const [name, open] of Object.entries(databases)) {
     assert.deepEqual((await get()).rechunking, { num_pending_records: 0, num_kept_records: 1 });
   });
 
+  test(`${name}: a record whose last processing has failed is counted among those that keep their chunks`, async (t) => {
+    const { service, project, path, get, chunksOf, create, change, completed } = await openRechunking(t, {
+      database: await open(t),
+    });
+    const record = await create({ content: long });
+    const before = await chunksOf(record.record_id);
+    const damaged = service.files.add(project.projectId, 'record_file', 'a.pdf', 'no PDF');
+    await project.call('POST', `${path}/records/${record.record_id}`, { type: 'file', file_id: damaged });
+    await project.settled(record.collection_id, record.record_id);
+    await change({ chunk_size: 60 });
+    await completed();
+    assert.deepEqual((await get()).rechunking, { num_pending_records: 0, num_kept_records: 1 });
+    assert.deepEqual(idsOf(await chunksOf(record.record_id)), idsOf(before));
+  });
+
   test(`${name}: texts that stay the same keep their vectors, and the model is not asked for them`, async (t) => {
     const embedder = createScriptedEmbedder();
-    const { get, create, change, completed } = await openRechunking(t, { database: await open(t), embedder });
+    const { get, chunksOf, create, change, completed } = await openRechunking(t, { database: await open(t), embedder });
     const section = (n: number, text: string) => `# Section ${n}\n\n${text}`;
-    const same = Array.from({ length: 4 }, (_, n) =>
+    const sections = Array.from({ length: 4 }, (_, n) =>
       section(n, Array.from({ length: 4 }, () => paragraph(n)).join(' ')),
     );
-    await create({ content: 'A short text.' });
-    const fits = [...same, section(9, long)].join('\n\n');
-    await create({ content: fits });
-    await until(async () => (await get()).vectors === 'up_to_date' || (await get()).embedding.num_pending === 0);
+    await change({ chunk_size: 100 });
+    const fits = [...sections, section(9, long)].join('\n\n');
+    const { record_id: recordId } = await create({ content: fits });
+    await until(async () => (await get()).embedding.num_pending === 0);
     const { num_chunks: chunks } = await get();
+    const before = new Set(textsOf(await chunksOf(recordId)));
     embedder.texts.length = 0;
     await change({ chunk_size: 150 });
     await completed();
     await until(async () => (await get()).embedding.num_pending === 0);
     const { num_chunks: now, embedding } = await get();
-    assert.ok(now > chunks);
+    assert.ok(now < chunks);
     assert.equal(embedding.num_embedded, now);
     assert.ok(embedder.texts.length > 0 && embedder.texts.length < now, `${embedder.texts.length} of ${now}`);
-    assert.ok(!embedder.texts.includes('A short text.'));
+    const same = textsOf(await chunksOf(recordId)).filter((text) => before.has(text));
+    assert.ok(same.length >= sections.length);
+    assert.deepEqual(
+      same.filter((text) => embedder.texts.includes(text)),
+      [],
+    );
   });
 }
 

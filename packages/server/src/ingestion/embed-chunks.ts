@@ -173,7 +173,7 @@ function toNewVectors(
   });
 }
 
-/** Divides the tokens of a slice among the chunks that were paid. Providers count the tokens of a request only. */
+/** Divides the tokens of a slice among the chunks whose texts were sent. Providers count the tokens of a request only. */
 function shareTokens(created: NewVector[], paid: readonly MissingVector[], tokens: number): NewVector[] {
   const lengths = new Map(paid.map(({ seq, text }) => [seq, text.length]));
   const weights = created.map(({ seq, embedded }) => (embedded instanceof Float32Array ? (lengths.get(seq) ?? 0) : 0));

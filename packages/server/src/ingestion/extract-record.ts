@@ -14,6 +14,7 @@ import type { FileAccess } from '../files/file-access.ts';
 import { LeaseLost } from '../jobs/job.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { NewId } from '../kernel/identifier.ts';
+import type { Secret } from '../kernel/secret.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
@@ -45,6 +46,7 @@ export interface Work {
 export interface Extraction {
   readonly job: RecordJob;
   readonly source: ExtractionSource;
+  readonly password: Secret | null;
   readonly capacity: number;
 }
 
@@ -74,7 +76,7 @@ export function taskOf(
 
 /** Reads the source and stores its chunks as the next generation. Throws LeaseLost, or the error of the extractor. */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
-  const { job, source, capacity } = extraction;
+  const { job, source, password, capacity } = extraction;
   // An extractor may not propagate what a callback throws, so the error is stored here.
   const stop = new AbortController();
   let failure: unknown;
@@ -90,7 +92,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   const task: ExtractionTask = {
     ...taskOf(job, job.chunking),
     projectId: job.projectId,
-    password: deps.passwords.decrypt({ ...job, recordId: job.id }, job.encryptedPassword),
+    password,
     source,
     maxChunks: capacity,
     onBatch: (batch) => write(store.writeBatch(batch)),

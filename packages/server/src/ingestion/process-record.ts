@@ -41,8 +41,11 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   work.signal.throwIfAborted();
   if (source.kind === 'failed') return fail(deps, job, source);
 
+  const password = deps.passwords.decrypt({ ...job, recordId: job.id }, job.encryptedPassword);
+  if (job.encryptedPassword !== null && password === null) return fail(deps, job, otherKey);
+
   const since = clock.now();
-  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, capacity }, work);
+  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, password, capacity }, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
@@ -84,6 +87,13 @@ const capacityExceeded: Failure = {
   code: 'capacity_exceeded',
   message:
     'The collection is full: the chunks of this record exceed its capacity. Delete records or chunks, or use another collection.',
+};
+
+const otherKey: Failure = {
+  kind: 'failed',
+  code: 'file_encrypted',
+  message:
+    'The stored password cannot be decrypted, because this process has another encryption key. Send it as `password` again.',
 };
 
 async function fail(

@@ -22,8 +22,8 @@ export interface RechunkBounds {
 export interface RechunkRepository {
   /**
    * Examines the next records of the first such collection after this id, in one transaction. Records with a splitter,
-   * pairs and records that have no chunks need no work. Web pages and records of which a request has changed a chunk
-   * keep their chunks. The others are queued. @returns undefined when there is no such collection
+   * pairs and records that have no chunks need no work. Web pages, records of which a request has changed a chunk, and
+   * records that could not be processed again keep their chunks. The others are queued. @returns undefined when there is no such collection
    */
   step(afterCollection: string, bounds: RechunkBounds): Promise<RechunkStep | undefined>;
 }

@@ -17,11 +17,11 @@ export function SearchDocument({ path, focusCount, onClose }: SearchDocumentProp
   const { t } = useLanguage();
   const found = useQuery({ queryKey: ['passage', path], queryFn: ({ signal }) => readPassage(path, signal) });
   const leave = { label: t('source.close'), go: onClose };
-  if (found.data !== undefined) {
+  if (found.data !== undefined && found.data !== null) {
     const { chunk, record } = found.data;
     return <SourcePanel record={record} chunk={chunk} focusCount={focusCount} leave={leave} />;
   }
-  const isGone = isMissing(found.error);
+  const isGone = found.data === null || isMissing(found.error);
   return (
     <Frame title="…" focusCount={0} leave={leave}>
       {isGone ? (
@@ -37,10 +37,12 @@ export function SearchDocument({ path, focusCount, onClose }: SearchDocumentProp
   );
 }
 
+/** Returns null for a chunk without a document. */
 async function readPassage(path: SearchDocumentProps['path'], signal: AbortSignal) {
   const chunk = await filesApi.data('GET /v1/collections/{collection_id}/chunks/{chunk_id}', { path, signal });
+  if (chunk.record_id === null) return null;
   const record = await filesApi.data('GET /v1/collections/{collection_id}/records/{record_id}', {
-    path: { collection_id: path.collection_id, record_id: chunk.record_id ?? '' },
+    path: { collection_id: path.collection_id, record_id: chunk.record_id },
     signal,
   });
   return { chunk, record };

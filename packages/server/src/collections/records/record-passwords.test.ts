@@ -10,10 +10,11 @@ import {
   readEncryptionKey,
 } from '../../access/credential-profiles/encryption.ts';
 import { openTestDatabase, openTestService } from '../testing/test-collections.suite.ts';
+import type { PasswordEncrypter } from './record-passwords.ts';
 
 const password = 'open sesame 4711';
 
-async function open(t: TestContext, more: { encrypter?: null } = {}) {
+async function open(t: TestContext, more: { encrypter?: PasswordEncrypter | null } = {}) {
   const database = await openTestDatabase(t);
   const key = readEncryptionKey(createEncryptionKey()) as EncryptionKey; // a key that was just created
   const service = await openTestService(t, { database, encrypter: createEncrypter(key), ...more });
@@ -116,4 +117,13 @@ test('passwords are refused for other records, and without an encryption key', a
   const refused = await keyless.call('POST', keylessPath, { type: 'file', file_id: keyless.pdf, password });
   assert.deepEqual([refused.status, refused.body.error.code], [501, 'NOT_CONFIGURED']);
   assert.deepEqual(await keyless.stored(), []);
+});
+
+test('a password that no key decrypts is asked for again', async (t) => {
+  const encrypter = { encrypt: () => ({ text: 'v1.other' }), decrypt: () => null };
+  const { record, collectionId, pdf, stored } = await open(t, { encrypter });
+  const { error } = await record(collectionId, { type: 'file', file_id: pdf, password });
+  assert.equal(error.code, 'file_encrypted');
+  assert.match(error.message, /another encryption key/);
+  assert.deepEqual(await stored(), [{ encrypted_password: null }]);
 });

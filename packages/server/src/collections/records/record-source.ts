@@ -77,7 +77,7 @@ export function fieldsOf(source: RecordSource): SourceFields {
 export function readPassword({ password }: SourceFields, type: RecordType): string | null {
   if (password === undefined) return null;
   if (purposeNames.some((name) => purposes[name].recordType === type)) return password;
-  throw fieldInvalid('body/password', `a password for a record of type "${type}"`, 'this field for files only');
+  throw fieldInvalid('body/password', 'a string', `absent for a record of type "${type}"`);
 }
 
 const sheetType = purposes.qa_record_file.recordType;

@@ -5,8 +5,8 @@
 export const defaultChunkSize = 400;
 
 /**
- * The maximum tokens of a chunk by script. The tokens are made for English, so the same text has up to four times as
- * many in other scripts. The size grows with the square root of that factor. Source: ADR 0156.
+ * The maximum tokens of a chunk by script. The tokenizer was made for English, so the same text takes up to seven
+ * times as many tokens in other scripts. The size grows with the square root of that factor, of at most 2.5. Source: ADR 0156.
  */
 const scripts: ReadonlyArray<{ readonly letters: RegExp; readonly size: number }> = [
   { letters: /\p{Script=Latin}/gu, size: defaultChunkSize },

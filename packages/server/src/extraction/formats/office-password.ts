@@ -64,7 +64,7 @@ function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-/** Versions 4.4 and above describe themselves in XML. */
+/** Version 4.4 describes itself in XML. */
 function isAgile(info: Buffer): boolean {
   return info.readUInt16LE(0) === 4 && info.readUInt16LE(2) === 4;
 }
@@ -157,7 +157,7 @@ function decryptStandard({ info, encrypted }: Streams, password: string, format:
   return open(encrypted.subarray(sizeBytes));
 }
 
-/** Makes guessing slow: hashes the password again and again. */
+/** Slows down guessing by hashing the password repeatedly. */
 function stretch(hash: string, salt: Buffer, { password, rounds }: { password: string; rounds: number }): Buffer {
   let current = digest(hash, salt, Buffer.from(password, 'utf16le'));
   for (let round = 0; round < rounds; round++) current = digest(hash, numberOf(round), current);

@@ -9,6 +9,7 @@ import {
   passwordMissing,
   unpackedLimit,
 } from '../extraction-error.ts';
+import { isEncryptedOffice } from './office-password.ts';
 import { type PackageLimits, packageLimits } from './package-limits.ts';
 
 interface Bounds {
@@ -85,8 +86,7 @@ function refuseOtherContainers(bytes: Uint8Array, format: string): void {
   const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
   if (head === 'd0cf11e0a1b11ae1') {
     // A compound file: either the old binary format, or the wrapper around an encrypted package.
-    const wrapper = Buffer.from('EncryptedPackage', 'utf16le');
-    throw Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(wrapper)
+    throw isEncryptedOffice(bytes)
       ? passwordMissing(format)
       : fileTypeMismatch(format, 'of the older binary Office format');
   }

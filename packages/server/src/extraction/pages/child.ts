@@ -34,7 +34,7 @@ async function work(): Promise<void> {
 function describe(cause: unknown): string {
   if (!(cause instanceof ExtractionError)) return 'The parser of this format crashed on the document.';
   if (cause.code !== 'file_encrypted') return cause.message;
-  return 'The file has a password, which is erased after its text is read.';
+  return 'The pages cannot be shown: the file has a password, which was erased after its text was read.';
 }
 
 async function answer(wanted: PageJob, bytes: Buffer): Promise<void> {

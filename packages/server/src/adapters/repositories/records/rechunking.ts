@@ -36,7 +36,7 @@ async function examine(
   if (free <= 0) return nothing;
   const version = collection.chunking_version;
   const rows = await outdated(transaction, id, version)
-    .select(['id', 'status', 'type', 'text_splitter', 'chunks_changed'])
+    .select(['id', 'status', 'type', 'text_splitter', 'chunks_changed', 'num_chunks'])
     .where('status', '<>', 'creating')
     .orderBy('chunking_version')
     .orderBy('id')
@@ -70,12 +70,13 @@ interface Examined {
   readonly type: string;
   readonly text_splitter: string | null;
   readonly chunks_changed: number;
+  readonly num_chunks: number;
 }
 
 /** @returns undefined for a record to split again, null for one that the settings do not concern, otherwise the reason */
 function reasonToKeep(record: Examined): string | null | undefined {
   if (record.text_splitter !== null || record.type === 'qa_sheet') return null;
-  if (record.status !== 'ready' && record.status !== 'partial') return null;
+  if (record.status === 'error') return record.num_chunks > 0 ? 'failed' : null;
   if (record.type === 'web') return 'web_page';
   return record.chunks_changed === 1 ? 'chunks_changed' : undefined;
 }

@@ -123,3 +123,7 @@ function inBands(
   flush();
   return result;
 }
+
+export function textOf(line: Line): string {
+  return line.segments.map((segment) => segment.text).join(' ');
+}

@@ -1,4 +1,4 @@
-import type { Line } from './lines.ts';
+import { type Line, textOf } from './lines.ts';
 import { keyOf, type Outline, type OutlineEntry, withoutNumber } from './outline.ts';
 import type { PageLines } from './running-heads.ts';
 
@@ -124,8 +124,4 @@ const leastSimilar = 0.7;
 function pairsOf(text: string): ReadonlySet<string> {
   const key = keyOf(withoutNumber(text));
   return new Set(Array.from({ length: Math.max(0, key.length - 1) }, (_, at) => key.slice(at, at + 2)));
-}
-
-function textOf(line: Line): string {
-  return line.segments.map((segment) => segment.text).join(' ');
 }

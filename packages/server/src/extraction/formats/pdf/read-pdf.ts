@@ -3,7 +3,7 @@ import { fileDamaged } from '../../extraction-error.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
 import { findHeadingStyles } from './heading-styles.ts';
 import { createLineJoiner, type LineJoiner } from './join-lines.ts';
-import { toLines } from './lines.ts';
+import { textOf, toLines } from './lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
 import { readOutline } from './outline.ts';
 import { findOutlineTitles } from './outline-titles.ts';
@@ -12,7 +12,7 @@ import { readPages } from './read-pages.ts';
 import { readScans, type Scans } from './read-scans.ts';
 import type { PageSegments } from './read-segments.ts';
 import { type PageLines, removeRunningHeads } from './running-heads.ts';
-import { type PdfBlock, textOf, toBlocks } from './to-blocks.ts';
+import { type PdfBlock, toBlocks } from './to-blocks.ts';
 
 export interface PdfOptions {
   /** Receives the percentage of the pages read: first of all pages, then of the scanned pages, which `ocr` reads. */

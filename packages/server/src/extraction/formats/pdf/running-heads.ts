@@ -1,4 +1,4 @@
-import type { Line } from './lines.ts';
+import { type Line, textOf } from './lines.ts';
 import { keyOf, type Outline } from './outline.ts';
 import { findPageNumbers, isPageNumberRest, type NumberInLine } from './page-numbers.ts';
 
@@ -154,8 +154,4 @@ function usualSize(pages: readonly PageLines[]): number {
 
 function heightOf(line: Line): number {
   return Math.round(line.y / 4);
-}
-
-function textOf(line: Line): string {
-  return line.segments.map((segment) => segment.text).join(' ');
 }

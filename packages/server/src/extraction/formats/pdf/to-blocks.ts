@@ -2,7 +2,7 @@ import type { Block } from '../../document.ts';
 import { findTables, type Region } from './find-tables.ts';
 import type { HeadingStyles } from './heading-styles.ts';
 import type { LineJoiner } from './join-lines.ts';
-import type { Line } from './lines.ts';
+import { type Line, textOf } from './lines.ts';
 import type { OutlineTitles, Title } from './outline-titles.ts';
 import type { PageLines } from './running-heads.ts';
 
@@ -134,8 +134,4 @@ function codeOf(group: readonly Line[]): string {
       return ' '.repeat(Math.min(40, Math.round((line.left - left) / Math.max(width, 1)))) + textOf(line);
     })
     .join('\n');
-}
-
-export function textOf(line: Line): string {
-  return line.segments.map((segment) => segment.text).join(' ');
 }
