@@ -1,7 +1,6 @@
 import { createDecipheriv, createHash } from 'node:crypto';
 import { fileDamaged, passwordUnsupported, passwordWrong } from '../extraction-error.ts';
-import { parseXml, type XmlElement } from './docx/xml-tree.ts';
-import { elementsOf } from './epub/publication.ts';
+import { elementsOf, parseXml, type XmlElement } from './docx/xml-tree.ts';
 
 /** The two streams of an Office file with a password. */
 interface Streams {

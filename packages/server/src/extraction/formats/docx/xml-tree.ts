@@ -101,6 +101,19 @@ export function* findAll(element: XmlElement | undefined, name: string): Generat
   }
 }
 
+/** The name without the prefix, which differs from document to document. */
+export function localName({ name }: XmlElement): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** Finds elements of that name, whatever their prefix. */
+export function* elementsOf(element: XmlElement | undefined, name: string): Generator<XmlElement> {
+  for (const child of childrenOf(element)) {
+    if (localName(child) === name) yield child;
+    yield* elementsOf(child, name);
+  }
+}
+
 export function textOf(element: XmlElement): string {
   return element.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
 }

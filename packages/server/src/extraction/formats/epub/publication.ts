@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { fileDamaged } from '../../extraction-error.ts';
-import { childrenOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
+import { childrenOf, elementsOf, findAll, localName, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import type { Archive } from '../open-package.ts';
 
 export interface Publication {
@@ -11,19 +11,6 @@ export interface Publication {
   readonly titles: ReadonlyMap<string, string>;
   /** The entry of the table of contents, when it is a chapter, too. */
   readonly navigation: string | undefined;
-}
-
-/** Prefixes of names differ from book to book. */
-function localName({ name }: XmlElement): string {
-  return name.slice(name.indexOf(':') + 1);
-}
-
-/** Finds elements of that name, whatever their prefix. */
-export function* elementsOf(element: XmlElement | undefined, name: string): Generator<XmlElement> {
-  for (const child of childrenOf(element)) {
-    if (localName(child) === name) yield child;
-    yield* elementsOf(child, name);
-  }
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
-import { parseXml } from '../docx/xml-tree.ts';
+import { elementsOf, parseXml } from '../docx/xml-tree.ts';
 import { readHtml } from '../html/read-html.ts';
 import { type Archive, openArchive } from '../open-package.ts';
-import { elementsOf, readPublication } from './publication.ts';
+import { readPublication } from './publication.ts';
 
 /** Methods that hide fonts only. Source: EPUB 3.3, "Font obfuscation". */
 const fontMethods = ['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC'];
