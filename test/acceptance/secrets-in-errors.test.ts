@@ -63,6 +63,8 @@ test('[secrets] no error repeats a field that the contract marks as a secret, wh
   }
   assert.equal(answers, marked.length * (forms.length + 1));
   assert.deepEqual(marked.sort(), [
+    '/v1/collections/{collection_id}/records password',
+    '/v1/collections/{collection_id}/records/{record_id} password',
     '/v1/credential_profiles credentials',
     '/v1/credential_profiles/{name} credentials',
     '/v1/execute credentials',
