@@ -1,6 +1,7 @@
 import { maxResults, mostAskedCollections, mostEqualChunks, mostNeighbours } from '@quartermaster/contract';
 import { ranked } from '../search/query/find-distinct.ts';
 import { maxAnswerWeight } from '../search/query/select-hits.ts';
+import { mostConcurrentRankings } from '../search/query/take-turns.ts';
 import { mostReranked } from '../search/reranking/rerank-hits.ts';
 import { type Limit, refused } from './limit.ts';
 
@@ -44,6 +45,12 @@ export const questionLimits = {
     unit: 'items',
     value: () => mostReranked,
     above: 'The others follow in the order of the search.',
+  },
+  concurrent_rankings: {
+    bounds: 'collections that the questions of one process rank at the same time, once by words and once by vectors',
+    unit: 'items',
+    value: () => mostConcurrentRankings,
+    above: 'The others wait, and are ranked in turn among projects and their keys.',
   },
   question_equal_chunks: {
     bounds: 'chunks that `equal_chunks` of a result names',

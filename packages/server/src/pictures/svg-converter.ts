@@ -36,7 +36,7 @@ const picturesOfProcess = 100;
 export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
   const { logger, metrics, convertMs = 5_000, idleMs = 60_000 } = options;
   const isolation = onceRetried(async () => await chooseIsolation(await findIsolation(), converterFiles()));
-  const semaphore = createFairSemaphore(mostWaiting);
+  const semaphore = createFairSemaphore({ mostWaiting });
   const closing = new AbortController();
   let current: { readonly projectId: string; readonly process: ConverterProcess; pictures: number } | undefined;
   let idle: NodeJS.Timeout | undefined;

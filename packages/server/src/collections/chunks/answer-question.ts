@@ -7,6 +7,7 @@ import {
   type RetrievalDefaults,
   type ScoredChunk,
 } from '@quartermaster/contract';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import { isId } from '../../kernel/identifier.ts';
 import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';
@@ -37,8 +38,8 @@ export interface ChunkAnswer {
   readonly hasGoodMatch: boolean;
 }
 
-export interface AskedCollections {
-  readonly projectId: string;
+/** The caller, and the collections that it asks. */
+export interface AskedCollections extends Owner {
   /** At least one. */
   readonly collectionIds: readonly string[];
 }

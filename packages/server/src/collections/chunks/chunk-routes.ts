@@ -151,7 +151,8 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_id } = request.params;
-        const of = { projectId: guard.callerOf(request).projectId, collectionIds: [collection_id] };
+        const { projectId, keyId } = guard.callerOf(request);
+        const of = { projectId, keyId, collectionIds: [collection_id] };
         const found = await chunks.query(of, request.body, signal);
         const [ranked] = found.rankings;
         if (ranked === undefined) throw new Error('the answer names no ranking');
@@ -178,11 +179,8 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_ids: collectionIds, ...question } = request.body;
-        const found = await chunks.query(
-          { projectId: guard.callerOf(request).projectId, collectionIds },
-          question,
-          signal,
-        );
+        const { projectId, keyId } = guard.callerOf(request);
+        const found = await chunks.query({ projectId, keyId, collectionIds }, question, signal);
         const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
           ...{ collection_id: collectionId, ranking, ranking_reason: reason },
         }));

@@ -1,5 +1,6 @@
 import type { ChunkQuery, DifyRecords, DifyRetrieval, ScoredChunk } from '@quartermaster/contract';
 import type { NamedRecord } from '../../collections/records/record-repository.ts';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import { plainName } from '../../kernel/plain-name.ts';
 import type { ChunkFilter } from '../../search/chunk-index.ts';
 import { toFilter } from './to-filter.ts';
@@ -11,7 +12,7 @@ type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFil
 export interface DifyKnowledge {
   readonly chunks: {
     query(
-      of: { readonly projectId: string; readonly collectionIds: readonly string[] },
+      of: Owner & { readonly collectionIds: readonly string[] },
       body: ChunkQuestion,
       signal?: AbortSignal,
     ): Promise<{ readonly items: readonly ScoredChunk[] }>;
@@ -32,7 +33,7 @@ const proposedThreshold = 0.5;
  */
 export async function retrieveForDify(
   { chunks, records }: DifyKnowledge,
-  projectId: string,
+  { projectId, keyId }: Owner,
   { knowledge_id: collectionId, query, retrieval_setting: setting, metadata_condition: condition }: DifyRetrieval,
   signal?: AbortSignal,
 ): Promise<DifyRecords> {
@@ -42,7 +43,7 @@ export async function retrieveForDify(
     top_k: setting?.top_k ?? defaultResults,
     ...(filters === undefined ? {} : { filters }),
   };
-  const { items } = await chunks.query({ projectId, collectionIds: [collectionId] }, body, signal);
+  const { items } = await chunks.query({ projectId, keyId, collectionIds: [collectionId] }, body, signal);
   const found = scaleScores(items).filter(({ score }) => score >= (setting?.score_threshold ?? 0));
   const recordIds = new Set(found.flatMap(({ record_id: id }) => id ?? []));
   const names = await records.name(projectId, [...recordIds]);

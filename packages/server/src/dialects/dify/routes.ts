@@ -31,8 +31,6 @@ export function difyRoutes(
       },
     },
     (request, reply) =>
-      whileConnected(reply, (signal) =>
-        retrieveForDify(knowledge, guard.callerOf(request).projectId, request.body, signal),
-      ),
+      whileConnected(reply, (signal) => retrieveForDify(knowledge, guard.callerOf(request), request.body, signal)),
   );
 }

@@ -54,7 +54,7 @@ const pieceBytes = 2 ** 18;
 export function openPageReader(options: PageReaderOptions): PageReader {
   const { logger, renderer = '@hyzyla/pdfium' } = options;
   const isolation = options.isolation ?? onceRetried(() => findReaderIsolation(logger));
-  const semaphore = createFairSemaphore(pageLimits.waiting);
+  const semaphore = createFairSemaphore({ mostWaiting: pageLimits.waiting });
   async function read(request: PageRequest, signal: AbortSignal): Promise<PageResult> {
     if (!isInstalled(renderer)) return { kind: 'missing', renderer };
     const settings = await isolation();

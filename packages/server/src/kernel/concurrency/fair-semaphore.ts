@@ -1,21 +1,28 @@
 import { createFairQueue, type Owner } from './fair-queue.ts';
 
-/** Runs one task at a time. Waiting tasks are scheduled fairly among projects and keys. */
+/** Limits how many tasks run at the same time. The others wait, and are started in turn among projects and their keys. */
 export interface FairSemaphore {
   /** @returns null when the signal aborts before the task starts, or when too many tasks wait */
   run<T>(owner: Owner, signal: AbortSignal, task: () => Promise<T>): Promise<T | null>;
 }
 
-/** @param mostWaiting the number of tasks that may wait. Default: unlimited */
-export function createFairSemaphore(mostWaiting = Number.POSITIVE_INFINITY): FairSemaphore {
+export interface FairSemaphoreOptions {
+  /** The number of concurrent tasks. Default: 1. */
+  readonly permits?: number;
+  /** The number of tasks that may wait. Default: unlimited. */
+  readonly mostWaiting?: number;
+}
+
+export function createFairSemaphore(options: FairSemaphoreOptions = {}): FairSemaphore {
+  const { permits = 1, mostWaiting = Number.POSITIVE_INFINITY } = options;
   const waiting = createFairQueue<Owner & { readonly resolve: (isTurn: boolean) => void }>((turn) => turn);
   let count = 0;
-  let isBusy = false;
+  let running = 0;
 
   async function waitForTurn({ projectId, keyId }: Owner, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    if (!isBusy) {
-      isBusy = true;
+    if (running < permits) {
+      running += 1;
       return true;
     }
     if (count >= mostWaiting) return false;
@@ -40,8 +47,8 @@ export function createFairSemaphore(mostWaiting = Number.POSITIVE_INFINITY): Fai
         return await task();
       } finally {
         const next = waiting.next();
-        isBusy = next !== undefined;
-        next?.resolve(true);
+        if (next === undefined) running -= 1;
+        else next.resolve(true);
       }
     },
   };

@@ -58,7 +58,7 @@ function storeOf(text: string): KnowledgeStore {
 for (const [kind, text] of Object.entries(texts)) {
   test(`answers whose names and texts are ${kind} have at most the tokens of their budget`, async () => {
     const store = storeOf(text);
-    const caller = { projectId: idOf('proj'), wantsLinks: false };
+    const caller = { projectId: idOf('proj'), keyId: null, wantsLinks: false };
     const collections = [idOf('coll')];
     for (const max_tokens of [answerTokens.least, answerTokens.default]) {
       const found = await searchDocuments(store, caller, { query: 'x', collections, top_k: 20, max_tokens });
@@ -75,7 +75,7 @@ for (const [kind, text] of Object.entries(texts)) {
     let cursor: string | undefined;
     do {
       const request = cursor === undefined ? {} : { cursor };
-      const page = await listCollections(storeOf(text), { projectId: idOf('proj') }, request);
+      const page = await listCollections(storeOf(text), { projectId: idOf('proj'), keyId: null }, request);
       assert.ok(countTokens(JSON.stringify(page)) <= answerTokens.default);
       for (const { id } of page.collections) ids.add(id);
       cursor = Reflect.get(page, 'next_cursor');

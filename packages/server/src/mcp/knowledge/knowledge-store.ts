@@ -8,6 +8,7 @@ import type {
   ScoredChunk,
   WordsReason,
 } from '@quartermaster/contract';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import type { Page } from '../../kernel/page.ts';
 
 interface RecordKey {
@@ -22,8 +23,7 @@ interface ChunkKey {
   readonly chunkId: string;
 }
 
-interface AskedCollections {
-  readonly projectId: string;
+interface AskedCollections extends Owner {
   readonly collectionIds: readonly string[];
 }
 

@@ -57,7 +57,7 @@ for (const [name, sizes] of Object.entries(shapes)) {
     let pages = 0;
     let cursor: string | undefined;
     do {
-      const page = await listResources(store, { projectId: 'p' }, cursor);
+      const page = await listResources(store, { projectId: 'p', keyId: null }, cursor);
       assert.ok(page.resources.length <= resourceLimits.page);
       uris.push(...page.resources.map(({ uri }) => uri));
       cursor = page.nextCursor;
@@ -73,7 +73,7 @@ for (const [name, sizes] of Object.entries(shapes)) {
 
 test('the limit knowledge_resources ends a page of an endpoint of one collection, and the next page has the rest', async () => {
   const { store } = storeOf([5, resourceLimits.page + 1, 5]);
-  const caller = { projectId: 'p', collectionId: idOf('coll', 1) };
+  const caller = { projectId: 'p', keyId: null, collectionId: idOf('coll', 1) };
   const first = await listResources(store, caller, undefined);
   const second = await listResources(store, caller, first.nextCursor);
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('the limit knowledge_resources ends a page of an endpoint of one collection
 
 test('a cursor of another form or another collection is not found', async () => {
   const { store } = storeOf([5]);
-  const caller = { projectId: 'p', collectionId: idOf('coll', 0) };
+  const caller = { projectId: 'p', keyId: null, collectionId: idOf('coll', 0) };
   for (const cursor of ['', 'x', idOf('coll', 1), `${idOf('coll', 0)}.`, `${idOf('coll', 0)}.x`, 'x'.repeat(10_000)]) {
     await assert.rejects(listResources(store, caller, cursor), { code: 'OBJECT_NOT_FOUND' }, cursor);
   }

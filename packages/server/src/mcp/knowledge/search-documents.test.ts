@@ -37,7 +37,7 @@ function endlessStore(collections: number) {
 for (const collections of [1, 3, 20]) {
   test(`the limit knowledge_passages ends the pages of a question to ${collections} collections`, async () => {
     const { store, asked } = endlessStore(collections);
-    const caller = { projectId: 'p' };
+    const caller = { projectId: 'p', keyId: null };
     const ids = new Set<string>();
     let answers = 0;
     let cursor: string | undefined;
@@ -64,7 +64,7 @@ for (const collections of [1, 3, 20]) {
 
 test('an answer without a good match says so, whatever its page', async () => {
   const { store } = endlessStore(1);
-  const caller = { projectId: 'p' };
+  const caller = { projectId: 'p', keyId: null };
   const good = await searchDocuments(store, caller, { query: 'x' });
   assert.equal(good.no_good_match, undefined);
   const { query } = store.chunks;
@@ -107,7 +107,7 @@ test('a passage has its neighbours around it while they fit, and stands alone ot
   });
   const { results } = await searchDocuments(
     { ...store, chunks },
-    { projectId: 'p' },
+    { projectId: 'p', keyId: null },
     { query: 'x', top_k: 2, expand: 1 },
   );
   const [first = '', second = ''] = results.map(({ text }) => text);
@@ -122,7 +122,7 @@ test('a filter with too many values is refused before a collection is searched',
     ...{ type: 'in' as const, key: 'k', value: Array.from({ length: 100 }, (_, n) => n) },
   }));
   const question = { query: 'x', filters: { type: 'or' as const, filters: lists } };
-  await assert.rejects(searchDocuments(store, { projectId: 'p' }, question), {
+  await assert.rejects(searchDocuments(store, { projectId: 'p', keyId: null }, question), {
     message: 'arguments/filters must be a filter with at most 512 values in all; received 600 values.',
   });
   assert.deepEqual(asked, []);

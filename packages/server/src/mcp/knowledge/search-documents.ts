@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { cursorUnknown } from '../problems.ts';
@@ -39,9 +40,8 @@ export interface SearchAnswer {
   readonly not_searched?: string;
 }
 
-/** The project, and the collection of the endpoint if it serves one. */
-export interface KnowledgeCaller {
-  readonly projectId: string;
+/** The project and the key, and the collection of the endpoint if it serves one. */
+export interface KnowledgeCaller extends Owner {
   readonly collectionId?: string | undefined;
   /** Whether results have a `resource_link` for each document. Default: false. */
   readonly wantsLinks?: boolean | undefined;
@@ -69,9 +69,9 @@ export async function searchDocuments(
     ...(filters === undefined ? {} : { filters }),
     ...(expand > 0 && { expand }),
   };
-  const { projectId, signal } = caller;
+  const { projectId, keyId, signal } = caller;
   const answers = await mapWithConcurrency(ids, concurrency, (id) =>
-    store.chunks.query({ projectId, collectionIds: [id] }, body, signal),
+    store.chunks.query({ projectId, keyId, collectionIds: [id] }, body, signal),
   );
   const ranked = joinByRank(answers.map(({ items }) => items));
   const page = ranked.slice(start, start + topK);

@@ -5,7 +5,7 @@ import { createFindDistinct, type DistinctQuestion, ranked } from './find-distin
 import type { Question } from './retrieve.ts';
 
 const question: DistinctQuestion = {
-  ...{ projectId: 'p', collectionIds: ['c'], text: 'red', words: ['red'], results: 3 },
+  ...{ projectId: 'p', keyId: null, collectionIds: ['c'], text: 'red', words: ['red'], results: 3 },
   ...{ maxTokens: Number.POSITIVE_INFINITY, isFirstPage: true },
 };
 

@@ -1,5 +1,6 @@
 import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
 import { EmbedderUnavailable } from '../embedding/embedder.ts';
@@ -12,8 +13,9 @@ import { fuse, type Hit, rankByVectors, rankByWords, type VectorRanking } from '
 import { findNearestChunks } from './nearest-chunks.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
+import { createTakeTurn, type TakeTurn } from './take-turns.ts';
 
-export interface Question extends ChunkSearch {
+export interface Question extends ChunkSearch, Owner {
   readonly projectId: string;
   readonly text: string;
   /** The chunks to rank instead of `limit` if words alone answer, and to return with their texts. */
@@ -53,18 +55,19 @@ export interface RankedAnswer<Stored> {
 export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stored>>;
 
 export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
+  const takeTurn = createTakeTurn();
   async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
-    const { text: _, retrieval: __, enough, ...search } = question;
+    const { text: _, retrieval: __, enough, keyId: ___, ...search } = question;
     const limit = enough ?? question.limit;
-    const found = await chunks.rank({ ...search, limit, withChunks: enough !== undefined });
+    const found = await takeTurn(question, () => chunks.rank({ ...search, limit, withChunks: enough !== undefined }));
     return { hits: rankByWords(found), ranking: 'words', reason, limit };
   }
   if (deps === null) {
     return (question) => byWords(question, question.retrieval?.mode === 'words' ? 'requested' : 'no_embedder');
   }
-  const byVectors = createVectorSearch(chunks, deps);
+  const byVectors = createVectorSearch(chunks, deps, takeTurn);
   return async (question) => {
-    const { text: _, retrieval, enough: __, ...search } = question;
+    const { text: _, retrieval, enough: __, keyId: ___, ...search } = question;
     const {
       mode = 'fused',
       weights,
@@ -76,7 +79,7 @@ export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorS
     if (mode === 'words') return byWords(question, 'requested');
     const { limit } = question;
     // The words come first, because they tell whether the project has the collection.
-    const words = await chunks.rank(search);
+    const words = await takeTurn(question, () => chunks.rank(search));
     const alsoCompared = words.map(({ seq }) => seq);
     const vectors = await byVectors(question, { limit, alsoCompared, minSimilarity: min_similarity ?? -1 });
     const answer = (hits: readonly Hit[], ranking: Ranking, reason: WordsReason | null) => ({
@@ -96,7 +99,11 @@ interface VectorSearchOptions {
   readonly minSimilarity: number;
 }
 
-function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, deps: VectorSearchDeps) {
+function createVectorSearch(
+  chunks: Pick<ChunkIndex<unknown>, 'findVisible'>,
+  deps: VectorSearchDeps,
+  takeTurn: TakeTurn,
+) {
   const { embedders, vectors, index, logger } = deps;
   const questionsOf = new Map(embedders.all.map((each) => [each.model, createQuestionVectors(each, deps.clock)]));
   const scales = createSimilarityScales({ scales: deps.scales, logger });
@@ -113,7 +120,9 @@ function createVectorSearch(chunks: Pick<ChunkIndex<unknown>, 'findVisible'>, de
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return 'other_dimensions';
     const { limit, alsoCompared } = options;
-    const near = await findNearestChunks({ chunks, vectors, index }, { space, query, limit, filter: question.filter });
+    const near = await takeTurn(question, () =>
+      findNearestChunks({ chunks, vectors, index }, { space, query, limit, filter: question.filter }),
+    );
     if (near === undefined) {
       logger.warn({ collection_id: question.collectionId }, 'query answered without vectors, pages are being built');
       return 'index_not_built';

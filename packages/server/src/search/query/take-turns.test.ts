@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChunkIndex } from '../chunk-index.ts';
+import { createRetrieve } from './retrieve.ts';
+import { createTakeTurn, mostConcurrentRankings } from './take-turns.ts';
+
+/** Lets every callback that is ready run. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Asks collections whose rankings end when the test says so. The words of a question name its key. */
+function openTurns() {
+  const started: string[] = [];
+  const finish: Array<() => void> = [];
+  const chunks: Pick<ChunkIndex<string>, 'rank'> = {
+    async rank({ words: [name = ''] }) {
+      started.push(name);
+      await new Promise<void>((resolve) => finish.push(resolve));
+      return [];
+    },
+  };
+  const retrieve = createRetrieve(chunks as ChunkIndex<string>, null);
+  const ask = (projectId: string, keyId: string, signal?: AbortSignal) =>
+    retrieve({ projectId, keyId, collectionId: 'c', text: '', words: [`${projectId} ${keyId}`], limit: 3, signal });
+  return { ask, started, finishOne: () => finish.shift()?.() };
+}
+
+test('at the limit concurrent_rankings, a question of another project is ranked next, however many wait', async () => {
+  const { ask, started, finishOne } = openTurns();
+  const busy = Array.from({ length: 1000 }, () => ask('busy', 'k1'));
+  const other = ask('other', 'k2');
+  await settle();
+  assert.equal(started.length, mostConcurrentRankings);
+  finishOne();
+  await settle();
+  assert.deepEqual(started.slice(mostConcurrentRankings), ['busy k1']);
+  finishOne();
+  await settle();
+  assert.deepEqual(started.slice(mostConcurrentRankings), ['busy k1', 'other k2']);
+  for (let left = busy.length + 1; left > 0; left -= 1) {
+    finishOne();
+    await settle();
+  }
+  assert.deepEqual((await other).hits, []);
+  assert.equal((await Promise.all(busy)).length, 1000);
+});
+
+test('the keys of a project are served in turn, too', async () => {
+  const { ask, started, finishOne } = openTurns();
+  const all = [...Array.from({ length: 20 }, () => ask('p', 'busy')), ask('p', 'other')];
+  await settle();
+  finishOne();
+  await settle();
+  finishOne();
+  await settle();
+  assert.deepEqual(started.slice(mostConcurrentRankings), ['p busy', 'p other']);
+  for (let left = all.length; left > 0; left -= 1) {
+    finishOne();
+    await settle();
+  }
+  await Promise.all(all);
+});
+
+test('a question whose client disconnects leaves the queue, and is never ranked', async () => {
+  const { ask, started, finishOne } = openTurns();
+  const running = Array.from({ length: mostConcurrentRankings }, () => ask('p', 'k'));
+  const client = new AbortController();
+  const waiting = ask('p', 'k', client.signal);
+  client.abort(new Error('gone'));
+  await assert.rejects(waiting, { message: 'gone' });
+  for (let left = running.length; left > 0; left -= 1) finishOne();
+  await Promise.all(running);
+  assert.equal(started.length, mostConcurrentRankings);
+});
+
+test('a ranking that fails frees its place', async () => {
+  const takeTurn = createTakeTurn(1);
+  const owner = { projectId: 'p', keyId: 'k' };
+  await assert.rejects(
+    takeTurn(owner, () => Promise.reject(new Error('broken'))),
+    { message: 'broken' },
+  );
+  assert.equal(await takeTurn(owner, async () => 'ranked'), 'ranked');
+});
