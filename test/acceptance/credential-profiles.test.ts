@@ -240,6 +240,7 @@ test('[profiles] with PostgreSQL and no encryption key there are no profiles, an
     assert.match(answer.error.message, /QUARTERMASTER_SEALING_KEY/);
   }
   assert.deepEqual((await call('GET', '/v1/credential_profiles')).data, []);
+  assert.doesNotMatch(service.log(), /"level":"error"/, 'a missing setting is no fault of the service');
 });
 
 test('[profiles] encryption keys can be rotated while the service runs; without a key that it needs, the service names it and does not start', async (t) => {

@@ -136,8 +136,8 @@ export const CollectionReembedQuery = Type.Object({
   ),
   embedding_model_id: Type.Optional(
     Type.String({
-      minLength: 8,
-      maxLength: 8,
+      minLength: 1,
+      maxLength: 100,
       description: 'Id of a configured model. Default: the first model. An error names the ids of all models.',
     }),
   ),

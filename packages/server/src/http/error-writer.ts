@@ -44,9 +44,12 @@ export function createErrorWriter(answerOf: (problem: Problem, request: FastifyR
 
 export type CreateErrorWriter = typeof createErrorWriter;
 
+/** Statuses that are no fault of the service: a setting is missing, another service failed, or the load is too high. */
+const withoutFault: ReadonlySet<number> = new Set([501, 502, 503]);
+
 function logProblem(problem: Problem, error: unknown, request: FastifyRequest): void {
   noteProblem(request, problem);
-  if (problem.isFault || (problem.status >= 500 && problem.status !== 502 && problem.status !== 503)) {
+  if (problem.isFault || (problem.status >= 500 && !withoutFault.has(problem.status))) {
     request.log.error({ err: error, request_id: request.id, code: problem.code }, 'request failed');
   }
 }

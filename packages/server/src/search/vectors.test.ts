@@ -428,9 +428,11 @@ test('vectors of another model are built while the former ones answer, and the w
   assert.equal(status, 200, JSON.stringify(body));
   await until(async () => (await sets())[0].model === 'one');
   assert.deepEqual(former.texts, ['green teas', 'test'], 'going back pays for the trial only');
-  const unknown = await call('POST', `${first.path}/reembed?embedding_model_id=Qm000000`);
-  assert.equal(unknown.status, 422);
-  assert.match(unknown.body.error.message, new RegExp(`${live.embedding_model_id}; received "Qm000000"`));
+  for (const id of ['Qm000000', 'two']) {
+    const unknown = await call('POST', `${first.path}/reembed?embedding_model_id=${id}`);
+    assert.equal(unknown.status, 422);
+    assert.match(unknown.body.error.message, new RegExp(`${live.embedding_model_id}; received "${id}"`));
+  }
 });
 
 test('a question is answered with words alone until every chunk has its vector', async (t) => {

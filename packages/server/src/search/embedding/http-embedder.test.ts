@@ -209,6 +209,7 @@ test('an invalid response gives no vector', async (t) => {
     { data: [{ index: 0, embedding: [] }] },
     { data: [{ index: 0, embedding: ['1'] }] },
     { data: [{ index: 0, embedding: [1e39, 1] }] },
+    { data: [{ index: 0, embedding: [0, 0, -0, 1e-50] }] },
     {
       data: [
         { index: 0, embedding: [1] },

@@ -74,6 +74,8 @@ function readVector(value: unknown): Float32Array {
   if (!value.every((each) => typeof each === 'number' && Number.isFinite(Math.fround(each)))) {
     throw malformed('an embedding must contain only finite numbers of 32 bits');
   }
+  // A vector without a direction is similar to nothing.
+  if (value.every((each) => Math.fround(each) === 0)) throw malformed('an embedding contains only zeros');
   return normalise(Float32Array.from(value));
 }
 
