@@ -1,7 +1,7 @@
 import { maxResults, mostAskedCollections, mostEqualChunks, mostNeighbours } from '@quartermaster/contract';
 import { ranked } from '../search/query/find-distinct.ts';
+import { mostConcurrentRankings } from '../search/query/schedule-rankings.ts';
 import { maxAnswerWeight } from '../search/query/select-hits.ts';
-import { mostConcurrentRankings } from '../search/query/take-turns.ts';
 import { mostReranked } from '../search/reranking/rerank-hits.ts';
 import { type Limit, refused } from './limit.ts';
 

@@ -12,8 +12,8 @@ import type { VectorRepository } from '../vector-repository.ts';
 import { fuse, type Hit, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
 import { findNearestChunks } from './nearest-chunks.ts';
 import { createQuestionVectors } from './question-vectors.ts';
+import { createRankingScheduler, type ScheduleRanking } from './schedule-rankings.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
-import { createTakeTurn, type TakeTurn } from './take-turns.ts';
 
 export interface Question extends ChunkSearch, Owner {
   readonly projectId: string;
@@ -55,17 +55,19 @@ export interface RankedAnswer<Stored> {
 export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stored>>;
 
 export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
-  const takeTurn = createTakeTurn();
+  const scheduleRanking = createRankingScheduler();
   async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
     const { text: _, retrieval: __, enough, keyId: ___, ...search } = question;
     const limit = enough ?? question.limit;
-    const found = await takeTurn(question, () => chunks.rank({ ...search, limit, withChunks: enough !== undefined }));
+    const found = await scheduleRanking(question, () =>
+      chunks.rank({ ...search, limit, withChunks: enough !== undefined }),
+    );
     return { hits: rankByWords(found), ranking: 'words', reason, limit };
   }
   if (deps === null) {
     return (question) => byWords(question, question.retrieval?.mode === 'words' ? 'requested' : 'no_embedder');
   }
-  const byVectors = createVectorSearch(chunks, deps, takeTurn);
+  const byVectors = createVectorSearch(chunks, deps, scheduleRanking);
   return async (question) => {
     const { text: _, retrieval, enough: __, keyId: ___, ...search } = question;
     const {
@@ -79,7 +81,7 @@ export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorS
     if (mode === 'words') return byWords(question, 'requested');
     const { limit } = question;
     // The words come first, because they tell whether the project has the collection.
-    const words = await takeTurn(question, () => chunks.rank(search));
+    const words = await scheduleRanking(question, () => chunks.rank(search));
     const alsoCompared = words.map(({ seq }) => seq);
     const vectors = await byVectors(question, { limit, alsoCompared, minSimilarity: min_similarity ?? -1 });
     const answer = (hits: readonly Hit[], ranking: Ranking, reason: WordsReason | null) => ({
@@ -102,7 +104,7 @@ interface VectorSearchOptions {
 function createVectorSearch(
   chunks: Pick<ChunkIndex<unknown>, 'findVisible'>,
   deps: VectorSearchDeps,
-  takeTurn: TakeTurn,
+  scheduleRanking: ScheduleRanking,
 ) {
   const { embedders, vectors, index, logger } = deps;
   const questionsOf = new Map(embedders.all.map((each) => [each.model, createQuestionVectors(each, deps.clock)]));
@@ -120,7 +122,7 @@ function createVectorSearch(
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return 'other_dimensions';
     const { limit, alsoCompared } = options;
-    const near = await takeTurn(question, () =>
+    const near = await scheduleRanking(question, () =>
       findNearestChunks({ chunks, vectors, index }, { space, query, limit, filter: question.filter }),
     );
     if (near === undefined) {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChunkIndex } from '../chunk-index.ts';
 import { createRetrieve } from './retrieve.ts';
-import { createTakeTurn, mostConcurrentRankings } from './take-turns.ts';
+import { createRankingScheduler, mostConcurrentRankings } from './schedule-rankings.ts';
 
 /** Lets every callback that is ready run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Asks collections whose rankings end when the test says so. The words of a question name its key. */
-function openTurns() {
+function openScheduler() {
   const started: string[] = [];
   const finish: Array<() => void> = [];
   const chunks: Pick<ChunkIndex<string>, 'rank'> = {
@@ -25,7 +25,7 @@ function openTurns() {
 }
 
 test('at the limit concurrent_rankings, a question of another project is ranked next, however many wait', async () => {
-  const { ask, started, finishOne } = openTurns();
+  const { ask, started, finishOne } = openScheduler();
   const busy = Array.from({ length: 1000 }, () => ask('busy', 'k1'));
   const other = ask('other', 'k2');
   await settle();
@@ -45,7 +45,7 @@ test('at the limit concurrent_rankings, a question of another project is ranked 
 });
 
 test('the keys of a project are served in turn, too', async () => {
-  const { ask, started, finishOne } = openTurns();
+  const { ask, started, finishOne } = openScheduler();
   const all = [...Array.from({ length: 20 }, () => ask('p', 'busy')), ask('p', 'other')];
   await settle();
   finishOne();
@@ -61,7 +61,7 @@ test('the keys of a project are served in turn, too', async () => {
 });
 
 test('a question whose client disconnects leaves the queue, and is never ranked', async () => {
-  const { ask, started, finishOne } = openTurns();
+  const { ask, started, finishOne } = openScheduler();
   const running = Array.from({ length: mostConcurrentRankings }, () => ask('p', 'k'));
   const client = new AbortController();
   const waiting = ask('p', 'k', client.signal);
@@ -73,11 +73,11 @@ test('a question whose client disconnects leaves the queue, and is never ranked'
 });
 
 test('a ranking that fails frees its place', async () => {
-  const takeTurn = createTakeTurn(1);
+  const scheduleRanking = createRankingScheduler(1);
   const owner = { projectId: 'p', keyId: 'k' };
   await assert.rejects(
-    takeTurn(owner, () => Promise.reject(new Error('broken'))),
+    scheduleRanking(owner, () => Promise.reject(new Error('broken'))),
     { message: 'broken' },
   );
-  assert.equal(await takeTurn(owner, async () => 'ranked'), 'ranked');
+  assert.equal(await scheduleRanking(owner, async () => 'ranked'), 'ranked');
 });

@@ -15,11 +15,11 @@ export interface RankingOwner extends Owner {
  * turn of another one.
  * @throws the reason of the signal
  */
-export type TakeTurn = <T>(owner: RankingOwner, rank: () => Promise<T>) => Promise<T>;
+export type ScheduleRanking = <T>(owner: RankingOwner, rank: () => Promise<T>) => Promise<T>;
 
 const never = new AbortController().signal;
 
-export function createTakeTurn(permits = mostConcurrentRankings): TakeTurn {
+export function createRankingScheduler(permits = mostConcurrentRankings): ScheduleRanking {
   const semaphore = createFairSemaphore({ permits });
   return async ({ projectId, keyId, signal = never }, rank) => {
     const ranked = await semaphore.run({ projectId, keyId }, signal, async () => ({ result: await rank() }));
