@@ -1,7 +1,7 @@
 import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
 
-/** Rankings that run at the same time. Two threads rank, and the next ranking of each is sent in time. */
+/** Rankings that run at the same time. Two threads rank, and a second ranking waits for each of them, so that none is idle. */
 export const mostConcurrentRankings = 4;
 
 export interface RankingOwner extends Owner {
@@ -11,8 +11,8 @@ export interface RankingOwner extends Owner {
 
 /**
  * Runs a ranking of a question when it is its turn. Waiting rankings are started in turn among projects and their keys, so
- * that a project with many questions delays one of another project by a few rankings only. A ranking must not wait for the
- * turn of another one.
+ * that a project with many questions delays one of another project by a few rankings only. A ranking that starts another one
+ * and waits for it may never end.
  * @throws the reason of the signal
  */
 export type ScheduleRanking = <T>(owner: RankingOwner, rank: () => Promise<T>) => Promise<T>;
