@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { administrator } from '../support/administrator.ts';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
-import { tabTo, waitForFocus } from '../support/console-keyboard.ts';
+import { openFileChooser, tabTo, waitForFocus } from '../support/console-keyboard.ts';
 import { type Seeded, seed } from '../support/console-seed.ts';
 
 interface Subject {
@@ -169,9 +169,7 @@ async function workByKeyboard({ opened, seeded }: Subject): Promise<void> {
   await page.keyboard.press('Enter');
   await waitForFocus(page.getByRole('heading', { level: 1, name: 'Guides' }));
   await tabTo(page, page.getByRole('button', { name: 'choose files' }));
-  const chooser = page.waitForEvent('filechooser');
-  await page.keyboard.press('Enter');
-  await (await chooser).setFiles({
+  await (await openFileChooser(page)).setFiles({
     name: 'otters.md',
     mimeType: 'text/markdown',
     buffer: Buffer.from('# Otters\n\nTen.\n'),

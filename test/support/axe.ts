@@ -8,10 +8,15 @@ const axe = resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js
 export const nothing = { light: [], dark: [] };
 
 async function seriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // Waits for transitions, because their intermediate colours are not meant to be read.
-  await page.evaluate(
-    'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)).then(() => 0)',
-  );
+  // Ends transitions, because their intermediate colours are not meant to be read. The end of one can start others.
+  await page.evaluate(`(() => {
+    for (let rounds = 0; rounds < 100; rounds += 1) {
+      const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition);
+      if (transitions.length === 0) return;
+      for (const one of transitions) one.finish();
+    }
+    throw new Error('transitions never end');
+  })()`);
   // The content security policy of the pages blocks scripts of tests, so the debugger of the browser injects axe.
   const isThere = await page.evaluate<boolean>("typeof axe !== 'undefined'");
   if (!isThere) await page.evaluate(await readFile(axe, 'utf8'));
@@ -24,10 +29,22 @@ async function seriousFindings(page: Page, rules?: readonly string[]): Promise<s
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }
 
+/** Waits until the console has changed its colours. Pages without this attribute follow the browser at once. */
+async function emulateColors(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.evaluate(`(async () => {
+    const { dataset } = document.documentElement;
+    for (let looks = 0; (dataset.mantineColorScheme ?? '${colorScheme}') !== '${colorScheme}'; looks += 1) {
+      if (looks === 1000) throw new Error('the page does not become ${colorScheme}');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })()`);
+}
+
 /** Returns the serious findings of axe on the current page. In dark mode, only rules about colours run again. */
 export async function findingsInBoth(page: Page): Promise<{ light: string[]; dark: string[] }> {
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await emulateColors(page, 'light');
   const light = await seriousFindings(page);
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await emulateColors(page, 'dark');
   return { light, dark: await seriousFindings(page, ['color-contrast', 'link-in-text-block']) };
 }

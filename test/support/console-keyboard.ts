@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Locator, Page } from 'playwright-core';
+import type { FileChooser, Locator, Page } from 'playwright-core';
 
 /** Steps of a person who uses the console with the keyboard alone. */
 
@@ -27,4 +27,13 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
     if (await hasFocus(target)) return;
   }
   assert.fail(`80 tabs do not reach ${target}; the focus is on ${await focusedElement(page)}`);
+}
+
+/** Opens the file dialog of the button that has the focus. */
+export async function openFileChooser(page: Page): Promise<FileChooser> {
+  const chooser = page.waitForEvent('filechooser');
+  // The page learns asynchronously that it must report its dialog instead of opening it. It answers in order.
+  await page.evaluate('0');
+  await page.keyboard.press('Enter');
+  return await chooser;
 }
