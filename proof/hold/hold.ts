@@ -105,6 +105,7 @@ async function prepare({ client, folder, filesUrl, pluginsUrl, key }: StartedSer
   const qa = await client.collections.create({ name: 'b', type: 'qa', capacity: 1_000_000 });
   const record = await client.records.create(collection_id, { type: 'file', file_id, title: 'a' });
   await settledRecord(client, collection_id, record.record_id);
+  await importPairs(client, qa.collection_id);
   const [chunk] = (await client.records.chunks(collection_id, record.record_id)).data;
   const { run_id } = await client.plugins.start('hold/read', { q: 'a' }, { credentials: { KEY: 'abcd1234' } });
   await endedRun(client, run_id);
@@ -127,4 +128,13 @@ async function prepare({ client, folder, filesUrl, pluginsUrl, key }: StartedSer
     plugin_id: 'evaluate',
     token: /#([^\s]+)/.exec(link)?.[1] ?? '',
   };
+}
+
+/** Imports enough pairs for merges of the index, which run in a thread of their own. */
+async function importPairs(client: StartedService['client'], collectionId: string): Promise<void> {
+  const rows = Array.from({ length: 20_000 }, (_, row) => `question ${row},answer ${row}\n`);
+  const sheet = new Blob([`question,answer\n${rows.join('')}`]);
+  const { file_id } = await client.files.upload(sheet, { purpose: 'qa_record_file', name: 'pairs.csv' });
+  const record = await client.records.create(collectionId, { type: 'qa_sheet', file_id, title: 'pairs' });
+  await settledRecord(client, collectionId, record.record_id);
 }
