@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileAnswerRules, interpretAnswer, largeOutput } from './declarative/interpret-answer.ts';
+import { compileAnswerRules, interpretAnswer, leftToThread } from './declarative/interpret-answer.ts';
 import { hasFewParts, maxOutputParts } from './json-bounds.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
 
 const megabyte = 1024 * 1024;
 
-function interpret(output: string, items: number, context: { splits?: boolean; maxOutputBytes?: number } = {}) {
+function interpret(output: string, items: number, context: { isInThread?: boolean; maxOutputBytes?: number } = {}) {
   const rules = compileAnswerRules({ output });
   const answer = { status: 200, headers: {}, body: Buffer.from(`[${Array(items).fill(1).join(',')}]`) };
   return interpretAnswer(rules, answer, {
@@ -21,8 +21,8 @@ test('the limit output_parts accepts an output of exactly as many values; one wi
   assert.equal(interpret('[body, body, `1`]', items).kind, 'returned');
   const refused = interpret('[body, body, `1`, `1`]', items);
   // Compares without the output, whose comparison would take minutes.
-  assert.ok(refused === largeOutput);
-  const split = interpret('[body, body, `1`, `1`]', items, { splits: true });
+  assert.ok(refused === leftToThread);
+  const split = interpret('[body, body, `1`, `1`]', items, { isInThread: true });
   assert.ok(split.kind === 'returned' && split.output === null);
   assert.deepEqual(
     split.parts?.map(({ path }) => path),
@@ -36,10 +36,10 @@ test('an output above the limit inline_output_bytes is parsed in the thread, whi
   const text = (bytes: number) => `'${'x'.repeat(bytes - 2)}'`;
   const { inlineBytes } = outputPartLimits;
   assert.equal(interpret(text(inlineBytes), items, limits).kind, 'returned');
-  assert.ok(interpret(text(inlineBytes + 1), items, limits) === largeOutput);
-  const large = interpret(text(2 * inlineBytes), items, { ...limits, splits: true });
+  assert.ok(interpret(text(inlineBytes + 1), items, limits) === leftToThread);
+  const large = interpret(text(2 * inlineBytes), items, { ...limits, isInThread: true });
   assert.ok(large.kind === 'returned' && large.output === null && large.parts?.length === 1);
-  const over = interpret(text(2 * inlineBytes + 1), items, { ...limits, splits: true });
+  const over = interpret(text(2 * inlineBytes + 1), items, { ...limits, isInThread: true });
   assert.deepEqual(over, {
     kind: 'failed',
     message: `The output must be at most ${2 * inlineBytes} bytes; received more.`,

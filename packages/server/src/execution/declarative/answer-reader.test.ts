@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAnswerReader } from './answer-reader.ts';
 import { prepareCall } from './declarative.ts';
+import { interpretAnswer, leftToThread } from './interpret-answer.ts';
 
 const { response } = prepareCall({ method: 'GET', url: 'https://api.test/' }, {});
 
@@ -45,4 +46,21 @@ test('a cancelled run leaves the queue, and the other responses are read', async
     outcomes.map(({ kind }) => kind),
     ['returned', 'cancelled', 'returned'],
   );
+});
+
+test('an expression that takes many steps is evaluated in the thread, and one that takes few on the event loop', async () => {
+  const sorting = { output: '{said: sort_by(body, &to_string(@))}' };
+  const sorted = prepareCall({ method: 'GET', url: 'https://api.test/' }, sorting).response;
+  const argumentsOf = (items: number) => {
+    const body = Buffer.from(JSON.stringify(Array(items).fill({})));
+    return [sorted, { status: 200, headers: { 'content-type': 'application/json' }, body }] as const;
+  };
+  const limits = { ...context, maxOutputBytes: 100_000 };
+  const few = interpretAnswer(...argumentsOf(1_000), limits);
+  assert.equal(few.kind === 'returned' && (few.output as { said: unknown[] }).said.length, 1_000);
+  assert.equal(interpretAnswer(...argumentsOf(20_000), limits), leftToThread);
+  const owner = { projectId: 'proj_a', keyId: null };
+  const { signal } = new AbortController();
+  const many = await createAnswerReader().read(...argumentsOf(20_000), { ...limits, signal, owner });
+  assert.equal(many.kind === 'returned' && (many.output as { said: unknown[] }).said.length, 20_000);
 });

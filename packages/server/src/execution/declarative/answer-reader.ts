@@ -10,7 +10,7 @@ import {
   type AnswerRules,
   type CallOutcome,
   interpretAnswer,
-  largeOutput,
+  leftToThread,
   maxReadAtOnce,
 } from './interpret-answer.ts';
 
@@ -19,7 +19,10 @@ export interface PreparedResponse extends AnswerRules {
   readonly source: ResponseMapping;
 }
 
-/** Parses upstream answers into outcomes. Long answers are parsed in a thread, so that they do not block the event loop. */
+/**
+ * Parses upstream answers into outcomes. Long answers, and those whose expressions take many steps, are read in a thread,
+ * so that they do not block the event loop.
+ */
 export interface AnswerReader {
   read(
     response: PreparedResponse,
@@ -98,15 +101,15 @@ export function createAnswerReader(): AnswerReader {
       const context = { input, takesCredentials, maxOutputBytes };
       if (answer.body.length <= maxReadAtOnce) {
         const outcome = interpretAnswer(response, answer, context);
-        if (outcome !== largeOutput) return outcome;
+        if (outcome !== leftToThread) return outcome;
       }
       const { status, headers, body } = answer;
-      const splitting = { ...context, splits: true };
-      const request = { response: response.source, answer: { status, headers, body }, context: splitting };
+      const inThread = { ...context, isInThread: true };
+      const request = { response: response.source, answer: { status, headers, body }, context: inThread };
       return await readInTurn(request, owner, signal);
     },
     async readOutput(json, { signal, owner, maxOutputBytes }) {
-      const context = { input: {}, takesCredentials: false, maxOutputBytes, splits: true };
+      const context = { input: {}, takesCredentials: false, maxOutputBytes, isInThread: true };
       const request = { response: {}, answer: { status: 200, headers: {}, body: json }, context };
       const outcome = await readInTurn(request, owner, signal);
       if (outcome.kind === 'returned' || outcome.kind === 'cancelled') return outcome;

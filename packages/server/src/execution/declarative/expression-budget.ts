@@ -16,6 +16,8 @@ export class ExpressionTooExpensive extends Error {
  * {@link charactersPerStep} characters that are read or written. A step takes at most about 100 ns and 64 bytes.
  */
 export const mostSteps = 400_000;
+/** The step budget on the event loop. An evaluation that needs more is repeated in the thread of the answers. */
+export const mostStepsAtOnce = 50_000;
 export const charactersPerStep = 16;
 
 /** The steps for each member of a large object that is listed. */

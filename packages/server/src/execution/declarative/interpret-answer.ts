@@ -6,7 +6,13 @@ import { outputPartLimits } from '../output-parts/output-part.ts';
 import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
 import type { Unusable } from '../unused-answers/unused-answer.ts';
 import { type BodyFormat, decodeText, readBody } from './body.ts';
-import { ExpressionTooExpensive } from './expression-budget.ts';
+import {
+  createExpressionBudget,
+  type ExpressionBudget,
+  ExpressionTooExpensive,
+  mostSteps,
+  mostStepsAtOnce,
+} from './expression-budget.ts';
 import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
 
 /** How a declarative call ended. The output is not yet validated against its schema. */
@@ -39,12 +45,12 @@ export interface AnswerContext {
   readonly takesCredentials: boolean;
   /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
-  /** Whether a large output is split here. Otherwise the result is {@link largeOutput}. */
-  readonly splits?: boolean;
+  /** Whether this is the thread of the answers. Otherwise work that would hold the event loop ends in {@link leftToThread}. */
+  readonly isInThread?: boolean;
 }
 
-/** Stands for an output that is too large to be processed on the event loop. The answer is then read in the thread. */
-export const largeOutput: CallOutcome = { kind: 'failed', message: 'The output is large.' };
+/** Stands for an answer whose output or expressions are too large for the event loop. It is then read in the thread. */
+export const leftToThread: CallOutcome = { kind: 'failed', message: 'The answer is read in a thread.' };
 
 /** The longest answer, in bytes, that is parsed on the event loop. Parsing ten times as much takes up to 200 ms. */
 export const maxReadAtOnce = 64 * 1024;
@@ -60,7 +66,7 @@ export function compileAnswerRules(response: ResponseMapping): AnswerRules {
 
 /** Parses an answer and maps it to an outcome. The work grows with the answer: see {@link maxReadAtOnce}. */
 export function interpretAnswer(call: AnswerRules, result: Answer, context: AnswerContext): CallOutcome {
-  const { input, takesCredentials } = context;
+  const { input, takesCredentials, isInThread = false } = context;
   const read = readBody(result.body, result.headers['content-type'], call.format);
   const scope: MappingScope = {
     status: result.status,
@@ -68,20 +74,21 @@ export function interpretAnswer(call: AnswerRules, result: Answer, context: Answ
     body: 'wrong' in read ? null : read.body,
     input,
   };
+  const budget = createExpressionBudget(isInThread ? mostSteps : mostStepsAtOnce);
   try {
-    const failure = judgeAnswer(call, scope, { result, takesCredentials });
+    const failure = judgeAnswer(call, scope, { result, takesCredentials, budget });
     if (failure !== null) return failure;
     if ('wrong' in read) return { ...upstreamFailed(result, read.wrong), isUnusable };
-    return mapOutput(call.mapping.output, scope, context);
+    return mapOutput(call.mapping.output, scope, { ...context, budget });
   } catch (error) {
-    if (error instanceof ExpressionTooExpensive) return { kind: 'failed', message: error.message, isUnusable };
-    throw error;
+    if (!(error instanceof ExpressionTooExpensive)) throw error;
+    return isInThread ? { kind: 'failed', message: error.message, isUnusable } : leftToThread;
   }
 }
 
 /**
  * Whether a failed answer means that the credentials are wrong, by the rules of the call. An answer over {@link
- * maxReadAtOnce} is judged by its status only.
+ * maxReadAtOnce}, or one whose expression takes more than {@link mostStepsAtOnce}, is judged by its status only.
  */
 export function blamesCredentials(call: AnswerRules, result: Answer): boolean {
   if (call.credentialsRejected.has(result.status)) return true;
@@ -90,7 +97,7 @@ export function blamesCredentials(call: AnswerRules, result: Answer): boolean {
   const { status, headers } = result;
   const scope = { status, headers, body: 'wrong' in read ? null : read.body, input: {} };
   try {
-    return evaluate(call.mapping.credentialsRejectedWhen, scope) !== false;
+    return evaluate(call.mapping.credentialsRejectedWhen, scope, createExpressionBudget(mostStepsAtOnce)) !== false;
   } catch (error) {
     if (error instanceof ExpressionTooExpensive) return false;
     throw error;
@@ -100,11 +107,11 @@ export function blamesCredentials(call: AnswerRules, result: Answer): boolean {
 function judgeAnswer(
   call: AnswerRules,
   scope: MappingScope,
-  { result, takesCredentials }: { result: Answer; takesCredentials: boolean },
+  { result, takesCredentials, budget }: { result: Answer; takesCredentials: boolean; budget: ExpressionBudget },
 ): CallOutcome | null {
   const isSuccess = result.status >= 200 && result.status < 300;
-  const blamed = evaluate(call.mapping.credentialsRejectedWhen, scope);
-  const failed = isSuccess ? evaluate(call.mapping.failedWhen, scope) : true;
+  const blamed = evaluate(call.mapping.credentialsRejectedWhen, scope, budget);
+  const failed = isSuccess ? evaluate(call.mapping.failedWhen, scope, budget) : true;
   if (takesCredentials && (blamed !== false || (failed !== false && call.credentialsRejected.has(result.status)))) {
     return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: excerptOf(result) };
   }
@@ -119,26 +126,30 @@ function judgeAnswer(
  * Returns the value of the expression when it is true, otherwise false. An expression that cannot be evaluated counts as
  * false, for example when an HTML page came instead of JSON.
  */
-function evaluate(expression: Evaluate | null, scope: MappingScope): false | unknown {
-  const evaluated = expression?.(scope);
+function evaluate(expression: Evaluate | null, scope: MappingScope, budget: ExpressionBudget): false | unknown {
+  const evaluated = expression?.(scope, budget);
   return evaluated !== undefined && 'value' in evaluated && isTrue(evaluated.value) ? evaluated.value : false;
 }
 
-function mapOutput(expression: Evaluate | null, scope: MappingScope, context: AnswerContext): CallOutcome {
-  const evaluated = expression === null ? { value: scope.body } : expression(scope);
+function mapOutput(
+  expression: Evaluate | null,
+  scope: MappingScope,
+  context: AnswerContext & { readonly budget: ExpressionBudget },
+): CallOutcome {
+  const evaluated = expression === null ? { value: scope.body } : expression(scope, context.budget);
   if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong, isUnusable };
-  const { maxOutputBytes, splits = false } = context;
+  const { maxOutputBytes, isInThread = false } = context;
   const output = evaluated.value ?? null;
-  const most = splits ? maxOutputBytes : Math.min(maxOutputBytes, outputPartLimits.inlineBytes);
+  const most = isInThread ? maxOutputBytes : Math.min(maxOutputBytes, outputPartLimits.inlineBytes);
   // An expression may return the same array many times, so its JSON may be much larger than the value in memory.
   const bytes = jsonSize(output, most);
-  if (bytes > most && most < maxOutputBytes) return largeOutput;
+  if (bytes > most && most < maxOutputBytes) return leftToThread;
   if (bytes > most) {
     return { kind: 'failed', message: `The output must be at most ${most} bytes; received more.`, isUnusable };
   }
   // Checked before the value leaves the thread: copying it to the event loop visits every part.
   if (bytes <= outputPartLimits.inlineBytes && hasFewParts(output, maxOutputParts)) return { kind: 'returned', output };
-  return splits ? { kind: 'returned', ...splitOutput(output) } : largeOutput;
+  return isInThread ? { kind: 'returned', ...splitOutput(output) } : leftToThread;
 }
 
 /** The answer came, and its size or form is the reason of the failure. */

@@ -1,7 +1,7 @@
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { evaluateExpression } from './bounded-interpreter.ts';
-import { createExpressionBudget, type ExpressionBudget, ExpressionTooExpensive } from './expression-budget.ts';
+import { type ExpressionBudget, ExpressionTooExpensive } from './expression-budget.ts';
 
 /** The data that the expressions of a mapping can read. */
 export interface MappingScope {
@@ -12,8 +12,12 @@ export interface MappingScope {
 }
 
 export type Evaluated = { readonly value: unknown } | { readonly wrong: string };
-/** @throws ExpressionTooExpensive when the evaluation was stopped, so that the value is unknown */
-export type Evaluate = (scope: MappingScope) => Evaluated;
+/**
+ * All expressions of one answer share a budget.
+ *
+ * @throws ExpressionTooExpensive when the evaluation was stopped, so that the value is unknown
+ */
+export type Evaluate = (scope: MappingScope, budget: ExpressionBudget) => Evaluated;
 
 /** The compiled expressions of a `response`; null where the manifest declares none. */
 export interface Mapping {
@@ -34,24 +38,15 @@ export function compileMapping(mapping: ResponseMapping): Mapping {
 function compileExpression(name: string, source: string | undefined): Evaluate | null {
   if (source === undefined) return null;
   const expression = parse(name, source);
-  return (scope) => {
+  return (scope, budget) => {
     try {
       // A scope holds only parsed JSON, strings and numbers.
-      return { value: evaluateExpression(expression, scope as unknown as JSONValue, budgetOf(scope)) };
+      return { value: evaluateExpression(expression, scope as unknown as JSONValue, budget) };
     } catch (error) {
       if (error instanceof ExpressionTooExpensive) throw error.of(`response.${name}`);
       return { wrong: `response.${name}: ${error instanceof Error ? error.message : String(error)}` };
     }
   };
-}
-
-/** The budget that all expressions of one answer share, because one turn of the event loop evaluates them. */
-const budgets = new WeakMap<MappingScope, ExpressionBudget>();
-
-function budgetOf(scope: MappingScope): ExpressionBudget {
-  const budget = budgets.get(scope) ?? createExpressionBudget();
-  budgets.set(scope, budget);
-  return budget;
 }
 
 function parse(name: string, source: string) {
