@@ -1,3 +1,4 @@
+import { compareNow } from '../../packages/server/src/search/query/compare-candidates.ts';
 import { findNearestChunks } from '../../packages/server/src/search/query/nearest-chunks.ts';
 import { openEncoder } from '../../packages/server/src/search/vector-pages/encoder.ts';
 import { openVectorIndex, type PageSource } from '../../packages/server/src/search/vector-pages/open-vector-index.ts';
@@ -7,6 +8,7 @@ import {
   findNearest,
   type VectorKind,
 } from '../../packages/server/src/search/vector-pages/testing/random-vectors.fixture.ts';
+import type { VectorComparison } from '../../packages/server/src/search/vector-repository.ts';
 import type { Row } from '../table.ts';
 
 export interface VectorSet {
@@ -86,14 +88,12 @@ async function openIndex(vectors: readonly Float32Array[]) {
   };
   return {
     async ask(query: Float32Array, isVisible: (seq: number) => boolean): Promise<number[]> {
-      const chunks = { findVisible: async (seqs: readonly number[]) => new Set(seqs.filter(isVisible)) };
-      const stored = {
-        vectors: async (_: object, seqs: readonly number[]) =>
-          new Map(seqs.map((seq) => [seq, vectors[seq] as Float32Array])),
-      };
-      const deps = { chunks, vectors: stored, index };
-      const near = await findNearestChunks(deps, { space, query, limit: 50, filter: undefined });
-      return (near ?? []).map(({ seq }) => seq);
+      const read = (seqs: readonly number[]) =>
+        seqs.filter(isVisible).map((seq) => [seq, vectors[seq] as Float32Array] as const);
+      const stored = { compare: async (of: VectorComparison) => compareNow(of, read) };
+      const asked = { space, query, limit: 50, filter: undefined, others: [] };
+      const near = await findNearestChunks({ vectors: stored, index }, asked);
+      return (near?.nearest ?? []).map(({ seq }) => seq);
     },
     close: () => index.close(),
   };

@@ -76,8 +76,6 @@ export interface ChunkIndex<Stored> {
    * @throws CollectionMissing when the search names a project that has no such collection
    */
   rank(search: ChunkSearch): Promise<ReadonlyArray<FoundChunk<Stored>>>;
-  /** Returns the subset of the chunks that is visible and satisfies the filter. */
-  findVisible(seqs: readonly number[], filter: ChunkFilter | undefined): Promise<ReadonlySet<number>>;
   /** Describes chunks without reading their texts into the process. Deleted chunks are omitted. */
   describe(seqs: readonly number[]): Promise<ReadonlyMap<number, DescribedChunk>>;
 }

@@ -1,7 +1,9 @@
 import type { ListQuery, VectorRole } from '@quartermaster/contract';
 import type { Claim, Job, Lease } from '../jobs/job.ts';
 import type { Page } from '../kernel/page.ts';
+import type { ChunkFilter } from './chunk-index.ts';
 import type { VectorSetKey, VectorSpace } from './embedding/vector-index.ts';
+import type { Candidates, ComparedChunks } from './query/compare-candidates.ts';
 import type { VectorPageRepository } from './vector-pages/vector-page-repository.ts';
 
 export type { VectorSetKey, VectorSlot } from './embedding/vector-index.ts';
@@ -12,6 +14,12 @@ export interface StoredVectorSpace extends VectorSpace {
   readonly model: string;
   /** Whether some chunks may have no vector. */
   readonly needsBackfill: boolean;
+}
+
+/** Candidates to compare with a query in a set of vectors. */
+export interface VectorComparison extends Candidates {
+  readonly space: VectorSpace;
+  readonly filter: ChunkFilter | undefined;
 }
 
 /** A chunk without a vector. */
@@ -178,7 +186,8 @@ export interface VectorRepository {
   readonly pages: VectorPageRepository;
   /** Stores vectors, and adds the tokens that were paid for them to those of the set. */
   save(to: VectorSetKey, model: string, vectors: readonly NewVector[], tokens?: number): Promise<Saving>;
-  vectors(space: VectorSpace, seqs: readonly number[]): Promise<Map<number, Float32Array>>;
+  /** Compares vectors of chunks with a query. Chunks that are not visible or do not meet the filter are omitted. */
+  compare(comparison: VectorComparison): Promise<ComparedChunks>;
   /** Marks the sets of this model for the backfill that have failed texts whose next attempt is due. */
   requeueFailed(due: { model: string; now: number }): Promise<void>;
   /** Counts the collections of the model that need the backfill. */

@@ -26,7 +26,8 @@ export async function findVisibleChunks(
   return new Set(found.map((row) => row.seq));
 }
 
-function visibleRows(db: Kysely<Tables>, seqs: readonly number[], { dialect, filter }: Condition) {
+/** Selects from the chunks that a search may find, with their records. */
+export function visibleRows(db: Kysely<Tables>, seqs: readonly number[], { dialect, filter }: Condition) {
   const rows = db
     .selectFrom('chunk')
     .leftJoin('record', 'record.id', 'chunk.record_id')

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
+import type { ThreadCompared, ThreadComparison } from './compare-vectors.ts';
 import type { SqliteIndexState } from './index-state.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import type { SegmentAnswer, SegmentQuestion } from './questions.ts';
@@ -29,6 +30,9 @@ export async function reindexChunks(db: Kysely<Tables>, reread: RebuiltChunks): 
 }
 export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promise<SegmentAnswer> {
   return (await call<{ answer: SegmentAnswer }>(db, 'ask', question)).answer;
+}
+export function compareInThread(db: Kysely<Tables>, comparison: ThreadComparison): Promise<ThreadCompared> {
+  return call(db, 'compareVectors', comparison);
 }
 /** Returns null when the collection has an index of FTS5. */
 export async function countIndexed(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null> {

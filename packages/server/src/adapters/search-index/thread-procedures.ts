@@ -1,4 +1,5 @@
 import { checkIndex } from './check-index.ts';
+import { compareVectors, type ThreadComparison } from './compare-vectors.ts';
 import { readIndexState } from './index-state.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
 import { createQuestions, type SegmentQuestion } from './questions.ts';
@@ -27,6 +28,7 @@ export function createThreadProcedures(statements: ThreadStatements, cacheBytes?
     addChunks: (added: AddedChunks) => addChunks(statements, added),
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
+    compareVectors: (comparison: ThreadComparison) => compareVectors(statements, comparison),
     countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
     insertRebuilt: ({ collectionId, chunks }: RebuiltChunks) =>
       insertChunks(statements, { collectionId, chunks: chunks.map(analyseChunk), state: 'rebuilt' }),

@@ -6,10 +6,9 @@ import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
 import { EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { Embedders } from '../embedding/embedders.ts';
 import type { VectorIndex } from '../embedding/vector-index.ts';
-import { similarity } from '../embedding/vectors.ts';
 import type { SimilarityScaleRepository } from '../similarity-scale-repository.ts';
 import type { VectorRepository } from '../vector-repository.ts';
-import { fuse, type Hit, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
+import { fuse, type Hit, type Near, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
 import { findNearestChunks } from './nearest-chunks.ts';
 import { createQuestionVectors } from './question-vectors.ts';
 import { createRankingScheduler, type ScheduleRanking } from './schedule-rankings.ts';
@@ -67,7 +66,7 @@ export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorS
   if (deps === null) {
     return (question) => byWords(question, question.retrieval?.mode === 'words' ? 'requested' : 'no_embedder');
   }
-  const byVectors = createVectorSearch(chunks, deps, scheduleRanking);
+  const byVectors = createVectorSearch(deps, scheduleRanking);
   return async (question) => {
     const { text: _, retrieval, enough: __, keyId: ___, ...search } = question;
     const {
@@ -101,11 +100,7 @@ interface VectorSearchOptions {
   readonly minSimilarity: number;
 }
 
-function createVectorSearch(
-  chunks: Pick<ChunkIndex<unknown>, 'findVisible'>,
-  deps: VectorSearchDeps,
-  scheduleRanking: ScheduleRanking,
-) {
+function createVectorSearch(deps: VectorSearchDeps, scheduleRanking: ScheduleRanking) {
   const { embedders, vectors, index, logger } = deps;
   const questionsOf = new Map(embedders.all.map((each) => [each.model, createQuestionVectors(each, deps.clock)]));
   const scales = createSimilarityScales({ scales: deps.scales, logger });
@@ -122,22 +117,16 @@ function createVectorSearch(
     const query = await questions.find(question.text);
     if (query.length !== space.dimensions) return 'other_dimensions';
     const { limit, alsoCompared } = options;
-    const near = await scheduleRanking(question, () =>
-      findNearestChunks({ chunks, vectors, index }, { space, query, limit, filter: question.filter }),
-    );
-    if (near === undefined) {
+    const asked = { space, query, limit, filter: question.filter, others: alsoCompared };
+    const found = await scheduleRanking(question, () => findNearestChunks({ vectors, index }, asked));
+    if (found === undefined) {
       logger.warn({ collection_id: question.collectionId }, 'query answered without vectors, pages are being built');
       return 'index_not_built';
     }
-    const all = new Map(near.map((each) => [each.seq, each.similarity]));
-    const others = alsoCompared.filter((seq) => !all.has(seq));
-    for (const [seq, vector] of await vectors.vectors(space, others)) all.set(seq, similarity(query, vector));
-    const least = options.minSimilarity;
-    return {
-      nearest: near.filter(({ similarity: value }) => value >= least),
-      similarities: new Map([...all].filter(([, value]) => value >= least)),
-      scale,
-    };
+    const isSimilar = ({ similarity }: Near) => similarity >= options.minSimilarity;
+    const nearest = found.nearest.filter(isSimilar);
+    const all = [...nearest, ...found.others.filter(isSimilar)];
+    return { nearest, similarities: new Map(all.map(({ seq, similarity }) => [seq, similarity])), scale };
   }
 
   /** Returns the reason when there is no vector ranking. */

@@ -5,12 +5,15 @@ import {
   addCollection,
   addRecord,
   claim,
+  keyOf,
   newChunk,
   newId,
   type OpenedRepositories,
   recordOf,
   start,
 } from '../../collections/testing/fixtures.suite.ts';
+import type { ChunkFilter } from '../chunk-index.ts';
+import type { VectorSpace } from '../embedding/vector-index.ts';
 import type { BackfillJob, NewVector, VectorRepository } from '../vector-repository.ts';
 
 const toVector = (seq: number, values: readonly number[]): NewVector => ({
@@ -31,6 +34,20 @@ export async function replaceVectors(vectors: VectorRepository, collectionId: st
   assert.equal(job?.collectionId, collectionId);
   assert.equal(await vectors.endBackfill(job, { kind: 'done' }), 'swapped');
 }
+
+/** Compares chunks as if an index had found them. Their bounds say nothing. */
+function compare(
+  vectors: VectorRepository,
+  space: VectorSpace,
+  { found = [], others = [], filter }: { found?: number[]; others?: readonly number[]; filter?: ChunkFilter },
+) {
+  const near = { seqs: Float64Array.from(found), bounds: new Float64Array(found.length).fill(2), rest: 0.5 };
+  const query = Float32Array.from({ length: space.dimensions }, (_, place) => (place === 0 ? 1 : 0));
+  return vectors.compare({ space, query, near, limit: 2, filter, others });
+}
+
+const compareOthers = async (vectors: VectorRepository, space: VectorSpace, others: readonly number[]) =>
+  (await compare(vectors, space, { others })).others;
 
 const claimEmbed = { kind: 'embed', afterProject: '' } as const;
 
@@ -85,12 +102,47 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
     const space = await spaceOf(vectors, collectionId);
     assert.equal(space.dimensions, 3);
-    assert.deepEqual(await vectors.vectors(space, seqs), new Map([[b, Float32Array.from([0.25, -1.5, 3])]]));
     const rows = await vectors.pages.rowsAfter(space, { change: 0, seq: 0 }, 10);
     assert.deepEqual(
       rows.map(({ seq, vector }) => [seq, ...(vector ?? [])]),
       [[b, 0.25, -1.5, 3]],
     );
+  });
+
+  test('a comparison finds the nearest of the visible chunks that meet the filter, and the cosines of others', async () => {
+    const repositories = await openSpace(['a', 'b']);
+    const { vectors, records, collection, collectionId, model, missing } = repositories;
+    const record = await recordOf(repositories, collection, ['c']);
+    const hidden = await recordOf(repositories, collection, ['d']);
+    const seqs = (await missing()).map(({ seq }) => seq);
+    const [a = 0, b = 0, c = 0, d = 0] = seqs;
+    const vectorsOf = [
+      [0.6, 0.8],
+      [0.8, 0.6],
+      [1, 0],
+      [0.9, 0.1],
+    ];
+    const stored = vectorsOf.map((values, place) => toVector(seqs[place] ?? 0, values));
+    await vectors.save(firstSet(collectionId), model, stored);
+    await records.markDeleting(keyOf(hidden), start);
+    const space = await spaceOf(vectors, collectionId);
+    const rounded = ({ seq, similarity }: { seq: number; similarity: number }) => [seq, Number(similarity.toFixed(6))];
+
+    const all = await compare(vectors, space, { found: [d, a, b], others: [c, d, b] });
+    assert.deepEqual(all.nearest.map(rounded), [
+      [b, 0.8],
+      [a, 0.6],
+    ]);
+    assert.deepEqual([all.isComplete, all.others.map(rounded)], [true, [[c, 1]]]);
+    const filter = { type: 'eq', field: 'record_id', value: record.id } as const;
+    const filtered = await compare(vectors, space, { found: [a, b, c, d], filter });
+    assert.deepEqual([filtered.nearest.map(rounded), filtered.isComplete], [[[c, 1]], false]);
+    const gone = Array.from({ length: 5_000 }, (_, place) => 1e9 + place);
+    assert.deepEqual(await compare(vectors, space, { found: [...gone, d, a, b], others: [c, d, b] }), all);
+    await replaceVectors(vectors, collectionId, 'other');
+    assert.deepEqual((await compare(vectors, await spaceOf(vectors, collectionId), { found: [a, b] })).nearest, []);
+    const sweep = await claim(repositories, start + 1, { kind: 'sweep' });
+    assert.equal(await repositories.jobs.sweep(sweep, { limit: 10, leaseUntil: start + 99 }), 'done');
   });
 
   test('rows are returned in the order of the changes, part by part, and a changed vector again', async () => {
@@ -121,7 +173,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       seqs.map((seq) => ({ seq, updatedAt: start, embedded: refused })),
     );
     assert.deepEqual(await missing(), []);
-    assert.deepEqual(await vectors.vectors(await spaceOf(vectors, collectionId), seqs), new Map());
+    assert.deepEqual(await compareOthers(vectors, await spaceOf(vectors, collectionId), seqs), []);
     const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.vectors?.numRefused;
     assert.equal(await countRefused(), 3);
     await replaceVectors(vectors, collectionId, 'other');
@@ -181,7 +233,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     await chunks.change(key(b), { text: { content: 'B', numTokens: 1 }, updatedAt: start + 2 });
     await chunks.remove(key(a));
     const space = await spaceOf(vectors, collectionId);
-    assert.deepEqual(await vectors.vectors(space, seqs), new Map());
+    assert.deepEqual(await compareOthers(vectors, space, seqs), []);
     assert.deepEqual(
       (await missing()).map(({ seq }) => seq),
       [b],
@@ -205,7 +257,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     const replaced = await spaceOf(vectors, collectionId);
     assert.deepEqual([replaced.model, replaced.dimensions, replaced.slot], ['other', 0, 1]);
     assert.equal((await vectors.missing(replaced, { after: '', limit: 100, now: start })).length, 2);
-    assert.deepEqual(await vectors.vectors(replaced, seqs), new Map());
+    assert.deepEqual(await compareOthers(vectors, replaced, seqs), []);
     await vectors.save(replaced, 'other', [toVector(a, [1, 2, 3])]);
     const [code, more] = await vectors.pages.rowsAfter(
       await spaceOf(vectors, collectionId),

@@ -17,7 +17,6 @@ import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
-import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
@@ -41,7 +40,6 @@ export function createChunkRepository(database: Database): ChunkRepository {
       const found = await searchIndex.ask(read, search);
       return found.map(({ chunk, ...ranked }) => (chunk === undefined ? ranked : { ...ranked, chunk: toChunk(chunk) }));
     },
-    findVisible: (seqs, filter) => findVisibleChunks(read, seqs, { dialect: database.dialect, filter }),
     describe: (seqs) => describe(database, seqs),
     describeNeighbours: (seqs, distance) => describeNeighbours(read, seqs, distance),
     async fetch(collectionIds, seqs) {

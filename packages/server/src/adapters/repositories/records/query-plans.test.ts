@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { CompiledQuery } from 'kysely';
 import { addCollection, newChunk, recordOf, start } from '../../../collections/testing/fixtures.suite.ts';
 import { openTemporaryDatabase, type TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
+import { selectVisibleVectors } from '../../search-index/compare-vectors.ts';
 import { type CollectionRepositories, createCollectionRepositories } from './collection-repositories.ts';
 import { type ObservedDatabase, observeStatements } from './testing/query-plans.fixture.ts';
 
@@ -70,14 +72,29 @@ describe('the query plans of SQLite', () => {
     assert.deepEqual(await accessTo('chunk', fetch), ['SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)']);
   });
 
-  it('a search reads the vectors of candidates by primary key, not along an index of their collection', async () => {
+  it('a comparison of vectors sends one message to a thread, which reads chunks and vectors by primary key', async () => {
     const { collection, seqs } = await addChunks();
     const space = await repositories.vectors.find(collection.id);
     assert.ok(space);
-    const fetch = async () => assert.equal((await repositories.vectors.vectors(space, seqs)).size, 5);
-    assert.deepEqual(await accessTo('chunk_vector', fetch), [
-      'SEARCH chunk_vector USING INTEGER PRIMARY KEY (rowid=?)',
-    ]);
+    const near = { seqs: Float64Array.from(seqs), bounds: new Float64Array(seqs.length).fill(9), rest: 0 };
+    const query = Float32Array.from([1, 0]);
+    observed.executed();
+    const comparison = { space, query, near, limit: 2, filter: undefined, others: seqs };
+    const { nearest, others } = await repositories.vectors.compare(comparison);
+    assert.equal(nearest.length + others.length, 5);
+    assert.equal(observed.executed().length, 0, 'statements besides the message');
+    const sql = selectVisibleVectors({ table: 'second_chunk_vector', condition: null });
+    const explain = CompiledQuery.raw(`explain query plan ${sql}`, ['[]', collection.id, 0]);
+    const { rows } = await temporary.database.read.executeQuery<{ readonly detail: string }>(explain);
+    assert.deepEqual(
+      rows.map(({ detail }) => detail),
+      [
+        'SCAN wanted VIRTUAL TABLE INDEX 1:',
+        'SEARCH chunk USING INTEGER PRIMARY KEY (rowid=?)',
+        'SEARCH record USING INDEX sqlite_autoindex_record_1 (id=?) LEFT-JOIN',
+        'SEARCH stored USING INTEGER PRIMARY KEY (rowid=?)',
+      ],
+    );
   });
 
   it('each page of chunks without vectors starts where the previous page ended', async () => {

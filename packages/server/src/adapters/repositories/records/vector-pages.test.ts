@@ -49,10 +49,10 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       const seqs = [...vectors.keys()];
       for (const query of queries) {
         const space = await stored.find();
-        const near = await findNearestChunks(deps, { space, query, limit: 20, filter: undefined });
+        const near = await findNearestChunks(deps, { space, query, limit: 20, filter: undefined, others: [] });
         const exact = findNearest([...vectors.values()], query, 20).map((place) => seqs[place]);
         assert.deepEqual(
-          near?.map(({ seq }) => seq),
+          near?.nearest.map(({ seq }) => seq),
           exact,
         );
       }

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { fromBytes, toBytes } from '../../../search/embedding/vectors.ts';
+import { toBytes } from '../../../search/embedding/vectors.ts';
 import type {
   NewVector,
   Saving,
@@ -11,8 +11,8 @@ import type { CollectionVectorTable } from '../../database/collection-tables.ts'
 import type { Database } from '../../database/database.ts';
 import { renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
-import { withoutIndex } from '../../full-text/without-index.ts';
 import { claimBackfill, endBackfill } from './claim-backfill.ts';
+import { compareVectors } from './compare-vectors.ts';
 import { findCopies } from './copy-vectors.ts';
 import { listFailures, retryFailures } from './embedding-failures.ts';
 import { lockCollection } from './lock-collection.ts';
@@ -65,17 +65,7 @@ export function createVectorRepository(database: Database): VectorRepository {
       write
         .transaction()
         .execute((transaction) => saveVectors(transaction, { ...to, dialect, model, tokens }, vectors)),
-    async vectors(space, seqs) {
-      if (seqs.length === 0) return new Map();
-      const rows = await read
-        .selectFrom(asChunkVector(space.slot))
-        .select(['seq', 'vector'])
-        .where('seq', 'in', seqs)
-        .where(withoutIndex<string>(dialect, 'collection_id'), '=', space.collectionId)
-        .where(withoutIndex<number>(dialect, 'change'), '>', space.firstChange)
-        .execute();
-      return new Map(rows.flatMap(({ seq, vector }) => (vector === null ? [] : [[seq, fromBytes(vector)]])));
-    },
+    compare: (comparison) => compareVectors(database, comparison),
     async requeueFailed({ model, now }) {
       for (const slot of slots) {
         const failed = write.selectFrom(asChunkVector(slot)).select('collection_id').where('retry_at', '<=', now);

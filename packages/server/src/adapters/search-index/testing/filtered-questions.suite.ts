@@ -8,6 +8,7 @@ import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { createRandom, emptyChunk } from '../../full-text/testing/full-text-corpus.suite.ts';
+import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
@@ -194,7 +195,7 @@ async function createFilteredCollection(database: Database, seed: number) {
       const question = { collectionId: id, words: ['red', pick(vocabulary.slice(0, 6))] };
       const whole = await searchIndex.ask(read, { ...question, limit: 10_000 });
       const seqs = whole.map(({ seq }) => seq);
-      const visible = await findInPieces(seqs, chosen);
+      const visible = await findVisibleChunks(read, seqs, { dialect, filter: chosen });
       const expected = whole.filter(({ seq }) => visible.has(seq));
       for (const [seq, row] of await readRows(seqs)) {
         const context = `${dialect} ${JSON.stringify(chosen)} ${JSON.stringify(row)}`;
@@ -219,8 +220,5 @@ async function createFilteredCollection(database: Database, seed: number) {
       const entries = { ...JSON.parse(ofRecord ?? '{}'), ...JSON.parse(metadata) };
       return [seq, { recordId, fileId, entries }] as const;
     });
-  }
-  async function findInPieces(seqs: readonly number[], chosen: ChunkFilter): Promise<ReadonlySet<number>> {
-    return chunks.findVisible(seqs, chosen);
   }
 }
