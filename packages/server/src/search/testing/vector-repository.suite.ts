@@ -355,6 +355,45 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await count('other'), new Map());
   });
 
+  test('the new chunks of a record get the vectors of old ones with the same embedded text', async () => {
+    const repositories = open();
+    const { vectors, jobs, records, collections } = repositories;
+    const collection = await addCollection(repositories);
+    const [collectionId, model] = [collection.id, 'm'];
+    await vectors.adopt(collectionId, model);
+    const missing = () => vectors.missing(firstSet(collectionId), { after: '', limit: 9, now: start });
+    const record = await addRecord(repositories, collection);
+    const pair = (question: string, ordinal: number) => newChunk('the answer', { question, ordinal });
+    const publish = async (at: number, chunks: ReturnType<typeof newChunk>[]) => {
+      const job = await claim(repositories, at);
+      await jobs.addChunks(job, chunks);
+      const ingested = { status: 'ready', numChunks: chunks.length, report: {}, now: at } as const;
+      assert.equal((await jobs.publish(job, ingested)).kind, 'published');
+    };
+    await publish(start, [newChunk('same'), newChunk('other', { ordinal: 1 }), pair('old?', 2), pair('kept?', 3)]);
+    const stored = (await missing()).map(({ seq, text }) => [text, seq] as const);
+    const values = new Map(stored.map(([text], place) => [text, [1, place]]));
+    const embedded = stored.map(([text, seq]) => toVector(seq, values.get(text) ?? []));
+    await vectors.save(firstSet(collectionId), model, embedded);
+    const [now, source] = [start + 1, { type: 'text', content: 'new', fileId: null, url: null, textSplitter: null }];
+    const change = { source, deadlineAt: now + 9 } as NonNullable<Parameters<typeof records.change>[1]['remake']>;
+    await records.change(keyOf(record), { remake: change, updatedAt: now });
+    await publish(now, [newChunk('new'), newChunk('same', { ordinal: 1 }), pair('new?', 2), pair('kept?', 3)]);
+
+    assert.deepEqual(
+      (await missing()).map(({ text }) => text),
+      ['new', 'new?'],
+    );
+    const rows = await vectors.pages.rowsAfter(await spaceOf(vectors, collectionId), { change: 0, seq: 0 }, 10);
+    assert.deepEqual(
+      rows.slice(stored.length).map(({ vector }) => [...(vector ?? [])]),
+      [values.get('same'), values.get('kept?')],
+    );
+    const sweep = await claim(repositories, now, { kind: 'sweep' });
+    assert.equal(await jobs.sweep(sweep, { limit: 10, leaseUntil: now + 99 }), 'done');
+    assert.equal((await collections.find(collection.projectId, collectionId))?.vectors?.numEmbedded, 2);
+  });
+
   test('one worker at a time backfills a collection, and chunks added in the meantime are included', async () => {
     const { vectors, chunks, collection, collectionId, model } = await openSpace(['a']);
     const claimAt = (now: number) =>

@@ -27,6 +27,9 @@ export async function areChunksEqual(
   return Number(row?.visible_chunks) === numChunks && Number(row?.equal_chunks) === numChunks;
 }
 
+/** The first chunks of each generation that are compared, so that the transaction stays short. */
+const mostCompared = 5_000;
+
 /**
  * Gives the chunks of the next generation the vectors of visible chunks with the same text, so that the model is not
  * asked for them again. ADR 0156.
@@ -48,16 +51,23 @@ export async function copyVectors(
     if (set === undefined) continue;
     const vectors = sql.table(vectorTable(slot));
     const copied = await sql`
-      with old as materialized (
-        select chunk.content as content, min(chunk.seq) as seq from chunk join ${vectors} stored on stored.seq = chunk.seq
-        where chunk.record_id = ${recordId} and chunk.generation = ${generation}
-          and stored.vector is not null and stored.change > ${set.first_change}
-        group by chunk.content
+      with old_chunk as materialized (${firstTexts(recordId, generation)}),
+      new_chunk as materialized (${firstTexts(recordId, generation + 1)}),
+      old as materialized (
+        select old_chunk.text, min(old_chunk.seq) as seq from old_chunk join ${vectors} stored on stored.seq = old_chunk.seq
+        where stored.vector is not null and stored.change > ${set.first_change}
+        group by old_chunk.text
       )
       insert into ${vectors} (seq, collection_id, change, code, vector, reason, retry_at, failures, tokens, text_key)
-      select chunk.seq, ${collectionId}, ${set.last_change}, stored.code, stored.vector, null, null, 0, 0, stored.text_key
-      from chunk join old on old.content = chunk.content join ${vectors} stored on stored.seq = old.seq
-      where chunk.record_id = ${recordId} and chunk.generation = ${generation + 1}`.execute(transaction);
+      select new_chunk.seq, ${collectionId}, ${set.last_change}, stored.code, stored.vector, null, null, 0, 0, stored.text_key
+      from new_chunk join old on old.text = new_chunk.text join ${vectors} stored on stored.seq = old.seq`.execute(
+      transaction,
+    );
     await changeCounts(transaction, key, { embedded: Number(copied.numAffectedRows ?? 0), refused: 0 });
   }
 }
+
+/** Selects the texts that are embedded: those of `missing-vectors.ts`. */
+const firstTexts = (recordId: string, generation: number) => sql`
+  select seq, coalesce(question, content) as text from chunk
+  where record_id = ${recordId} and generation = ${generation} order by ordinal limit ${sql.lit(mostCompared)}`;

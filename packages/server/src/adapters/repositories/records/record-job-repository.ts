@@ -176,7 +176,7 @@ async function publish(
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
   await replaceRivals(transaction, job, { counts, now: ingested.now });
-  if (row.rechunked_from !== null) await copyVectors(transaction, generationsOf(job, row));
+  if (row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
   await wantVectorsOf(transaction, job, row);
   const replaced = row.generation > 0;
   await updateHeld(transaction, job, {
