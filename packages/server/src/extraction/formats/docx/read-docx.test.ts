@@ -115,6 +115,14 @@ test('notes follow the paragraph that has their mark; comments, headers and foot
   assert.deepEqual(document.facts.dropped, { deleted: 0, hidden: 0, comments: 4, headers_and_footers: 12 });
 });
 
+test('a document without text in its body has the text of its headers and footers, each once, with a warning', () => {
+  const header = paragraph('Running head');
+  const document = readDocx(docxOf(`<w:p>${run('<w:br w:type="page"/>')}</w:p>`, { header: header + header }));
+  assert.equal(layOut(document).text.trim(), 'Running head');
+  assert.equal(document.facts.dropped?.headers_and_footers, 0);
+  assert.deepEqual(document.warnings, ['The body has no text, so the headers and footers were read.']);
+});
+
 test('a text box is read once, although the file contains it twice', () => {
   const box = `<w:txbxContent>${paragraph('In the box')}</w:txbxContent>`;
   const body = `<w:p>${run(`<mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent>`)}${text('Beside')}</w:p>`;
