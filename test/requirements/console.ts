@@ -71,11 +71,12 @@ export const consoleRequirements: Requirements = {
   },
   'console.documents': {
     promise:
-      'A document is shown beside its passages: pages of PDF documents with the passage boxed, other text with it marked, and rows of sheets.',
+      'A document is shown beside its passages: pages of PDF documents, scans and pictures with the passage boxed, other text with it marked, and rows of sheets.',
     source: 'ADR 0158',
     tests: [
       '[console] documents are shown beside their passages',
       '[console] the page of a PDF document is shown with the passage boxed where its words are',
+      '[console] scanned pages and pictures are shown with the passage boxed where OCR has read it',
       '[console] the extracted text is shown with the passage marked and scrolled to',
       '[console] the rows of a sheet are shown around the pair',
       '[console] passages are followed into their document with the keyboard alone',

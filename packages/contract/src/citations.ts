@@ -74,7 +74,7 @@ export const PassageBoxes = Type.Object({
       height: Type.Number({ description: 'Height of the page in points.' }),
       boxes: Type.Array(Type.Array(Type.Number(), { minItems: 4, maxItems: 4 }), {
         description:
-          'Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when its words are not in the text layer of the page, as on a scanned page.',
+          'Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when neither the text layer of the page nor OCR gives the places of its words.',
       }),
     }),
     { description: 'The pages on which the passage stands, at most 40.' },

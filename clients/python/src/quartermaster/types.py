@@ -519,7 +519,7 @@ class PassageBoxesPages(TypedDict):
     height: float
     """Height of the page in points."""
     boxes: list[list[float]]
-    """Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when its words are not in the text layer of the page, as on a scanned page."""
+    """Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when neither the text layer of the page nor OCR gives the places of its words."""
 
 
 class PassageBoxes(TypedDict):

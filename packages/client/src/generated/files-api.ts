@@ -497,7 +497,7 @@ export type PassageBoxes = {
     width: number;
     /** Height of the page in points. */
     height: number;
-    /** Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when its words are not in the text layer of the page, as on a scanned page. */
+    /** Left, top, width and height of each line of the passage, in points from the top left corner of the page. Empty when neither the text layer of the page nor OCR gives the places of its words. */
     boxes: Array<Array<number>>;
   }>;
 };
@@ -1445,7 +1445,7 @@ export interface FilesApi {
       };
     };
   };
-  /** Find the places of a chunk on the pages of its PDF document */
+  /** Find the places of a chunk on the pages of its PDF document or picture */
   'GET /v1/collections/{collection_id}/chunks/{chunk_id}/boxes': {
     request: {
       path: {
@@ -1462,7 +1462,7 @@ export interface FilesApi {
       };
     };
   };
-  /** Get a page of a PDF document as a picture */
+  /** Get a page of a PDF document or a picture file as a picture */
   'GET /v1/collections/{collection_id}/records/{record_id}/pages/{page}/picture': {
     request: {
       path: {

@@ -62,7 +62,7 @@ export function createChunks(calls: Calls<FilesApi>) {
       calls.list(`GET ${all}`, { path: { collection_id: collectionId }, query }, (chunk) => chunk.chunk_id, options),
     get: (collectionId: string, chunkId: string, options: RequestOptions = {}) =>
       calls.data(`GET ${all}/{chunk_id}`, { path: path(collectionId, chunkId) }, options),
-    /** Returns the places of a chunk on the pages of its PDF document. */
+    /** Returns the places of a chunk on the pages of its PDF document or picture. */
     boxes: (collectionId: string, chunkId: string, options: RequestOptions = {}) =>
       calls.data(`GET ${all}/{chunk_id}/boxes`, { path: path(collectionId, chunkId) }, options),
     update: (collectionId: string, chunkId: string, body: ChunkUpdate, options: RequestOptions = {}) =>

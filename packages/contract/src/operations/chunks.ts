@@ -71,9 +71,9 @@ export const chunkOperations = describeOperations('chunks', {
     examples: { chunk: {} },
   },
   getChunkBoxes: {
-    summary: 'Find the places of a chunk on the pages of its PDF document',
+    summary: 'Find the places of a chunk on the pages of its PDF document or picture',
     description:
-      'Finds the text of the chunk among the characters of its pages and returns a box for each line. A passage that continues in the next column or on the next page has boxes there. ' +
+      'Finds the text of the chunk among the characters of its pages and returns a box for each line. On pages that OCR has read, the boxes are those of the words that it found. A passage that continues in the next column or on the next page has boxes there. ' +
       'The file must still exist.',
     scope: 'collections',
     examples: { boxes: { path: { chunk_id: '$PDF_CHUNK_ID' } } },

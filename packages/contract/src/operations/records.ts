@@ -119,7 +119,7 @@ export const recordOperations = describeOperations('records', {
     examples: { start: { query: { char_start: '0', max_characters: '2000' } } },
   },
   getPagePicture: {
-    summary: 'Get a page of a PDF document as a picture',
+    summary: 'Get a page of a PDF document or a picture file as a picture',
     description:
       'Returns a PNG. With `chunk_id`, the passage is marked. The answer has an `ETag`: a request with `If-None-Match` gets 304 while the picture is the same. The file must still exist.',
     scope: 'collections',

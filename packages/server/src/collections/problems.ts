@@ -18,7 +18,7 @@ export function noExtractedText(id: string): Problem {
 
 /** Only PDF documents have pages that can be shown. */
 export function noPages(id: string): Problem {
-  const message = `${JSON.stringify(id)} has no pages, because it was not created from a PDF file.`;
+  const message = `${JSON.stringify(id)} has no pages, because it was not created from a PDF file or a picture.`;
   return new Problem('OBJECT_NOT_FOUND', message);
 }
 

@@ -1,5 +1,7 @@
 import type { Locator } from '@quartermaster/contract';
 import type { ExtractionReport } from './extraction.ts';
+import { boxesBetween, type PlacedWord, placeWords, type ScannedWord, toScanBox } from './ocr/place-words.ts';
+import type { ScanBox } from './pages/page-protocol.ts';
 
 /** The result of every reader of a text format: blocks in reading order. */
 export interface Document {
@@ -35,6 +37,8 @@ export interface Block {
   readonly headerRows?: number;
   /** From 1. */
   readonly page?: number;
+  /** The words that OCR has read, in the order of the text. The lines of a block are counted together. */
+  readonly words?: readonly ScannedWord[];
   /** The name of the sheet of a workbook. */
   readonly sheet?: string;
   /** Whether the block continues the sentence of the previous block across a page break. */
@@ -55,12 +59,15 @@ export interface LaidOutText {
   readonly blocks: readonly PlacedBlock[];
   /** Returns the origin of the characters from `start` to before `end`. */
   locate(start: number, end: number): Locator;
+  /** Returns where these characters stand on scanned pages, one box for each line. */
+  boxesOf(start: number, end: number): ScanBox[];
 }
 
 interface Place extends PlacedBlock {
   readonly page: number | undefined;
   readonly sheet: string | undefined;
   readonly headings: readonly string[];
+  readonly words: readonly PlacedWord[];
 }
 
 /**
@@ -81,7 +88,7 @@ export function layOut(document: Document): LaidOutText {
       length += gap.length;
     }
     if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: text.trim() });
-    const { kind, level, headerRows, page, sheet } = block;
+    const { kind, level, headerRows, page, sheet, words } = block;
     places.push({
       kind,
       ...(level === undefined ? {} : { level }),
@@ -91,12 +98,18 @@ export function layOut(document: Document): LaidOutText {
       page,
       sheet,
       headings: headings.map((heading) => heading.text),
+      words: words === undefined ? [] : placeWords(text, words),
     });
     parts.push(text);
     length += text.length;
     previous = block;
   }
-  return { text: parts.join(''), blocks: places, locate: (start, end) => locate(places, start, end) };
+  return {
+    text: parts.join(''),
+    blocks: places,
+    locate: (start, end) => locate(places, start, end),
+    boxesOf: (start, end) => boxesOf(places, start, end),
+  };
 }
 
 function gapBetween(above: Block, block: Block): string {
@@ -128,6 +141,17 @@ function locate(places: readonly Place[], start: number, end: number): Locator {
     char_start: start,
     char_end: end,
   };
+}
+
+function boxesOf(places: readonly Place[], start: number, end: number): ScanBox[] {
+  const boxes: ScanBox[] = [];
+  for (let at = placeAt(places, start); at < places.length; at += 1) {
+    const place = places[at];
+    if (place === undefined || place.start >= end) break;
+    for (const box of boxesBetween(place.words, { start, end, offset: place.start }))
+      boxes.push(toScanBox(place.page ?? 1, box));
+  }
+  return boxes;
 }
 
 /** Returns the index of the last place that starts at or before the offset. */

@@ -8,6 +8,7 @@ import type {
   TextSplitter,
 } from '@quartermaster/contract';
 import type { Secret } from '../kernel/secret.ts';
+import type { ScanBox } from './pages/page-protocol.ts';
 
 export type { OnDuplicate, RowStatus };
 
@@ -77,6 +78,8 @@ export interface ExtractedChunk {
   readonly answer: string | null;
   readonly numTokens: number;
   readonly locator: Locator | null;
+  /** Where the chunk stands on scanned pages, one box for each line. */
+  readonly boxes?: readonly ScanBox[];
   readonly metadata: Record<string, string>;
   /**
    * The terms for the full-text index, as `search/analysis/tokenizer.ts` returns them, separated by blanks. A list

@@ -13,9 +13,11 @@ function sourceOf(record: RecordItem): { readonly file_name?: string; readonly u
   return record.type === 'text' ? {} : JSON.parse(record.content); // by the contract of `content`
 }
 
-/** Whether the record was created from a PDF file, whose pages can be shown as pictures. */
+const extensionsWithPages = /\.(?:pdf|png|jpe?g|tiff?|webp)$/i;
+
+/** Whether the record was created from a PDF file or a picture, whose pages can be shown. */
 export function hasPages(record: RecordItem): boolean {
-  return record.type === 'file' && sourceOf(record).file_name?.toLowerCase().endsWith('.pdf') === true;
+  return record.type === 'file' && extensionsWithPages.test(sourceOf(record).file_name ?? '');
 }
 
 /** `Page 3 · Opening hours › Sundays` */

@@ -22,11 +22,11 @@ export interface SourcePanelProps {
   readonly leave: { readonly label: string; readonly go: () => void } | undefined;
 }
 
-/** A document with one of its passages: the page of a PDF document, the rows of a sheet, otherwise the extracted text. */
+/** A document with one of its passages: the page of a PDF document or a picture, the rows of a sheet, otherwise the extracted text. */
 export function SourcePanel({ record, chunk, focusCount, leave }: SourcePanelProps) {
   const { t } = useLanguage();
   const [view, setView] = usePageChoice('view', views, 'replace');
-  const isPdf = hasPages(record);
+  const isPaged = hasPages(record);
   return (
     <Frame title={nameOfRecord(record)} focusCount={focusCount} leave={leave}>
       <Text size="xs" c="dimmed" className={classes.name}>
@@ -37,7 +37,7 @@ export function SourcePanel({ record, chunk, focusCount, leave }: SourcePanelPro
           {t('source.processing')}
         </Alert>
       ) : null}
-      {isPdf ? (
+      {isPaged ? (
         <SegmentedControl
           size="xs"
           my="xs"
@@ -47,7 +47,7 @@ export function SourcePanel({ record, chunk, focusCount, leave }: SourcePanelPro
           data={views.map((value) => ({ value, label: t(`source.view.${value}`) }))}
         />
       ) : null}
-      <View kind={record.type === 'qa_sheet' ? 'pairs' : isPdf ? view : 'text'} record={record} chunk={chunk} />
+      <View kind={record.type === 'qa_sheet' ? 'pairs' : isPaged ? view : 'text'} record={record} chunk={chunk} />
     </Frame>
   );
 }

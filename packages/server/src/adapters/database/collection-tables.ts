@@ -35,10 +35,7 @@ export interface RecordTable {
   /** The text as on the wire, or JSON that describes the file or page. */
   content: string;
   metadata: string;
-  /**
-   * Not 0 when the metadata were changed after chunks of the record may have been indexed: 2 when this was before the
-   * rebuild of the index that is in progress, and 1 otherwise (ADR 0117).
-   */
+  /** Not 0 if metadata changed after chunks may have been indexed: 2 if before the current rebuild, else 1 (ADR 0117). */
   metadata_changed: number;
   /** JSON of generation, ordinal and seq of the last chunk that was indexed again since this change; null for none. */
   metadata_reached: string | null;
@@ -116,6 +113,8 @@ export interface ChunkTable {
   num_tokens: number;
   metadata: string;
   locator: string | null;
+  /** Set for chunks of pages that OCR has read: a JSON array of page, left, top, width and height for each line. */
+  scan_boxes: string | null;
   /** Set for pairs only. It identifies the same row in another upload. */
   row_key: string | null;
   created_at: number;

@@ -5,6 +5,7 @@ import type { Registry } from '../../kernel/metrics.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
 import type { ChunkTexts } from '../search-index/rebuild-index.ts';
+import type { chunkColumns } from './chunk-columns.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,7 +18,7 @@ export interface DatabaseSearchIndex extends SearchIndex<Kysely<Tables>, Transac
   reindex(db: Transaction<Tables>, collectionId: string, chunks: readonly ChunkTexts[]): Promise<boolean>;
 }
 /** What an answer needs of a chunk. */
-export type ChunkRow = Omit<Selectable<ChunkTable>, 'project_id' | 'generation' | 'ordinal' | 'row_key'>;
+export type ChunkRow = Pick<Selectable<ChunkTable>, (typeof chunkColumns)[number]>;
 
 /**
  * The open database. All changes go through `write`. In SQLite, `write` is one connection in a worker thread: its

@@ -49,6 +49,7 @@ import { embeddingPauseMigration } from './migrations/from-0042/0091-embedding-p
 import { createTextKeysMigration } from './migrations/from-0042/0092-text-keys.ts';
 import { collectionChunkingMigration } from './migrations/from-0042/0094-collection-chunking.ts';
 import { recordPasswordsMigration } from './migrations/from-0042/0098-record-passwords.ts';
+import { scanBoxesMigration } from './migrations/from-0042/0101-scan-boxes.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -103,6 +104,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0092-text-keys': createTextKeysMigration(dialect),
     '0094-collection-chunking': collectionChunkingMigration,
     '0098-record-passwords': recordPasswordsMigration,
+    '0101-scan-boxes': scanBoxesMigration,
   };
 }
 

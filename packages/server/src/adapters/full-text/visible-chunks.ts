@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { ChunkFilter, FoundChunk, RankedChunk } from '../../search/chunk-index.ts';
+import { columnsOfChunk } from '../database/chunk-columns.ts';
 import type { ChunkRow, Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { metadataFilter } from './metadata-filter.ts';
@@ -56,7 +57,7 @@ async function keepVisible(
     const visible = await findVisibleChunks(db, seqs, condition);
     return ranked.filter(({ seq }) => visible.has(seq));
   }
-  const rows = await visibleRows(db, seqs, condition).selectAll('chunk').execute();
+  const rows = await visibleRows(db, seqs, condition).select(columnsOfChunk).execute();
   const chunks = new Map(rows.map((row) => [row.seq, row]));
   return ranked.flatMap((match) => {
     const chunk = chunks.get(match.seq);

@@ -1,4 +1,5 @@
 import type { ListQuery, Locator } from '@quartermaster/contract';
+import type { ScanBox } from '../../extraction/pages/page-protocol.ts';
 import type { Page } from '../../kernel/page.ts';
 import type { ChunkIndex } from '../../search/chunk-index.ts';
 
@@ -13,6 +14,8 @@ export interface NewChunk {
   readonly numTokens: number;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly locator: Locator | null;
+  /** Where the chunk stands on scanned pages, one box for each line. */
+  readonly boxes?: readonly ScanBox[];
   readonly createdAt: number;
   /** The terms for the full-text index, as `search/analysis/tokenizer.ts` returns them, separated by blanks. */
   readonly words: string;
@@ -20,7 +23,7 @@ export interface NewChunk {
   readonly rowKey?: string;
 }
 
-export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKey'> {
+export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKey' | 'boxes'> {
   /** Null for a chunk that was created directly, without a record. */
   readonly recordId: string | null;
   readonly collectionId: string;
@@ -52,6 +55,8 @@ export interface ChunkRepository extends ChunkIndex<StoredChunk> {
   /** Adds a chunk without a record. */
   add(projectId: string, collectionId: string, chunk: NewChunk): Promise<'added' | 'gone' | 'full'>;
   find(key: ChunkKey): Promise<StoredChunk | undefined>;
+  /** Returns where the chunk stands on scanned pages. Empty for other chunks. */
+  findBoxes(key: ChunkKey): Promise<readonly ScanBox[]>;
   /** Lists the chunks of a collection or of one record. @returns undefined when the cursor is not one of them. */
   list(of: ChunkListKey, query: ListQuery): Promise<Page<StoredChunk> | undefined>;
   /** @returns false when there is no such chunk. */

@@ -1,4 +1,5 @@
 import type { Chunk, ChunkCreate, ChunkUpdate, ListQuery, Locator } from '@quartermaster/contract';
+import type { ScanBox } from '../../extraction/pages/page-protocol.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
 import type { Page } from '../../kernel/page.ts';
@@ -29,6 +30,8 @@ export interface ChunksDeps {
 export interface Chunks {
   create(projectId: string, collectionId: string, body: ChunkCreate): Promise<Chunk>;
   get(key: ChunkKey): Promise<Chunk>;
+  /** Returns where the chunk stands on scanned pages. Empty for other chunks. */
+  findBoxes(key: ChunkKey): Promise<readonly ScanBox[]>;
   /** Lists the chunks of a collection or of one record. */
   list(of: ChunkListKey, query: ListQuery): Promise<Page<Chunk>>;
   update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
@@ -74,6 +77,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       return toItem(projectId, { ...chunk, recordId: null, collectionId, updatedAt: now });
     },
     get: async (key) => toItem(key.projectId, await find(key)),
+    findBoxes: (key) => chunks.findBoxes(key),
     async list(of, query) {
       const { projectId, collectionId, recordId } = of;
       if (recordId === undefined) await collections.find(projectId, collectionId);

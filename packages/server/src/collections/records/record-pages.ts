@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Chunk, type PagePictureQuery, type PassageBoxes, pagePictureWidth } from '@quartermaster/contract';
 import type { PageReader, PageResult } from '../../extraction/pages/open-page-reader.ts';
-import type { PageJob } from '../../extraction/pages/page-protocol.ts';
+import { isPageFormat, type PageJob } from '../../extraction/pages/page-protocol.ts';
 import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
 import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import type { ChunkKey } from '../chunks/chunk-repository.ts';
@@ -20,7 +20,7 @@ import type { Records } from './records.ts';
 
 export interface RecordPagesDeps {
   readonly records: Pick<Records, 'get' | 'name'>;
-  readonly chunks: Pick<Chunks, 'get'>;
+  readonly chunks: Pick<Chunks, 'get' | 'findBoxes'>;
   readonly files: FileAccess;
   readonly pageReader: PageReader;
 }
@@ -38,7 +38,10 @@ export interface PagePicture {
   draw(caller: PagesCaller): Promise<Buffer>;
 }
 
-/** Shows passages on the pages of their PDF documents. Each request locates them again. Decision: ADR 0150. */
+/**
+ * Shows passages on the pages of their PDF documents and pictures. Each request locates those in a text layer again.
+ * Decisions: ADR 0150, 0161.
+ */
 export interface RecordPages {
   /** @throws OBJECT_NOT_FOUND when the chunk, its file or its page does not exist */
   boxes(key: ChunkKey, caller: PagesCaller): Promise<PassageBoxes>;
@@ -47,15 +50,25 @@ export interface RecordPages {
 }
 
 /** Increase it when the same passage gives another picture. */
-const pictureVersion = 1;
+const pictureVersion = 2;
 
 export function createRecordPages({ records, chunks, files, pageReader }: RecordPagesDeps): RecordPages {
-  async function findPdf(projectId: string, recordId: string, fileId: string | null): Promise<AccessibleFile> {
+  async function findSource(projectId: string, recordId: string, fileId: string | null): Promise<Source> {
     if (fileId === null) throw noPages(recordId);
     const file = await files.findFile(projectId, fileId);
     if (file === undefined) throw fileNotFound(fileId);
-    if (file.extension !== 'pdf') throw noPages(recordId);
-    return file;
+    const { extension } = file;
+    if (!isPageFormat(extension)) throw noPages(recordId);
+    return { file, format: extension };
+  }
+
+  /** The text of the chunk without the title and the header of a table, which do not stand on the page there. */
+  async function passageOf(key: ChunkKey, { content, locator }: Chunk): Promise<Passage> {
+    const { page: first = 0, page_end: last = first, char_start: start, char_end: end } = locator ?? {};
+    // A chunk that got another text has no offsets, and its text stands on no page.
+    const length = start === undefined || end === undefined ? 0 : end - start;
+    if (length === 0) return { passage: '', first, last, scanned: [] };
+    return { passage: content.slice(-length), first, last, scanned: await chunks.findBoxes(key) };
   }
 
   async function read(file: AccessibleFile, job: PageJob, { owner, signal }: PagesCaller) {
@@ -64,26 +77,32 @@ export function createRecordPages({ records, chunks, files, pageReader }: Record
     throw toProblem(result, job);
   }
 
+  async function passageIn(key: RecordKey, chunkId: string): Promise<Passage> {
+    const chunkKey = { ...key, chunkId };
+    const chunk = await chunks.get(chunkKey);
+    if (chunk.record_id !== key.recordId) throw chunkNotFound(chunk.chunk_id);
+    return passageOf(chunkKey, chunk);
+  }
+
   return {
     async boxes(key, caller) {
       const chunk = await chunks.get(key);
       const { chunk_id, record_id, locator } = chunk;
       if (record_id === null || locator?.page === undefined) throw noPages(record_id ?? chunk_id);
-      const file = await findPdf(key.projectId, record_id, chunk.file_id);
-      const { pages } = await read(file, { ...passageOf(chunk), picture: null }, caller);
+      const { file, format } = await findSource(key.projectId, record_id, chunk.file_id);
+      const passage = await passageOf(key, chunk);
+      const { pages } = await read(file, { format, ...passage, picture: null }, caller);
       const shown = pages.map(({ boxes, ...page }) => ({ ...page, boxes: boxes.map((box) => [...box]) }));
       return { object: 'PassageBoxes', chunk_id, record_id, file_id: file.id, pages: shown };
     },
     async picture(key, page, { width = pagePictureWidth.default, chunk_id: chunkId }) {
       await records.get(key);
       const record = (await records.name(key.projectId, [key.recordId])).get(key.recordId);
-      const file = await findPdf(key.projectId, key.recordId, record?.fileId ?? null);
-      const chunk = chunkId === undefined ? undefined : await chunks.get({ ...key, chunkId });
-      if (chunk !== undefined && chunk.record_id !== key.recordId) throw chunkNotFound(chunk.chunk_id);
-      const passage = chunk === undefined ? nowhere : passageOf(chunk);
+      const { file, format } = await findSource(key.projectId, key.recordId, record?.fileId ?? null);
+      const passage = chunkId === undefined ? nowhere : await passageIn(key, chunkId);
       const isOnPage = passage.first <= page && page <= passage.last;
-      const place = isOnPage ? passage : { passage: '', first: page, last: page };
-      const job = { ...place, picture: { page, width } };
+      const place = isOnPage ? passage : { ...nowhere, first: page, last: page };
+      const job = { format, ...place, picture: { page, width } };
       return {
         etag: etagOf(file.sha256, job),
         draw: async (caller) => {
@@ -95,14 +114,12 @@ export function createRecordPages({ records, chunks, files, pageReader }: Record
   };
 }
 
-const nowhere = { passage: '', first: 0, last: 0 };
+type Passage = Omit<PageJob, 'picture' | 'format'>;
+const nowhere: Passage = { passage: '', first: 0, last: 0, scanned: [] };
 
-/** The text of the chunk without the title and the header of a table, which do not stand on the page there. */
-function passageOf({ content, locator }: Chunk): Omit<PageJob, 'picture'> {
-  const { page: first = 0, page_end: last = first, char_start: start, char_end: end } = locator ?? {};
-  // A chunk that got another text has no offsets, and its text stands on no page.
-  const length = start === undefined || end === undefined ? 0 : end - start;
-  return { passage: length === 0 ? '' : content.slice(-length), first, last };
+interface Source {
+  readonly file: AccessibleFile;
+  readonly format: PageJob['format'];
 }
 
 function etagOf(sha256: string, job: PageJob): string {

@@ -24,7 +24,17 @@ interface Row {
 function toChunk({ question, content, words, metadata, key }: Row, ordinal: number): ExtractedChunk {
   const pair = question === null ? { content, question, answer: null } : pairOf(question, content);
   const locator = ordinal % 2 === 0 ? null : { row: ordinal, heading_path: [words] };
-  return { ordinal, ...pair, numTokens: 3, words, metadata, locator, ...(key === null ? {} : { rowKey: key }) };
+  const boxes = ordinal % 3 === 0 ? {} : { boxes: [[ordinal, 1.5, 2, 300, 8.1]] as const };
+  return {
+    ordinal,
+    ...pair,
+    numTokens: 3,
+    words,
+    metadata,
+    locator,
+    ...boxes,
+    ...(key === null ? {} : { rowKey: key }),
+  };
 }
 
 function pairOf(question: string, answer: string) {
@@ -108,6 +118,7 @@ test('a batch with a field value that no reader sends is refused', () => {
     words: [null, 1],
     metadata: [null, [], { a: 1 }, { a: ['b'] }],
     locator: ['here', [], { row: {} }, { row: 0.5 }, { heading_path: [1] }],
+    boxes: [null, [], [[]], [[1, 2, 3, 4]], [[0.5, 1, 1, 1, 1]], [[1, 1, 1, 1, '1']], [[1, 1, 1, 1, null]]],
     rowKey: [null, 1],
   })) {
     for (const value of values) {
@@ -119,6 +130,13 @@ test('a batch with a field value that no reader sends is refused', () => {
     assert.throws(() => checkBatch(wrong), TypeError);
   }
   assert.deepEqual(checkBatch([{ ...chunk, more: 1 }]), [chunk]);
+});
+
+test('a chunk has at most 2,000 boxes', () => {
+  const chunk = ofWords(1, 1);
+  const boxes = Array.from({ length: batchLimits.boxes }, () => [1, 0, 0, 9, 9] as const);
+  assert.equal(checkBatch([{ ...chunk, boxes }])[0]?.boxes?.length, 2_000);
+  assert.throws(() => checkBatch([{ ...chunk, boxes: [...boxes, [1, 0, 0, 9, 9]] }]), TypeError);
 });
 
 test('an escaped metadata name is parsed correctly after one that is a backslash', () => {

@@ -1,10 +1,11 @@
 import { contentOfPair, type ExtractedChunk } from '../extraction.ts';
+import { pageLimits, type ScanBox } from '../pages/page-protocol.ts';
 
 /**
  * The maximum number of chunks, characters of `words` and characters of all texts in one transaction. Other writers
- * wait until it ends, about 50 ms. A chunk above a limit forms its own batch.
+ * wait until it ends, about 50 ms. A chunk above a limit forms its own batch. `boxes` are those of one chunk.
  */
-export const batchLimits = { chunks: 1_000, words: 300_000, characters: 900_000 } as const;
+export const batchLimits = { chunks: 1_000, words: 300_000, characters: 900_000, boxes: pageLimits.boxes } as const;
 
 /** Collects chunks up to the limits of a batch. */
 export interface ChunkBuffer {
@@ -34,8 +35,9 @@ export function createChunkBuffer(): ChunkBuffer {
   };
 }
 
-function countCharacters({ content, words, metadata, locator, rowKey }: ExtractedChunk): number {
-  return content.length + words.length + JSON.stringify([metadata, locator]).length + (rowKey?.length ?? 0);
+function countCharacters({ content, words, metadata, locator, boxes = [], rowKey }: ExtractedChunk): number {
+  const texts = content.length + words.length + JSON.stringify([metadata, locator]).length + (rowKey?.length ?? 0);
+  return boxes.length === 0 ? texts : texts + JSON.stringify(boxes).length;
 }
 
 function isTooLarge({ words, characters }: { words: number; characters: number }): boolean {
@@ -62,7 +64,7 @@ export function checkBatch(value: unknown): readonly ExtractedChunk[] {
 
 function isChunk(value: unknown): value is ExtractedChunk {
   if (!isObject(value)) return false;
-  const { ordinal, numTokens, content, words, metadata, locator, rowKey } = value;
+  const { ordinal, numTokens, content, words, metadata, locator, boxes, rowKey } = value;
   return (
     [ordinal, numTokens].every(isCount) &&
     isText(content) &&
@@ -71,6 +73,7 @@ function isChunk(value: unknown): value is ExtractedChunk {
     isObject(metadata) &&
     Object.values(metadata).every(isText) &&
     (locator === null || (isObject(locator) && Object.values(locator).every(isPlace))) &&
+    (boxes === undefined || isBoxes(boxes)) &&
     (rowKey === undefined || isText(rowKey))
   );
 }
@@ -83,6 +86,14 @@ function isPairOrText({ question, answer }: Record<string, unknown>, content: st
 /** A value of a `Locator`. */
 function isPlace(value: unknown): boolean {
   return isText(value) || Number.isSafeInteger(value) || (Array.isArray(value) && value.every(isText));
+}
+
+function isBoxes(value: unknown): value is readonly ScanBox[] {
+  return Array.isArray(value) && value.length > 0 && value.length <= batchLimits.boxes && value.every(isScanBox);
+}
+
+function isScanBox(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 5 && isCount(value[0]) && value.every(Number.isFinite);
 }
 
 function isCount(value: unknown): value is number {
@@ -99,7 +110,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function toStorable(chunk: ExtractedChunk): ExtractedChunk {
-  const { ordinal, numTokens, content, question, answer, words, metadata, locator, rowKey } = chunk;
+  const { ordinal, numTokens, content, question, answer, words, metadata, locator, boxes, rowKey } = chunk;
   return {
     ordinal,
     numTokens,
@@ -109,6 +120,7 @@ function toStorable(chunk: ExtractedChunk): ExtractedChunk {
     words: storable(words),
     metadata: storableValues(metadata),
     locator: locator === null ? null : storableValues(locator),
+    ...(boxes === undefined ? {} : { boxes }),
     ...(rowKey === undefined ? {} : { rowKey: storable(rowKey) }),
   };
 }

@@ -6,6 +6,7 @@ import { parserOf, readDocument } from '../formats/read-document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
 import { createPairs } from '../qa/create-pairs.ts';
 import { separatorDefaults } from './check-splitter.ts';
+import { batchLimits } from './chunk-batch.ts';
 import { chunkSizeOf } from './chunk-size.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
@@ -64,7 +65,7 @@ interface ChunkTask {
 }
 
 async function chunkText(document: Document, { job, sink, report }: ChunkTask): Promise<ChunkCounts> {
-  const { text, blocks, locate } = layOut(document);
+  const { text, blocks, locate, boxesOf } = layOut(document);
   report.characters = text.length;
   report.headings = blocks.filter((block) => block.kind === 'heading').length;
   report.tables = blocks.filter((block) => block.kind === 'table').length;
@@ -80,6 +81,7 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
     const content = prefix + header + text.slice(cut.start, cut.end);
     const locator = locate(cut.start, cut.end);
     const heading = locator.heading_path?.join('\n') ?? null;
+    const boxes = boxesOf(cut.start, cut.end).slice(0, batchLimits.boxes);
     const taken = sink.chunk({
       ordinal: numChunks,
       content,
@@ -87,6 +89,7 @@ async function chunkText(document: Document, { job, sink, report }: ChunkTask): 
       answer: null,
       numTokens: prefixTokens + cut.numTokens,
       locator,
+      ...(boxes.length === 0 ? {} : { boxes }),
       metadata: {},
       words: countFieldTerms({ ...fields, heading, content }),
     });

@@ -80,6 +80,19 @@ test('a page that lies on its side is read', async () => {
   for (const sentence of sentences) assert.ok(text.includes(sentence), text);
 });
 
+test('chunks of scanned pages have boxes where their lines stand, and chunks of other pages have none', async () => {
+  const { chunks } = await read(scannedPdf([{ picture: first }, { picture: second, text: sentences.join(' ') }]));
+  const [scanned] = chunks;
+  const [page, left, top, width, height] = scanned?.boxes?.[0] ?? [];
+  assert.deepEqual([chunks.length, scanned?.boxes?.length, page], [1, sentences.length, 1]);
+  // The baseline of the first line begins 60 points from the left and 80 points from the top of the page.
+  assert.ok(left !== undefined && left > 57 && left < 63, JSON.stringify(scanned?.boxes));
+  assert.ok(
+    top !== undefined && height !== undefined && top > 68 && top < 80 && top + height > 78 && top + height < 86,
+  );
+  assert.ok(width !== undefined && width > 250 && width < 290, JSON.stringify(scanned?.boxes));
+});
+
 test('a page with a stamp over a picture is read by OCR, and a page with its own text is not', async () => {
   const long = sentences.join(' ').slice(0, 120);
   const pages = [

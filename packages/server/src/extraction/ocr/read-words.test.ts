@@ -5,7 +5,7 @@ import { readWords } from './read-words.ts';
 const row = (place: string, box: string, confidence: number, text: string) =>
   `5\t1\t${place.replaceAll(' ', '\t')}\t${box.replaceAll(' ', '\t')}\t${confidence}\t${text}`;
 
-test('the table of words becomes lines and paragraphs with boxes and a confidence weighted by characters', () => {
+test('the table of words becomes lines and paragraphs with the boxes of words and a confidence weighted by characters', () => {
   const page = readWords(
     [
       'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext',
@@ -19,10 +19,16 @@ test('the table of words becomes lines and paragraphs with boxes and a confidenc
   );
   assert.deepEqual(page.paragraphs, [
     [
-      { text: 'Books are', box: [10, 8, 80, 14] },
-      { text: 'lent', box: [10, 30, 40, 12] },
+      {
+        text: 'Books are',
+        words: [
+          { text: 'Books', box: [10, 10, 40, 12] },
+          { text: 'are', box: [60, 8, 30, 14] },
+        ],
+      },
+      { text: 'lent', words: [{ text: 'lent', box: [10, 30, 40, 12] }] },
     ],
-    [{ text: 'Here', box: [10, 60, 40, 12] }],
+    [{ text: 'Here', words: [{ text: 'Here', box: [10, 60, 40, 12] }] }],
   ]);
   assert.equal(page.words, 4);
   assert.equal(page.confidence, (5 * 90 + 3 * 60 + 4 * 90 + 4 * 90) / 16);

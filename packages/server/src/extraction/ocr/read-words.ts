@@ -1,7 +1,12 @@
 /** A line that OCR has read. */
 export interface ReadLine {
   readonly text: string;
-  /** Left, top, width and height in pixels of the picture. */
+  readonly words: readonly ReadWord[];
+}
+
+export interface ReadWord {
+  readonly text: string;
+  /** Left, top, width and height in pixels of the picture, also when the program has turned it to read it. */
   readonly box: readonly [number, number, number, number];
 }
 
@@ -19,9 +24,7 @@ const cjkEdge = /^[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]$/;
 /** Marks of the direction of text, which belong to no word. */
 const directionMarks = /[\u200e\u200f\u202a-\u202e]/g;
 
-interface Word {
-  readonly text: string;
-  readonly box: readonly [number, number, number, number];
+interface Word extends ReadWord {
   readonly confidence: number;
   readonly paragraph: string;
   readonly line: string;
@@ -42,31 +45,27 @@ export function readWords(tsv: string): ReadPage {
     add(paragraphs.at(-1) ?? [], word, above?.line === word.line ? above : undefined);
     above = word;
   }
-  const finished = paragraphs.map((lines) => lines.map(({ parts, box }) => ({ text: parts.join(''), box })));
+  const finished = paragraphs.map((lines) => lines.map(({ parts, words }) => ({ text: parts.join(''), words })));
   return { paragraphs: finished, confidence: weight === 0 ? 0 : sum / weight, words };
 }
 
 interface LineDraft {
   readonly parts: string[];
-  box: Word['box'];
+  readonly words: ReadWord[];
 }
 
 /** @param above the word before it on the same line */
 function add(lines: LineDraft[], word: Word, above: Word | undefined): void {
   const line = lines.at(-1);
-  if (above === undefined || line === undefined) return void lines.push({ parts: [word.text], box: word.box });
-  line.parts.push(gapBetween(above.text, word.text), word.text);
-  line.box = around(line.box, word.box);
+  const { text, box } = word;
+  if (above === undefined || line === undefined) return void lines.push({ parts: [text], words: [{ text, box }] });
+  line.parts.push(gapBetween(above.text, text), text);
+  line.words.push({ text, box });
 }
 
 /** Chinese and Japanese have no blanks between words; the program reports words nevertheless. */
 function gapBetween(before: string, after: string): string {
   return cjkEdge.test(before.at(-1) ?? '') && cjkEdge.test(after.charAt(0)) ? '' : ' ';
-}
-
-function around(a: Word['box'], b: Word['box']): Word['box'] {
-  const [left, top] = [Math.min(a[0], b[0]), Math.min(a[1], b[1])];
-  return [left, top, Math.max(a[0] + a[2], b[0] + b[2]) - left, Math.max(a[1] + a[3], b[1] + b[3]) - top];
 }
 
 function* wordsOf(tsv: string): Generator<Word> {

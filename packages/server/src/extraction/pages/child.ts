@@ -2,14 +2,15 @@ import { writeSync } from 'node:fs';
 import { frameKinds } from '../../processes/frames.ts';
 import { openParentChannel } from '../../processes/parent-channel.ts';
 import { ExtractionError } from '../extraction-error.ts';
-import { openPdf } from '../formats/pdf/open-pdf.ts';
 import { drawPicture } from './draw-picture.ts';
 import { locateOnPages } from './locate-on-pages.ts';
+import { openPages } from './open-pages.ts';
 import type { PageAnswer, PageJob } from './page-protocol.ts';
 
 /**
- * The process that finds and draws one passage of a PDF document. It has no environment, no network, and no files except
- * its own program. A job and the bytes of the document come in by its channel, and an empty piece at their end.
+ * The process that finds and draws one passage of a PDF document or a picture. It has no environment, no network, and no
+ * files except its own program. A job and the bytes of the document come in by its channel, and an empty piece at their
+ * end.
  */
 let job: PageJob | undefined;
 const pieces: Buffer[] = [];
@@ -38,7 +39,7 @@ function describe(cause: unknown): string {
 }
 
 async function answer(wanted: PageJob, bytes: Buffer): Promise<void> {
-  const pdf = await openPdf(bytes);
+  const pdf = await openPages(wanted, bytes);
   try {
     const { picture } = wanted;
     const pages = locateOnPages(pdf, wanted);

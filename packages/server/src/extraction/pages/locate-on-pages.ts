@@ -1,10 +1,12 @@
 import type { OpenPdf } from '../formats/pdf/open-pdf.ts';
 import { findPassage, lettersOf } from './find-passage.ts';
-import { type PageBoxes, type PageJob, pageLimits } from './page-protocol.ts';
+import { type Box, type PageBoxes, type PageJob, pageLimits } from './page-protocol.ts';
 import { openPageText, type PageText } from './read-letters.ts';
 
-/** Finds the places of the passage on its pages. Broken pages are omitted. */
-export function locateOnPages(pdf: OpenPdf, { passage, first, last }: PageJob): PageBoxes[] {
+/**
+ * Finds the places of the passage on its pages: in their text, and where OCR has read it. Broken pages are omitted.
+ */
+export function locateOnPages(pdf: OpenPdf, { passage, first, last, scanned }: Omit<PageJob, 'format'>): PageBoxes[] {
   const opened: PageText[] = [];
   try {
     let letters = 0;
@@ -15,7 +17,7 @@ export function locateOnPages(pdf: OpenPdf, { passage, first, last }: PageJob): 
       opened.push(text);
       letters += text.letters.text.length;
     }
-    return findBoxes(opened, passage);
+    return withScanned(findBoxes(opened, passage), scanned);
   } finally {
     for (const page of opened) page.close();
   }
@@ -36,6 +38,23 @@ function findBoxes(pages: readonly PageText[], passage: string): PageBoxes[] {
     left -= boxes.length;
     return { page, width, height, boxes };
   });
+}
+
+/** Adds the places that OCR has found. A text over the picture of a page that OCR has read as well is not boxed twice. */
+function withScanned(pages: readonly PageBoxes[], scanned: PageJob['scanned']): PageBoxes[] {
+  let left: number = pageLimits.boxes;
+  return pages.map((page) => {
+    const read = scanned.flatMap(([number, ...box]): Box[] => (number === page.page ? [box] : []));
+    const others = page.boxes.filter((box) => !read.some((one) => isMiddleIn(one, box)));
+    const boxes = [...read, ...others].slice(0, left);
+    left -= boxes.length;
+    return { ...page, boxes };
+  });
+}
+
+function isMiddleIn([left, top, width, height]: Box, box: Box): boolean {
+  const [x, y] = [box[0] + box[2] / 2, box[1] + box[3] / 2];
+  return x >= left && x <= left + width && y >= top && y <= top + height;
 }
 
 function* codePointsOf(text: string): Generator<number> {

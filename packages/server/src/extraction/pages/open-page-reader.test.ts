@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { type Pixels, pixelAt, readPng } from '../../../../../test/support/png.ts';
 import { encryptedPdf, placedPdf, textPdf } from '../../../../../test/support/sample-pdf.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
@@ -15,13 +17,20 @@ function read(bytes: Uint8Array, job: Partial<PageJob>, options: Partial<PageRea
   async function* open() {
     yield bytes;
   }
-  return reader.read({ owner, job: { passage: '', first: 1, last: 1, picture: null, ...job }, open }, signal);
+  return reader.read(
+    { owner, job: { format: 'pdf', passage: '', first: 1, last: 1, scanned: [], picture: null, ...job }, open },
+    signal,
+  );
 }
 
-async function boxesOf(bytes: Uint8Array, passage: string, last = 1) {
-  const result = await read(bytes, { passage, last });
+async function pagesOf(bytes: Uint8Array, job: Partial<PageJob>): Promise<readonly PageBoxes[]> {
+  const result = await read(bytes, job);
   assert.ok(result.kind === 'read', JSON.stringify(result));
   return result.pages;
+}
+
+function boxesOf(bytes: Uint8Array, passage: string, last = 1) {
+  return pagesOf(bytes, { passage, last });
 }
 
 /** Asserts that a box has the place of a line of 11 points whose baseline begins at a point. Helvetica is up to 1.2 em high. */
@@ -61,6 +70,61 @@ test('boxes count from the top left corner of the page as it is shown, with its 
   // The line runs from the top to the bottom, and its baseline is at the left: x = 700, y = 50.
   assert.ok(Math.abs(top - 50) < 2 && Math.abs(height - (widths[0] ?? 0)) < 4, JSON.stringify(turned));
   assert.ok(left < 701 && left + width > 706 && left + width < 716, JSON.stringify(turned));
+});
+
+test('places that OCR has read are boxed on their pages, and a text over them is not boxed twice', async () => {
+  const above = { text: lines[0] ?? '', x: 50, y: 700 };
+  const below = { text: lines[1] ?? '', x: 50, y: 100 };
+  const scanned = [
+    [1, 48, 88, 140, 16],
+    [2, 10, 20, 30, 40],
+    [9, 1, 1, 1, 1],
+  ] as const;
+  const job = { passage: lines.join(' '), last: 2, scanned };
+  const [one, two] = await pagesOf(placedPdf([[above, below], [{ text: 'Other', x: 50, y: 700 }]]), job);
+  assert.deepEqual([one?.boxes.length, one?.boxes[0], two?.boxes], [2, [48, 88, 140, 16], [[10, 20, 30, 40]]]);
+  assertAt(one?.boxes[1] as Box, { x: 50, y: 700, width: widths[1] ?? 0 });
+});
+
+const pictures = [
+  ['png', 'palette.png'],
+  ['jpg', 'turned.jpg'],
+  ['tiff', 'strips.tiff'],
+  ['webp', 'lossy.webp'],
+] as const;
+
+/** A PNG that announces pixels and has none. */
+function announcedPng(width: number, height: number): Buffer {
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  const part = (name: string, content: Buffer) => {
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    const named = Buffer.concat([Buffer.from(name), content]);
+    length.writeUInt32BE(content.length);
+    sum.writeUInt32BE(crc32(named));
+    return Buffer.concat([length, named, sum]);
+  };
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  const none = Buffer.alloc(0);
+  return Buffer.concat([signature, part('IHDR', header), part('IDAT', none), part('IEND', none)]);
+}
+
+test('PNG, JPEG, TIFF and WebP pictures are pages, and one with too many pixels gives a reason', async () => {
+  for (const [format, name] of pictures) {
+    const bytes = readFileSync(new URL(`../formats/image/testing/${name}`, import.meta.url));
+    const box = [1, 20, 20, 100, 40] as const;
+    const plain = await pictureOf(bytes, { format });
+    const marked = await pictureOf(bytes, { format, scanned: [box] });
+    const [{ width = 0 } = {}] = await pagesOf(bytes, { format });
+    const [x, y] = [24, 24].map((points) => Math.round((points * plain.width) / width)) as [number, number];
+    assert.equal(plain.width, 600, name);
+    assert.equal(pixelAt(marked, x, y)[2], Math.trunc((pixelAt(plain, x, y)[2] ?? 0) * 0.4), name);
+    const colors = new Set(Array.from({ length: plain.height }, (_, row) => pixelAt(plain, 300, row).join()));
+    assert.ok(colors.size > 2, `${name} is drawn`);
+  }
+  const large = await read(announcedPng(60_000, 60_000), { format: 'png', picture: { page: 1, width: 100 } });
+  assert.deepEqual(large, { kind: 'failed', message: 'Page 1 has too many pixels to be drawn.' });
 });
 
 async function pictureOf(bytes: Uint8Array, job: Partial<PageJob>): Promise<Pixels> {
@@ -129,7 +193,8 @@ test('the limit waiting_pages accepts exactly as many waiting requests and refus
     await once(leaving.signal, 'abort');
     yield Buffer.alloc(0);
   };
-  const request = { owner, job: { passage: '', first: 1, last: 1, picture: null }, open };
+  const job = { format: 'pdf', passage: '', first: 1, last: 1, scanned: [], picture: null } as const;
+  const request = { owner, job, open };
   let ended = 0;
   const count = () => {
     ended += 1;

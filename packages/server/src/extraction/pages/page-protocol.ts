@@ -1,16 +1,29 @@
+/** The formats whose pages can be shown. */
+const pageFormats = ['pdf', 'png', 'jpg', 'tiff', 'webp'] as const;
+export type PageFormat = (typeof pageFormats)[number];
+
+export function isPageFormat(extension: string): extension is PageFormat {
+  return pageFormats.some((format) => format === extension);
+}
+
 /** A request for the places of a passage, and for a picture of one page. Pages count from 1. */
 export interface PageJob {
+  readonly format: PageFormat;
   /** The text of the passage; '' for none. */
   readonly passage: string;
   /** The pages on which the passage stands. */
   readonly first: number;
   readonly last: number;
+  /** Where OCR has read the passage on these pages. */
+  readonly scanned: readonly ScanBox[];
   /** Null when only the places are wanted. */
   readonly picture: { readonly page: number; readonly width: number } | null;
 }
 
 /** A rectangle in points from the top left corner of the page as it is shown: left, top, width, height. */
 export type Box = readonly [left: number, top: number, width: number, height: number];
+/** A rectangle that OCR has found on a page, in points, too. */
+export type ScanBox = readonly [page: number, ...box: Box];
 
 /** A page with the places of the passage, one for each line. Sizes are in points. */
 export interface PageBoxes {

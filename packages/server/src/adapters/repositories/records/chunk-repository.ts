@@ -8,10 +8,12 @@ import type {
   Neighbour,
   NewChunk,
 } from '../../../collections/chunks/chunk-repository.ts';
+import type { ScanBox } from '../../../extraction/pages/page-protocol.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { DescribedChunk } from '../../../search/chunk-index.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
+import { columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
 import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
@@ -32,6 +34,11 @@ export function createChunkRepository(database: Database): ChunkRepository {
     async find(key) {
       const row = await visibleIn(read, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
       return row === undefined ? undefined : toChunk(row);
+    },
+    async findBoxes(key) {
+      const rows = visibleIn(read, key).clearSelect().select('chunk.scan_boxes');
+      const row = await rows.where('chunk.id', '=', key.chunkId).executeTakeFirst();
+      return row?.scan_boxes == null ? [] : (parseJson(row.scan_boxes) as readonly ScanBox[]); // written by toRow
     },
     list: (of, query) => list(read, of, query),
     change: (key, change) => changeChunk(database, key, change),
@@ -58,7 +65,7 @@ function visible(db: Kysely<Tables>) {
   return db
     .selectFrom('chunk')
     .leftJoin('record', 'record.id', 'chunk.record_id')
-    .selectAll('chunk')
+    .select(columnsOfChunk)
     .where((where) =>
       where.or([where('chunk.record_id', 'is', null), where('chunk.generation', '=', where.ref('record.generation'))]),
     );
@@ -88,7 +95,7 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
     return read
       .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
       .crossJoin('chunk')
-      .selectAll('chunk')
+      .select(columnsOfChunk)
       .select('page_rows.found')
       .where('page_rows.before', '<', maxPageWeight)
       .whereRef('chunk.id', '=', 'page_rows.id')
@@ -173,11 +180,11 @@ function addDirect(
 
 function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
-    const found = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    const found = await findPlace(transaction, key);
     // Locks the record before the collection, as a publication does, to prevent a deadlock.
     if (found === undefined || !(await markChanged(transaction, found))) return false;
     if ((await lockCollection(transaction, key.collectionId)) === undefined) return false;
-    const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    const seen = await findPlace(transaction, key);
     if (seen === undefined) return false;
     const { metadata, text } = change;
     const changed = await transaction
@@ -186,7 +193,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
         updated_at: change.updatedAt,
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
         ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
-        ...(text?.locator === undefined ? {} : { locator: toStoredLocator(text.locator) }),
+        ...(text?.locator === undefined ? {} : { locator: toStoredLocator(text.locator), scan_boxes: null }),
       })
       .where('seq', '=', seen.seq)
       .returning(['content', 'question', 'answer', 'metadata', 'locator', 'record_id'])
@@ -214,7 +221,7 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
 
 function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
-    const seen = await visibleIn(transaction, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
+    const seen = await findPlace(transaction, key);
     if (seen === undefined) return false;
     // Locks the record first and then its chunk, as the sweep does, to prevent a deadlock.
     if (!(await markChanged(transaction, seen))) return false;
@@ -232,6 +239,15 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
     }
     return true;
   });
+}
+
+/** Returns what a request that changes or removes a chunk needs of its row. */
+function findPlace(transaction: Transaction<Tables>, key: ChunkKey) {
+  return visibleIn(transaction, key)
+    .clearSelect()
+    .select(['chunk.seq', 'chunk.collection_id', 'chunk.record_id', 'chunk.generation', 'chunk.row_key'])
+    .where('chunk.id', '=', key.chunkId)
+    .executeTakeFirst();
 }
 
 /** Notes that a request changes a chunk of the record, and locks the record. @returns false when the chunk was replaced */

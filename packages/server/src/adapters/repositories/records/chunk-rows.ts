@@ -120,6 +120,7 @@ function toRow(place: ChunkPlace, chunk: NewChunk) {
     metadata: JSON.stringify(chunk.metadata),
     locator: toStoredLocator(chunk.locator),
     row_key: chunk.rowKey ?? null,
+    scan_boxes: chunk.boxes === undefined ? null : JSON.stringify(chunk.boxes),
     created_at: chunk.createdAt,
     updated_at: chunk.createdAt,
   };

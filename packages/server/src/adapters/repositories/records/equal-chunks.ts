@@ -22,6 +22,7 @@ export async function areChunksEqual(
       (select count(*) from chunk old join chunk new
         on new.record_id = old.record_id and new.ordinal = old.ordinal and new.generation = ${generation + 1}
           and new.content = old.content and coalesce(new.locator, '') = coalesce(old.locator, '')
+          and coalesce(new.scan_boxes, '') = coalesce(old.scan_boxes, '')
         where old.record_id = ${recordId} and old.generation = ${generation}) as equal_chunks`.execute(transaction);
   const [row] = rows;
   return Number(row?.visible_chunks) === numChunks && Number(row?.equal_chunks) === numChunks;

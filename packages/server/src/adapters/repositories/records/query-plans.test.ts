@@ -66,6 +66,23 @@ describe('the query plans of SQLite', () => {
     }
   });
 
+  it('only a request for the boxes of a chunk reads boxes', async () => {
+    const { collection, seqs } = await addChunks();
+    const { chunks } = repositories;
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const readsBoxes = (statement: string) => statement.includes('scan_boxes') || statement.includes('"chunk".*');
+    observed.executed();
+    const [chunk] = (await chunks.list(of, {}))?.items ?? [];
+    const key = { ...of, chunkId: chunk?.id ?? '' };
+    assert.deepEqual(await chunks.find(key), chunk);
+    assert.equal((await chunks.fetch([collection.id], seqs)).size, 5);
+    const others = observed.executed();
+    assert.ok(others.length >= 3);
+    assert.deepEqual(others.filter(readsBoxes), []);
+    assert.deepEqual(await chunks.findBoxes(key), []);
+    assert.equal(observed.executed().filter(readsBoxes).length, 1);
+  });
+
   it('a search reads its chunks by primary key, not along an index of their collection', async () => {
     const { collection, seqs } = await addChunks();
     const fetch = async () => assert.equal((await repositories.chunks.fetch([collection.id], seqs)).size, 5);

@@ -1,7 +1,7 @@
 import type { Picture } from '../../ocr/recognition.ts';
 import type { OpenPdf } from './open-pdf.ts';
 
-const pointsPerInch = 72;
+export const pointsPerInch = 72;
 /** FPDFBitmap_Gray of PDFium: one byte for each pixel. */
 const grayFormat = 1;
 /** FPDF_ANNOT of PDFium: annotations are drawn, too. */

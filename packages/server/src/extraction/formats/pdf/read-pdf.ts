@@ -112,16 +112,17 @@ function layOutLines(read: readonly (PageSegments | null)[]): { laidOut: PageLin
 
 function* linesOf(pages: readonly PageLines[], scans: Scans): Generator<string> {
   for (const { lines } of pages) for (const line of lines) yield textOf(line);
-  for (const paragraphs of scans.pages.values()) for (const lines of paragraphs) yield* lines;
+  for (const paragraphs of scans.pages.values()) for (const { lines } of paragraphs) yield* lines;
 }
 
 function scannedBlocks({ pages }: Scans, joiner: LineJoiner): { page: number; blocks: PdfBlock[] }[] {
   return [...pages].map(([page, paragraphs]) => ({
     page,
-    blocks: paragraphs.map((lines) => ({
+    blocks: paragraphs.map(({ lines, words }) => ({
       kind: 'paragraph',
       text: joiner.join(lines.map((text) => ({ text, hyphen: false }))),
       page,
+      words,
       isNote: false,
     })),
   }));

@@ -1,16 +1,24 @@
 import type { Document } from '../../document.ts';
 import { confidenceFloors, createOcrCounts, type OcrCounts } from '../../ocr/ocr-report.ts';
-import { readWords } from '../../ocr/read-words.ts';
+import type { ScannedWord } from '../../ocr/place-words.ts';
+import { type ReadLine, readWords } from '../../ocr/read-words.ts';
 import { lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
-import { drawPage, fittingDpi } from './draw-page.ts';
+import { drawPage, fittingDpi, pointsPerInch } from './draw-page.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import { findPictures } from './page-pictures.ts';
 import type { PageSegments } from './read-segments.ts';
 
+/** A paragraph of a scanned page. */
+export interface ScannedParagraph {
+  readonly lines: readonly string[];
+  /** Empty for a text of the page that OCR has not found. */
+  readonly words: readonly ScannedWord[];
+}
+
 /** The text of pages that OCR has read. */
 export interface Scans {
-  /** By page, from 1: the lines of each paragraph. */
-  readonly pages: ReadonlyMap<number, readonly (readonly string[])[]>;
+  /** The paragraphs by page, from 1. */
+  readonly pages: ReadonlyMap<number, readonly ScannedParagraph[]>;
   readonly facts: Pick<Document['facts'], 'ocr'>;
   readonly warnings: readonly string[];
 }
@@ -44,7 +52,7 @@ export async function readScans(
     return isScanned ? { ...none, warnings: [`ocr_unavailable: ${ocr.job.remedy}`] } : none;
   }
   const { maxPages, maxPixels } = ocr.job;
-  const pages = new Map<number, readonly (readonly string[])[]>();
+  const pages = new Map<number, readonly ScannedParagraph[]>();
   const counts = createOcrCounts(ocr.job);
   let count = 0;
   for (const index of scanned) {
@@ -64,16 +72,25 @@ export async function readScans(
 async function readOne(
   drawn: Picture | UnreadReason,
   { ocr, counts, page }: { ocr: Ocr; counts: OcrCounts; page: number },
-): Promise<string[][] | undefined> {
+): Promise<ScannedParagraph[] | undefined> {
   if (typeof drawn === 'string') return void counts.unread(page, drawn);
   const recognition = await ocr.recognize(drawn);
   counts.addSeconds(recognition.seconds);
   if (recognition.kind === 'unread') return void counts.unread(page, recognition.reason);
   const { paragraphs, confidence, words } = readWords(recognition.tsv);
   if (words > 0 && confidence < confidenceFloors.read) return void counts.unread(page, 'low_confidence');
-  const texts = paragraphs.map((lines) => lines.map((line) => line.text));
-  counts.read(page, confidence, texts.flat().join('').length);
-  return texts;
+  const scanned = paragraphs.map((lines) => toParagraph(lines, pointsPerInch / drawn.dpi));
+  counts.read(page, confidence, scanned.flatMap(({ lines }) => lines).join('').length);
+  return scanned;
+}
+
+function toParagraph(lines: readonly ReadLine[], scale: number): ScannedParagraph {
+  const words = lines.flatMap((line, at) =>
+    line.words.map(({ text, box: [left, top, width, height] }): ScannedWord => {
+      return { text, line: at, box: [left * scale, top * scale, width * scale, height * scale] };
+    }),
+  );
+  return { lines: lines.map((line) => line.text), words };
 }
 
 function draw(
@@ -88,10 +105,10 @@ function draw(
 }
 
 /** Returns the texts that the paragraphs do not contain, each as a paragraph. Blanks and case do not count. */
-function missingIn(paragraphs: readonly (readonly string[])[], texts: readonly string[]): string[][] {
+function missingIn(paragraphs: readonly ScannedParagraph[], texts: readonly string[]): ScannedParagraph[] {
   const plain = (text: string) => text.replace(/\s/g, '').toLowerCase();
-  const found = plain(paragraphs.flat().join(''));
-  return texts.filter((text) => !found.includes(plain(text))).map((text) => [text]);
+  const found = plain(paragraphs.flatMap(({ lines }) => lines).join(''));
+  return texts.filter((text) => !found.includes(plain(text))).map((text) => ({ lines: [text], words: [] }));
 }
 
 function isCandidate(page: PageSegments | null | undefined): boolean {
