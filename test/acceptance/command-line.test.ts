@@ -193,7 +193,7 @@ test('[commands] files are uploaded, listed, downloaded and deleted', async (t) 
 
   const listed = await run(['files', 'list', '--name', 'library.md', '--limit', '1']);
   assert.match(listed.output, /^FILE +NAME +PURPOSE +BYTES +CREATED\n\S+ +library\.md +record_file +\d+ +\d{4}-/);
-  assert.match(listed.errors, /There are more\./);
+  assert.match(listed.errors, /There are more\. The list has \d+ items\./);
   const lines = (await run(['files', 'list', '--json'])).output.trim().split('\n');
   assert.equal(lines.map((line) => JSON.parse(line)).length, 3);
 

@@ -75,6 +75,18 @@ test('[keys] a key with scope admin from a version without the scope metrics can
   const headers = { Authorization: `Bearer ${data.key}`, 'Content-Type': 'application/json' };
   const body = JSON.stringify({ name: 'prometheus', scopes: ['metrics'] });
   assert.equal((await fetch(service.filesUrl + path, { method: 'POST', headers, body })).status, 200);
+
+  // Counts have only what the caller may list.
+  assert.equal((await admin.ask('POST', '/v1/projects', { body: { name: 'neighbour' } })).status, 200);
+  const counts = async (url: string) => {
+    const own = await fetch(`${service.filesUrl}${url}?limit=1&count=true`, { headers });
+    const ofAll = await admin.ask('GET', `${url}?limit=1&count=true`);
+    return Promise.all([own, ofAll].map(async (one) => ((await one.json()) as { total_count: number }).total_count));
+  };
+  assert.deepEqual(await counts('/v1/projects'), [1, 2]);
+  const listed = (await (await admin.ask('GET', path)).json()) as { data: unknown[] };
+  assert.deepEqual(await counts(path), Array(2).fill(listed.data.length));
+  assert.ok(listed.data.length > 1);
 });
 
 test('[keys] a key names the key that created it, and the API and the command line revoke a key with its descendants', async (t) => {

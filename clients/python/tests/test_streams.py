@@ -151,6 +151,9 @@ class Waiting(BothClients):
             self.assertEqual(len(server.received), 2)
 
 
+EMPTY_LIST = {"status": "success", "data": [], "fetched_count": 0, "has_more": False}
+
+
 class Pages(BothClients):
     pages = 10_000
 
@@ -163,6 +166,21 @@ class Pages(BothClients):
             return httpx.Response(200, json=body)
 
         return httpx.MockTransport(answer)
+
+    def test_a_page_has_the_count_of_the_list_and_an_iteration_does_not_ask_for_it(self) -> None:
+        served: list[str] = []
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            served.append(request.url.query.decode())
+            count = {"total_count": 7, "total_count_is_exact": True} if "count" in request.url.params else {}
+            return httpx.Response(200, json={**EMPTY_LIST, **count})
+
+        with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+            files = Quartermaster("http://service", KEY, http_client=http).files.list(limit=1, count=True)
+            page = files.page()
+            self.assertEqual((page.total_count, page.total_count_is_exact), (7, True))
+            self.assertEqual(list(files), [])
+        self.assertEqual(served, ["limit=1&count=true", "limit=1"])
 
     def test_ten_thousand_pages_need_the_memory_of_one(self) -> None:
         async def count_async() -> int:

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { List, Timestamp } from './envelope.ts';
+import { CountedList, Timestamp } from './envelope.ts';
 import { maxCredentials } from './plugins.ts';
 
 const Name = Type.String({
@@ -26,7 +26,7 @@ export const CredentialProfile = Type.Object({
 export type CredentialProfile = Static<typeof CredentialProfile>;
 
 export const CredentialProfileList = Type.Object({
-  ...List(CredentialProfile).properties,
+  ...CountedList(CredentialProfile).properties,
   encryption_configured: Type.Boolean({
     description: 'Whether the service has an encryption key. Without one, it stores no credentials.',
   }),

@@ -62,6 +62,24 @@ export function List<T extends TSchema>(item: T) {
   });
 }
 
+/** Maximum number of objects that a request counts. Source: docs/contract.md "Both addresses". */
+export const maxCounted = 10_000;
+
+/** The list envelope with the number of all items, which `count=true` requests. */
+export function CountedList<T extends TSchema>(item: T) {
+  return Type.Object({
+    ...List(item).properties,
+    total_count: Type.Optional(
+      Type.Integer({ description: 'Number of items that match the filters, on all pages. Only with `count=true`.' }),
+    ),
+    total_count_is_exact: Type.Optional(
+      Type.Boolean({
+        description: `False if the service stopped counting at ${maxCounted} objects: the list then has at least \`total_count\` items. Only with \`count=true\`.`,
+      }),
+    ),
+  });
+}
+
 /** The query of every list. Default: newest first, 20 items; cursors are ids. */
 export const ListQuery = Type.Object({
   limit: Type.Optional(
@@ -73,6 +91,12 @@ export const ListQuery = Type.Object({
   ),
   before: Type.Optional(
     Type.String({ minLength: 1, maxLength: 50, description: 'Return the page that precedes the item with this id.' }),
+  ),
+  count: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Add `total_count` and `total_count_is_exact` to the answer.',
+    }),
   ),
 });
 export type ListQuery = Static<typeof ListQuery>;

@@ -132,7 +132,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/files",
         ("files",),
         True,
-        ("limit", "order", "after", "before", "purpose", "collection_type", "name", "sha256"),
+        ("limit", "order", "after", "before", "count", "purpose", "collection_type", "name", "sha256"),
         None,
     ),
     "uploadFile": Operation(
@@ -188,7 +188,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections",
         ("files",),
         True,
-        ("limit", "order", "after", "before", "name"),
+        ("limit", "order", "after", "before", "count", "name"),
         None,
     ),
     "getCollection": Operation(
@@ -228,7 +228,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/embedding_failures",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "count"),
         None,
     ),
     "retryEmbeddingFailures": Operation(
@@ -252,7 +252,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/records",
         ("files",),
         True,
-        ("limit", "order", "after", "before", "status", "name", "sha256"),
+        ("limit", "order", "after", "before", "count", "status", "name", "sha256"),
         None,
     ),
     "getRecord": Operation(
@@ -308,7 +308,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/records/{record_id}/rows",
         ("files",),
         True,
-        ("limit", "order", "after", "before", "status", "format"),
+        ("limit", "order", "after", "before", "count", "status", "format"),
         None,
     ),
     "getRecordText": Operation(
@@ -340,7 +340,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/chunks",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "count"),
         None,
     ),
     "createChunk": Operation(
@@ -356,7 +356,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/collections/{collection_id}/records/{record_id}/chunks",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "count"),
         None,
     ),
     "queryChunks": Operation(
@@ -404,7 +404,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/projects",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "count"),
         None,
     ),
     "listKeys": Operation(
@@ -412,7 +412,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/projects/{project_id}/keys",
         ("files",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "count"),
         None,
     ),
     "createKey": Operation(
@@ -492,7 +492,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/credential_profiles",
         ("plugins",),
         True,
-        ("limit", "order", "after", "before"),
+        ("limit", "order", "after", "before", "count"),
         None,
     ),
     "createCredentialProfile": Operation(
@@ -556,7 +556,7 @@ OPERATIONS: dict[OperationId, Operation] = {
         "/v1/runs",
         ("plugins",),
         True,
-        ("limit", "order", "after", "before", "bundle_id", "plugin_id", "outcome", "since"),
+        ("limit", "order", "after", "before", "count", "bundle_id", "plugin_id", "outcome", "since"),
         None,
     ),
     "getRun": Operation(

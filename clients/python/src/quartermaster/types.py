@@ -916,13 +916,20 @@ class FlatPlugin(TypedDict):
     losses: list[DefinitionLoss]
 
 
-class CredentialProfileList(TypedDict):
+class _CredentialProfileListRequired(TypedDict):
     status: Literal["success"]
     data: list[CredentialProfile]
     fetched_count: int
     has_more: bool
     encryption_configured: bool
     """Whether the service has an encryption key. Without one, it stores no credentials."""
+
+
+class CredentialProfileList(_CredentialProfileListRequired, total=False):
+    total_count: int
+    """Number of items that match the filters, on all pages. Only with `count=true`."""
+    total_count_is_exact: bool
+    """False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`."""
 
 
 class CredentialProfile(TypedDict):

@@ -60,6 +60,7 @@ export async function listCollections({ limit, ...options }: ListOptions): Promi
   await printItems(qm.collections.list({ limit: pageSize(limit) }), {
     json: options.json,
     limit,
+    count: () => qm.collections.list({ limit: 1, count: true }),
     heads: ['COLLECTION', 'NAME', 'TYPE', 'RECORDS', 'CHUNKS', 'CREATED'],
     row: (one) => [
       ...[one.collection_id, one.name, one.type, String(one.num_records), String(one.num_chunks)],
@@ -88,6 +89,7 @@ export async function listFailures(collectionId: string, { limit, retry, ...opti
   await printItems(qm.collections.embeddingFailures(collectionId, { limit: pageSize(limit) }), {
     json: options.json,
     limit,
+    count: () => qm.collections.embeddingFailures(collectionId, { limit: 1, count: true }),
     heads: ['CHUNK', 'RECORD', 'NEXT ATTEMPT', 'REASON'],
     row: (one) => [
       ...[one.chunk_id, one.record_id ?? ''],

@@ -67,6 +67,7 @@ export async function listFiles({ purpose, name, limit, ...options }: FileFilter
   await printItems(qm.files.list(query), {
     json: options.json,
     limit,
+    count: () => qm.files.list({ ...query, limit: 1, count: true }),
     heads: ['FILE', 'NAME', 'PURPOSE', 'BYTES', 'CREATED'],
     row: (file) => [file.file_id, file.file_name, file.purpose, String(file.bytes), time(file.created_timestamp)],
   });

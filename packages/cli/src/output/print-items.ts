@@ -8,6 +8,13 @@ export interface ListOutput<Item> {
   readonly limit: number;
   readonly heads: readonly string[];
   readonly row: (item: Item) => readonly string[];
+  /** Reads the number of all items, if the list is longer than the limit. */
+  readonly count?: () => PromiseLike<CountedPage>;
+}
+
+interface CountedPage {
+  readonly total_count?: number;
+  readonly total_count_is_exact?: boolean;
 }
 
 /** The largest `--limit`. */
@@ -21,7 +28,8 @@ export async function printItems<Item>(items: AsyncIterable<Item>, output: ListO
   for await (const item of items) {
     if (count === output.limit) {
       if (output.json !== true) printTable(output.heads, rows);
-      console.error(`There are more. Use --limit to see more than ${output.limit}.`);
+      const all = describeCount(await output.count?.());
+      console.error(`There are more. ${all}Use --limit to see more than ${output.limit}.`);
       return;
     }
     count += 1;
@@ -29,6 +37,11 @@ export async function printItems<Item>(items: AsyncIterable<Item>, output: ListO
     else rows.push(output.row(item));
   }
   if (output.json !== true) printTable(output.heads, rows);
+}
+
+function describeCount({ total_count: count, total_count_is_exact: isExact }: CountedPage = {}): string {
+  if (count === undefined) return '';
+  return `The list has ${isExact === true ? '' : 'at least '}${count} items. `;
 }
 
 /** Returns the size of the pages of a list that is read up to a limit, and one item further. */

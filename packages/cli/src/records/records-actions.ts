@@ -22,6 +22,7 @@ export async function listRecords(collectionId: string, { limit, ...options }: L
   await printItems(qm.records.list(collectionId, { limit: pageSize(limit) }), {
     json: options.json,
     limit,
+    count: () => qm.records.list(collectionId, { limit: 1, count: true }),
     heads: ['RECORD', 'TITLE', 'TYPE', 'STATUS', 'CHUNKS', 'CREATED'],
     row: (one) => [
       ...[one.record_id, one.title, one.type, one.error?.code ?? one.status, String(one.num_chunks)],

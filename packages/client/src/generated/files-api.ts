@@ -1005,6 +1005,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
         /** Purpose of the file. */
         purpose?: 'record_file' | 'qa_record_file' | 'document_file' | undefined;
         /** Files whose purpose fits collections of this type. */
@@ -1021,6 +1023,10 @@ export interface FilesApi {
         data: Array<File>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1112,6 +1118,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
         /** Collections whose name contains this text; the case of A–Z is ignored. */
         name?: string | undefined;
       };
@@ -1122,6 +1130,10 @@ export interface FilesApi {
         data: Array<Collection>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1207,6 +1219,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -1215,6 +1229,10 @@ export interface FilesApi {
         data: Array<EmbeddingFailure>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1276,6 +1294,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
         /** Records in this status. */
         status?: 'creating' | 'ready' | 'partial' | 'error' | undefined;
         /** Records whose name contains this text; the case of A–Z is ignored. The name is the title. Without a title it is the file name, the URL or the first 80 characters of the text. */
@@ -1290,6 +1310,10 @@ export interface FilesApi {
         data: Array<RecordItem>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1408,6 +1432,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
         status?: 'rejected' | 'duplicate' | undefined;
         /** `csv` returns all rejected rows as a sheet that you can correct and upload again. */
         format?: 'json' | 'csv' | undefined;
@@ -1419,6 +1445,10 @@ export interface FilesApi {
         data: Array<RecordRow>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1498,6 +1528,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -1506,7 +1538,10 @@ export interface FilesApi {
         data: Array<Chunk>;
         fetched_count: number;
         has_more: boolean;
-        total_count: null;
+        /** Number of chunks on all pages. null without `count=true`. */
+        total_count: number | null;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1546,6 +1581,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -1554,7 +1591,10 @@ export interface FilesApi {
         data: Array<Chunk>;
         fetched_count: number;
         has_more: boolean;
-        total_count: null;
+        /** Number of chunks on all pages. null without `count=true`. */
+        total_count: number | null;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1740,6 +1780,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -1748,6 +1790,10 @@ export interface FilesApi {
         data: Array<Session>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1775,6 +1821,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -1783,6 +1831,10 @@ export interface FilesApi {
         data: Array<Project>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };
@@ -1814,6 +1866,8 @@ export interface FilesApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -1822,6 +1876,10 @@ export interface FilesApi {
         data: Array<ApiKey>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };

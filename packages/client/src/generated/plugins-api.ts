@@ -67,6 +67,10 @@ export type CredentialProfileList = {
   data: Array<CredentialProfile>;
   fetched_count: number;
   has_more: boolean;
+  /** Number of items that match the filters, on all pages. Only with `count=true`. */
+  total_count?: number;
+  /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+  total_count_is_exact?: boolean;
   /** Whether the service has an encryption key. Without one, it stores no credentials. */
   encryption_configured: boolean;
 };
@@ -479,6 +483,8 @@ export interface PluginsApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
       };
     };
     responses: {
@@ -612,6 +618,8 @@ export interface PluginsApi {
         after?: string | undefined;
         /** Return the page that precedes the item with this id. */
         before?: string | undefined;
+        /** Add `total_count` and `total_count_is_exact` to the answer. */
+        count?: boolean | undefined;
         bundle_id?: string | undefined;
         plugin_id?: string | undefined;
         /** Return only runs with this outcome; `none` returns runs that have not ended. */
@@ -626,6 +634,10 @@ export interface PluginsApi {
         data: Array<RunItem>;
         fetched_count: number;
         has_more: boolean;
+        /** Number of items that match the filters, on all pages. Only with `count=true`. */
+        total_count?: number;
+        /** False if the service stopped counting at 10000 objects: the list then has at least `total_count` items. Only with `count=true`. */
+        total_count_is_exact?: boolean;
       };
     };
   };

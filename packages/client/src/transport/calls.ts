@@ -67,7 +67,7 @@ export function createCalls<T extends Operations<T>>(transport: Transport): Call
         if (after !== undefined && request.query?.before !== undefined) {
           throw new TypeError('`for await` reads a list forwards: use `after` instead of `before`.');
         }
-        const query = { ...request.query, ...(after === undefined ? {} : { after }) };
+        const query = { ...request.query, ...(after === undefined ? {} : { after, count: undefined }) };
         return toApiRequest(transport.send(endpoint, { ...request, query, ...options }, readPage));
       };
       return toApiList(page(), idOf, page);

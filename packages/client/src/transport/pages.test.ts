@@ -21,6 +21,16 @@ test('a list gives one page when it is awaited, and all items when it is iterate
   );
 });
 
+test('only the first page of an iteration is counted', async (t) => {
+  const page = (id: string, has_more: boolean) => json({ data: [{ file_id: id }], has_more, total_count: 2 });
+  const { client, requests } = await startScriptedServer(t, page('a', true), page('b', false));
+  assert.equal((await Array.fromAsync(client.files.list({ count: true }))).length, 2);
+  assert.deepEqual(
+    requests.map(({ url }) => url),
+    ['/v1/files?count=true', '/v1/files?after=a'],
+  );
+});
+
 test('a server that repeats its page or has no items ends the iteration', async (t) => {
   const again = await startScriptedServer(t, json({ data: [{ file_id: 'a' }], has_more: true }));
   await assert.rejects(Array.fromAsync(again.client.files.list()), /does not continue after a/);

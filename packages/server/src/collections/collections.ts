@@ -163,7 +163,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
       const toItem = describeCollections();
       const page = await collections.list(projectId, checkCursors(query, collectionNotFound));
       if (page === undefined) throw collectionNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map(toItem), hasMore: page.hasMore };
+      return { ...page, items: page.items.map(toItem) };
     },
     async update(projectId, collectionId, body) {
       const toItem = describeCollections();

@@ -1,4 +1,4 @@
-import { Collection, EmbeddingFailure, List, ListQuery, Success } from '@quartermaster/contract';
+import { Collection, CountedList, EmbeddingFailure, ListQuery, Success } from '@quartermaster/contract';
 import { collectionOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
@@ -26,7 +26,7 @@ export function embeddingFailureRoutes(app: App, { guard, failures }: EmbeddingF
         ...collectionOperations.listEmbeddingFailures,
         params,
         querystring: ListQuery,
-        response: { 200: List(EmbeddingFailure) },
+        response: { 200: CountedList(EmbeddingFailure) },
       },
     },
     async (request) => {

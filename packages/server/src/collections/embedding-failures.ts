@@ -32,7 +32,7 @@ export function createEmbeddingFailures({ collections, vectors }: EmbeddingFailu
       if (vectors === null) throw noEmbeddingModel();
       const page = await vectors.list(collectionId, checkCursors(query, chunkNotFound));
       if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map(toItem), hasMore: page.hasMore };
+      return { ...page, items: page.items.map(toItem) };
     },
     async retry(projectId, collectionId) {
       await collections.find(projectId, collectionId);

@@ -5,7 +5,7 @@ import {
   CollectionListQuery,
   CollectionReembedQuery,
   CollectionUpdate,
-  List,
+  CountedList,
   Success,
   SuccessWithWarnings,
 } from '@quartermaster/contract';
@@ -88,7 +88,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       schema: {
         ...collectionOperations.listCollections,
         querystring: CollectionListQuery,
-        response: { 200: List(Collection) },
+        response: { 200: CountedList(Collection) },
       },
     },
     async (request) => {

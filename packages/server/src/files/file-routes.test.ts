@@ -57,6 +57,22 @@ describe('GET /v1/files', () => {
     assert.deepEqual(await list('?collection_type=text&purpose=qa_record_file'), { places: [], has_more: false });
     assert.deepEqual(await list(`?collection_type=text&limit=2&after=${ids[4]}`), { places: [2, 1], has_more: false });
   });
+  test('counts the files of all pages, after filters and in the project of the key only', async () => {
+    const count = async (query: string, project = 'projecta') => {
+      const { total_count, total_count_is_exact } = (
+        await ask(service, `/v1/files?limit=1&${query}`, { project })
+      ).json();
+      return [total_count, total_count_is_exact];
+    };
+    assert.deepEqual(await count('count=true'), [7, true]);
+    assert.deepEqual(await count(`count=true&after=${ids[1]}`), [7, true]);
+    assert.deepEqual(await count('count=true&purpose=qa_record_file'), [3, true]);
+    assert.deepEqual(await count('count=true&collection_type=text&name=TXT'), [4, true]);
+    assert.deepEqual(await count('count=true&collection_type=text&purpose=qa_record_file'), [0, true]);
+    assert.deepEqual(await count('count=true', 'projectb'), [0, true]);
+    assert.deepEqual(await count('count=false'), [undefined, undefined]);
+    assert.equal((await ask(service, '/v1/files?count=1')).status, 422);
+  });
   test('returns the same bytes when repeated', async () => {
     assert.equal((await ask(service, '/v1/files')).text, (await ask(service, '/v1/files')).text);
   });

@@ -1,5 +1,5 @@
 import { type FileListQuery, purposeNames, purposes } from '@quartermaster/contract';
-import type { Page } from '../kernel/page.ts';
+import { emptyPage, type Page } from '../kernel/page.ts';
 import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
 
@@ -18,5 +18,6 @@ export async function listFiles(
   const wanted = purposeNames.filter(
     (name) => (purpose ?? name) === name && (type ?? purposes[name].collectionType) === purposes[name].collectionType,
   );
-  return wanted.length === 0 ? { items: [], hasMore: false } : files.list(projectId, { ...query, purposes: wanted });
+  if (wanted.length > 0) return files.list(projectId, { ...query, purposes: wanted });
+  return emptyPage(query);
 }

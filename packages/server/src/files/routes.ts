@@ -1,12 +1,12 @@
 import {
   Acknowledgement,
+  CountedList,
   File,
   FileListQuery,
   FileWithReferences,
   IdempotencyKey,
   type Limit,
   Limits,
-  List,
   PurposeName,
   purposeNames,
   purposes,
@@ -140,12 +140,12 @@ function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
       schema: {
         ...fileOperations.listFiles,
         querystring: FileListQuery,
-        response: { 200: List(File) },
+        response: { 200: CountedList(File) },
       },
     },
     async (request) => {
-      const { items, hasMore } = await listFiles(files, guard.callerOf(request).projectId, request.query);
-      return listEnvelope({ items: items.map(toWire), hasMore });
+      const page = await listFiles(files, guard.callerOf(request).projectId, request.query);
+      return listEnvelope({ ...page, items: page.items.map(toWire) });
     },
   );
 }

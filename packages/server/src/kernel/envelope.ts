@@ -8,7 +8,9 @@ export function successEnvelope<Data>(data: Data) {
   return { ...acknowledgement, data };
 }
 
-/** The list envelope: the items of one page under `data`. Schema: `List` of the contract. */
-export function listEnvelope<Item>({ items, hasMore }: Page<Item>) {
-  return { ...successEnvelope([...items]), fetched_count: items.length, has_more: hasMore };
+/** The list envelope: the items of one page under `data`. Schemas: `List` and `CountedList` of the contract. */
+export function listEnvelope<Item>({ items, hasMore, total }: Page<Item>) {
+  const list = { ...successEnvelope([...items]), fetched_count: items.length, has_more: hasMore };
+  if (total === undefined) return list;
+  return { ...list, total_count: total.count, total_count_is_exact: total.isExact };
 }

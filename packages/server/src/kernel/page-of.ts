@@ -14,7 +14,7 @@ export function pageOf<Item extends { readonly id: string }, Wire>(
   query: ListQuery,
   { kind, toWire }: Listed<Item, Wire>,
 ) {
-  const { limit = 20, order = 'desc', after, before } = query;
+  const { limit = 20, order = 'desc', after, before, count = false } = query;
   if (after !== undefined && before !== undefined) throw cursorsConflict();
   const ordered = order === 'asc' ? items : items.toReversed();
   const cursor = after ?? before;
@@ -22,5 +22,6 @@ export function pageOf<Item extends { readonly id: string }, Wire>(
   if (cursor !== undefined && at < 0) throw objectNotFound(kind, cursor);
   const part = before === undefined ? ordered.slice(at + 1) : ordered.slice(0, at);
   const page = before === undefined ? part.slice(0, limit) : part.slice(-limit);
-  return listEnvelope({ items: page.map(toWire), hasMore: page.length < part.length });
+  const total = count ? { total: { count: items.length, isExact: true } } : {};
+  return listEnvelope({ items: page.map(toWire), hasMore: page.length < part.length, ...total });
 }

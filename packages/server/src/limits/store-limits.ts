@@ -1,4 +1,4 @@
-import { maxSessions } from '@quartermaster/contract';
+import { maxCounted, maxSessions } from '@quartermaster/contract';
 import { maxKeyTools } from '@quartermaster/contract/scopes';
 import { maxAdministrators } from '../access/administrator/administrator-repository.ts';
 import { longestUserAgent } from '../access/administrator/sessions.ts';
@@ -36,6 +36,12 @@ export const storeLimits = {
     value: (config) => config.maxFiles,
     setting: 'MAX_FILES',
     above: refused('RESOURCE_LIMIT_REACHED'),
+  },
+  counted_objects: {
+    bounds: 'objects that a list with `count=true` counts',
+    unit: 'items',
+    value: () => maxCounted,
+    above: '`total_count_is_exact` is false.',
   },
   upload_parts: {
     bounds: 'parts of a multipart body',

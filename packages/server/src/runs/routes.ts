@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { List, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
+import { CountedList, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
 import { runOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
@@ -40,7 +40,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
       schema: {
         ...runOperations.listRuns,
         querystring: RunQuery,
-        response: { 200: List(RunItem) },
+        response: { 200: CountedList(RunItem) },
       },
     },
     async (request) => {

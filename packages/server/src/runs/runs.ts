@@ -71,8 +71,8 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
       checkCursors(query);
       // Read before the database, so that a run that is stored in between is found there.
       const recent = store.recent(projectId);
-      const { items, hasMore } = await repository.list(projectId, query, recent);
-      return { items: items.map((run) => toRunItem(run)), hasMore };
+      const page = await repository.list(projectId, query, recent);
+      return { ...page, items: page.items.map((run) => toRunItem(run)) };
     },
     cancel: async (projectId, runId) => {
       // Otherwise its process learns of the cancellation at its next heartbeat.

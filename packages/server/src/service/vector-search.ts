@@ -1,5 +1,6 @@
 import type { ListQuery } from '@quartermaster/contract';
 import { openBackfill } from '../ingestion/backfill.ts';
+import { emptyPage } from '../kernel/page.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedders, type Embedders } from '../search/embedding/embedders.ts';
 import { toModelId } from '../search/embedding/model-id.ts';
@@ -12,9 +13,6 @@ import type { CollectionContext } from './collection-context.ts';
 
 /** The longest pause of an embedder that fails, in milliseconds. */
 const longestPauseMs = 5 * 60_000;
-
-/** Of a collection without vectors. */
-const noFailures = { items: [], hasMore: false };
 
 interface Timing {
   readonly leaseMs: number;
@@ -93,7 +91,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
     ofFailures: {
       async list(collectionId: string, query: ListQuery) {
         const live = await vectors.find(collectionId);
-        return live === undefined ? noFailures : vectors.listFailures(live, query);
+        return live === undefined ? emptyPage(query) : vectors.listFailures(live, query);
       },
       async retry(collectionId: string) {
         await vectors.retryFailures(collectionId, clock.now());

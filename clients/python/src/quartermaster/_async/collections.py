@@ -59,9 +59,10 @@ class AsyncCollections:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[Collection]:
         """List collections, newest first. `name` selects those whose name contains it."""
-        query = {"name": name, "limit": limit, "order": order, "after": after, "before": before}
+        query = {"name": name, "limit": limit, "order": order, "after": after, "before": before, "count": count}
         return AsyncPages(self._connection, Call("listCollections", query=query), "collection_id")
 
     async def get(self, collection_id: str) -> Collection:
@@ -122,9 +123,10 @@ class AsyncCollections:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[EmbeddingFailure]:
         """List the chunks whose text has failed to be embedded, and why."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listEmbeddingFailures", {"collection_id": collection_id}, query=query)
         return AsyncPages(self._connection, call, "chunk_id")
 
@@ -197,9 +199,10 @@ class AsyncChunks:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[Chunk]:
         """List the chunks of a collection."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listChunks", {"collection_id": collection_id}, query=query)
         return AsyncPages(self._connection, call, "chunk_id")
 

@@ -20,6 +20,10 @@ class Page(Generic[T]):
     data: list[T]
     has_more: bool
     """Whether further items follow."""
+    total_count: int | None = None
+    """With `count=True`: the number of items on all pages."""
+    total_count_is_exact: bool | None = None
+    """With `count=True`: whether the list has exactly `total_count` items; otherwise it has at least as many."""
 
 
 class AsyncPages(Generic[T]):
@@ -36,7 +40,7 @@ class AsyncPages(Generic[T]):
         return await self._read(self._call)
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        query = dict(self._call.query)
+        query = {name: value for name, value in self._call.query.items() if name != "count"}
         backwards = query.get("before") is not None
         seen: object = None
         while True:
@@ -56,8 +60,9 @@ class AsyncPages(Generic[T]):
         body = await self._connection.json(call)
         try:
             data, has_more = body["data"], bool(body["has_more"])
+            total_count, is_exact = body.get("total_count"), body.get("total_count_is_exact")
             if not isinstance(data, list):
                 raise TypeError
         except (KeyError, TypeError):
             raise unreadable(200, "JSON that is not a list of the service", str(body)) from None
-        return Page(data, has_more)
+        return Page(data, has_more, total_count, is_exact)

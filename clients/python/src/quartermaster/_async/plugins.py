@@ -194,9 +194,10 @@ class AsyncCredentialProfiles:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[CredentialProfile]:
         """List the credential profiles of the project."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return AsyncPages(self._connection, Call("listCredentialProfiles", query=query), "credential_profile_id")
 
     async def get(self, name: str) -> CredentialProfile:

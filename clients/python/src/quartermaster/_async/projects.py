@@ -23,9 +23,10 @@ class AsyncProjects:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[Project]:
         """List projects."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return AsyncPages(self._connection, Call("listProjects", query=query), "project_id")
 
 
@@ -41,9 +42,10 @@ class AsyncKeys:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[ApiKey]:
         """List the API keys of a project without their secrets."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return AsyncPages(self._connection, Call("listKeys", {"project_id": project_id}, query=query), "key_id")
 
     async def create(

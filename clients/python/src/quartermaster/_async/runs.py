@@ -75,6 +75,7 @@ class AsyncRuns:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> AsyncPages[RunItem]:
         """List runs, newest first. `since` is in milliseconds since 1970; the outcome `none` selects runs that continue."""
         query = {
@@ -86,6 +87,7 @@ class AsyncRuns:
             "order": order,
             "after": after,
             "before": before,
+            "count": count,
         }
         return AsyncPages(self._connection, Call("listRuns", query=query), "run_id")
 

@@ -59,9 +59,10 @@ class Collections:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[Collection]:
         """List collections, newest first. `name` selects those whose name contains it."""
-        query = {"name": name, "limit": limit, "order": order, "after": after, "before": before}
+        query = {"name": name, "limit": limit, "order": order, "after": after, "before": before, "count": count}
         return Pages(self._connection, Call("listCollections", query=query), "collection_id")
 
     def get(self, collection_id: str) -> Collection:
@@ -122,9 +123,10 @@ class Collections:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[EmbeddingFailure]:
         """List the chunks whose text has failed to be embedded, and why."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listEmbeddingFailures", {"collection_id": collection_id}, query=query)
         return Pages(self._connection, call, "chunk_id")
 
@@ -197,9 +199,10 @@ class Chunks:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[Chunk]:
         """List the chunks of a collection."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listChunks", {"collection_id": collection_id}, query=query)
         return Pages(self._connection, call, "chunk_id")
 

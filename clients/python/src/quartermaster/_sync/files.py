@@ -52,6 +52,7 @@ class Files:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[File]:
         """
         List files, newest first.
@@ -61,7 +62,7 @@ class Files:
         :param sha256: files whose content has this SHA-256
         """
         query = {"purpose": purpose, "collection_type": collection_type, "name": name, "sha256": sha256}
-        pages = {"limit": limit, "order": order, "after": after, "before": before}
+        pages = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return Pages(self._connection, Call("listFiles", query={**query, **pages}), "file_id")
 
     def get(self, file_id: str) -> FileWithReferences:

@@ -23,9 +23,10 @@ class Projects:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[Project]:
         """List projects."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return Pages(self._connection, Call("listProjects", query=query), "project_id")
 
 
@@ -41,9 +42,10 @@ class Keys:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[ApiKey]:
         """List the API keys of a project without their secrets."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return Pages(self._connection, Call("listKeys", {"project_id": project_id}, query=query), "key_id")
 
     def create(

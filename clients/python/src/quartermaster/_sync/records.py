@@ -94,6 +94,7 @@ class Records:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[RecordItem]:
         """List the records of a collection, newest first. `name` selects those whose name contains it."""
         query = {
@@ -104,6 +105,7 @@ class Records:
             "order": order,
             "after": after,
             "before": before,
+            "count": count,
         }
         call = Call("listRecords", {"collection_id": collection_id}, query=query)
         return Pages(self._connection, call, "record_id")
@@ -216,9 +218,10 @@ class Records:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[RecordRow]:
         """List the rows of a sheet that were rejected, with the reasons."""
-        query = {"status": status, "limit": limit, "order": order, "after": after, "before": before}
+        query = {"status": status, "limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listRecordRows", _path(collection_id, record_id), query=query)
         return Pages(self._connection, call, "row_id")
 
@@ -241,9 +244,10 @@ class Records:
         order: Literal["asc", "desc"] | None = None,
         after: str | None = None,
         before: str | None = None,
+        count: bool | None = None,
     ) -> Pages[Chunk]:
         """List the chunks of a record in order."""
-        query = {"limit": limit, "order": order, "after": after, "before": before}
+        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listChunksOfRecord", _path(collection_id, record_id), query=query)
         return Pages(self._connection, call, "chunk_id")
 

@@ -1,7 +1,7 @@
 import {
   Acknowledgement,
   NewSession as BegunSession,
-  List,
+  CountedList,
   ListQuery,
   PasswordChange,
   Session,
@@ -171,7 +171,7 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
         ...sessionOperations.listSessions,
         security,
         querystring: ListQuery,
-        response: { 200: List(Session) },
+        response: { 200: CountedList(Session) },
       },
     },
     async (request) => {

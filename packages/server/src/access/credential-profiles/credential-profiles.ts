@@ -145,8 +145,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
         if (cursor === undefined || (isId(cursor) && (await repository.has(projectId, cursor)))) continue;
         throw objectNotFound('credential profile', cursor);
       }
-      const { items, hasMore } = await repository.list(projectId, query);
-      return { items: items.map(toWire), hasMore };
+      const page = await repository.list(projectId, query);
+      return { ...page, items: page.items.map(toWire) };
     },
     async remove(projectId, name) {
       if (!(await repository.remove(projectId, name))) throw profileNotFound(name);

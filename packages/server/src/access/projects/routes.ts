@@ -4,8 +4,8 @@ import {
   ApiKeyCreate,
   ApiKeyRevokeQuery,
   ApiKeyRotate,
+  CountedList,
   defaultScopes,
-  List,
   ListQuery,
   NewApiKey,
   Project,
@@ -61,7 +61,7 @@ function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): vo
         ...projectOperations.listProjects,
         security,
         querystring: ListQuery,
-        response: { 200: List(Project) },
+        response: { 200: CountedList(Project) },
       },
     },
     async (request) => {
@@ -101,14 +101,14 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
         security,
         params: ProjectParams,
         querystring: ListQuery,
-        response: { 200: List(ApiKey) },
+        response: { 200: CountedList(ApiKey) },
       },
     },
     async (request) => {
       const projectId = managedProject(guard.managerOf(request), request);
       const now = clock.now();
-      const { items, hasMore } = await projects.pageOfKeys(projectId, request.query);
-      return listEnvelope({ items: items.map((key) => keyToWire(key, now)), hasMore });
+      const page = await projects.pageOfKeys(projectId, request.query);
+      return listEnvelope({ ...page, items: page.items.map((key) => keyToWire(key, now)) });
     },
   );
   app.post(

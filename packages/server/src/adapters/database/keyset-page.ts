@@ -1,4 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
+import type { Page, Total } from '../../kernel/page.ts';
 
 /** Selects the rows of one page: ids between the bounds, in this direction, at most `limit`. */
 export interface KeysetWindow {
@@ -11,12 +12,14 @@ export interface KeysetWindow {
  * Reads one page of a list that is ordered by id, which is the order of creation. `after` returns the page that follows
  * it and `before` the page that ends directly before it, both in the requested order. Together they bound the page on
  * both sides. `hasMore` refers to the direction of the page. The caller checks that the cursors exist. When the weight
- * limit cuts a page, `found` is the number of rows before the cut.
+ * limit cuts a page, `found` is the number of rows before the cut. `countAll` is called if the query asks for the number
+ * of all items and the page does not have all of them; null: the caller adds the number.
  */
 export async function readKeysetPage<Row extends object>(
   query: ListQuery,
   read: (window: KeysetWindow) => Promise<Row[]>,
-) {
+  countAll: (() => Promise<Total>) | null,
+): Promise<Page<Row>> {
   const order = query.order ?? 'desc';
   const limit = query.limit ?? 20;
   const backwards = query.before !== undefined && query.after === undefined;
@@ -31,7 +34,10 @@ export async function readKeysetPage<Row extends object>(
   const [first] = rows;
   const found = first !== undefined && 'found' in first ? Number(first.found) : 0;
   const hasMore = rows.length > limit || rows.length < found;
-  return { items: backwards ? items.reverse() : items, hasMore };
+  const page = { items: backwards ? items.reverse() : items, hasMore };
+  if (query.count !== true || countAll === null) return page;
+  const hasAll = bounds.length === 0 && !hasMore;
+  return { ...page, total: hasAll ? { count: items.length, isExact: true } : await countAll() };
 }
 
 /** Returns the cursors of a query. Each must be the id of an entry of the list. */

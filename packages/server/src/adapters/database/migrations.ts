@@ -50,6 +50,7 @@ import { createTextKeysMigration } from './migrations/from-0042/0092-text-keys.t
 import { collectionChunkingMigration } from './migrations/from-0042/0094-collection-chunking.ts';
 import { recordPasswordsMigration } from './migrations/from-0042/0098-record-passwords.ts';
 import { scanBoxesMigration } from './migrations/from-0042/0101-scan-boxes.ts';
+import { recordStatusesMigration } from './migrations/from-0042/0102-record-statuses.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -105,6 +106,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0094-collection-chunking': collectionChunkingMigration,
     '0098-record-passwords': recordPasswordsMigration,
     '0101-scan-boxes': scanBoxesMigration,
+    '0102-record-statuses': recordStatusesMigration,
   };
 }
 

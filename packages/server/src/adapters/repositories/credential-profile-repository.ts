@@ -3,9 +3,10 @@ import type {
   CredentialProfileRepository,
   StoredProfile,
 } from '../../access/credential-profiles/credential-profile-repository.ts';
+import { countRows } from '../database/count-rows.ts';
 import type { CredentialProfileTable } from '../database/credential-profile-table.ts';
 import type { Database } from '../database/database.ts';
-import { readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
 import { areAtLeast, lockProject } from '../database/row-limit.ts';
 
 /** Stores credential profiles in either database. */
@@ -35,12 +36,14 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
     },
     findBundles: (projectId, names) => findBundles(read, projectId, names),
     list: async (projectId, query) => {
-      const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
-        let rows = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+      const ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+      const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
+        let rows = ofProject;
         for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
         return rows.orderBy('id', direction).limit(limit).execute();
-      });
-      return { items: page.items.map(toProfile), hasMore: page.hasMore };
+      };
+      const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
+      return { ...page, items: page.items.map(toProfile) };
     },
     has: async (projectId, id) => {
       const found = read.selectFrom('credential_profile').select('id').where('project_id', '=', projectId);

@@ -1,5 +1,5 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { BlobDamage } from '../../files/blob-repository.ts';
 import {
   CommitInDoubt,
@@ -10,8 +10,9 @@ import {
   type StoredFile,
 } from '../../files/file-repository.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { countRows } from '../database/count-rows.ts';
 import type { Database } from '../database/database.ts';
-import { readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
 import { containsText } from '../database/like-pattern.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
 import { addFiles, contentKey } from './add-files.ts';
@@ -118,19 +119,30 @@ async function commit<T>({ write }: Database, work: (transaction: Transaction<Ta
 }
 
 async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
-  const page = await readKeysetPage(query, async ({ bounds, direction, limit }) => {
-    let rows = read.selectFrom('file').selectAll().where('project_id', '=', projectId).where('state', '=', 'live');
-    if (query.purposes === undefined) rows = rows.where('purpose', '<>', artifactPurpose);
-    else rows = rows.where('purpose', 'in', query.purposes);
-    if (query.name !== undefined) rows = rows.where(containsText(sql`name`, query.name, dialect));
-    if (query.sha256 !== undefined) {
-      const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
-      rows = rows.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
-    }
+  const ofProject = () => {
+    const files = read.selectFrom('file').selectAll().where('project_id', '=', projectId);
+    if (query.sha256 === undefined) return files;
+    const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
+    return files.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
+  };
+  const filters = fileFilters(query, dialect);
+  const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
+    let rows = ofProject();
+    for (const filter of filters) rows = rows.where(filter);
     for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
     return rows.orderBy('id', direction).limit(limit).execute();
-  });
-  return { items: page.items.map(toFile), hasMore: page.hasMore };
+  };
+  const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject().orderBy('id', 'desc'), filters));
+  return { ...page, items: page.items.map(toFile) };
+}
+
+function fileFilters({ purposes, name }: FileQuery, dialect: Database['dialect']): ReadonlyArray<RawBuilder<boolean>> {
+  const isWanted =
+    purposes === undefined
+      ? sql<boolean>`file.purpose <> ${artifactPurpose}`
+      : sql<boolean>`file.purpose in (${sql.join(purposes)})`;
+  const ofName = name === undefined ? [] : [containsText(sql`file.name`, name, dialect)];
+  return [sql<boolean>`file.state = 'live'`, isWanted, ...ofName];
 }
 
 function toFile(row: Selectable<FileTable>): StoredFile {

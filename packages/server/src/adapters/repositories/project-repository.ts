@@ -1,8 +1,9 @@
 import type { Scope } from '@quartermaster/contract';
 import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../access/projects/project-repository.ts';
+import { countRows } from '../database/count-rows.ts';
 import type { Database } from '../database/database.ts';
-import { readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
 import { areAtLeast } from '../database/row-limit.ts';
 import type { KeyTable, Tables } from '../database/tables.ts';
 
@@ -49,12 +50,14 @@ export function createProjectRepository(database: Database): ProjectRepository {
       return (await query.execute()).map(toKey);
     },
     pageOfKeys: async (projectId, query) => {
-      const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
-        let rows = read.selectFrom('api_key').selectAll().where('project_id', '=', projectId);
+      const ofProject = read.selectFrom('api_key').selectAll().where('project_id', '=', projectId);
+      const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
+        let rows = ofProject;
         for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
         return rows.orderBy('id', direction).limit(limit).execute();
-      });
-      return { items: page.items.map(toKey), hasMore: page.hasMore };
+      };
+      const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
+      return { ...page, items: page.items.map(toKey) };
     },
     findKey: async (keyId) => {
       const row = await read.selectFrom('api_key').selectAll().where('id', '=', keyId).executeTakeFirst();

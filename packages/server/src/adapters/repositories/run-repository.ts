@@ -1,10 +1,13 @@
 import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { lowestIdAt } from '../../kernel/identifier.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
-import type { Page } from '../../kernel/page.ts';
+import type { Page, Total } from '../../kernel/page.ts';
 import type { RunRepository, StoredRun } from '../../runs/run-repository.ts';
+import { countRows } from '../database/count-rows.ts';
 import type { Database } from '../database/database.ts';
-import { readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
+import type { Tables } from '../database/tables.ts';
 import { createAsynchronousRuns } from './asynchronous-runs.ts';
 import { insertRuns, packRun, toRun, unpackRun } from './run-rows.ts';
 import { sweepResults, sweepRuns } from './sweep-runs.ts';
@@ -50,7 +53,7 @@ async function listRuns(
 ): Promise<Page<StoredRun>> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
   const wanted = recent.filter((run) => isWanted(run, query));
-  return await readKeysetPage(query, async ({ bounds, direction, limit }) => {
+  const readPage = async ({ bounds, direction, limit }: KeysetWindow) => {
     let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectId);
     if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
     if (pluginId !== undefined) rows = rows.where('plugin_id', '=', pluginId);
@@ -70,7 +73,31 @@ async function listRuns(
     );
     const sign = direction === 'asc' ? 1 : -1;
     return [...stored, ...unstored].sort((a, b) => (a.id < b.id ? -sign : sign)).slice(0, limit);
-  });
+  };
+  return await readKeysetPage(query, readPage, () => countRuns(read, projectId, { query, wanted }));
+}
+
+/** Counts the runs of a list. One filter that has an index bounds the rows that are read; the others are checked on them. */
+async function countRuns(
+  read: Kysely<Tables>,
+  projectId: string,
+  { query, wanted }: { query: RunQuery; wanted: readonly StoredRun[] },
+): Promise<Total> {
+  const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
+  let rows = read.selectFrom('run').where('project_id', '=', projectId);
+  if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
+  const conditions: Array<RawBuilder<boolean>> = [];
+  if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
+  else if (outcome !== undefined && outcome !== 'none' && outcome !== 'succeeded') {
+    rows = rows.where('outcome', '=', outcome).where('outcome', '<>', sql.lit('succeeded'));
+  }
+  if (pluginId !== undefined) conditions.push(sql`run.plugin_id = ${pluginId}`);
+  if (outcome === 'none') conditions.push(sql`run.outcome is null`);
+  else if (outcome !== undefined) conditions.push(sql`run.outcome = ${outcome}`);
+  // A run is in memory and in the database for a moment.
+  if (wanted.length > 0) conditions.push(sql`run.id not in (${sql.join(wanted.map(({ id }) => id))})`);
+  const stored = await countRows(read, rows.orderBy('id', 'desc'), conditions);
+  return { ...stored, count: stored.count + wanted.length };
 }
 
 function isWanted(run: StoredRun, { bundle_id: bundleId, plugin_id: pluginId, outcome, since }: RunQuery): boolean {

@@ -6,6 +6,7 @@ import {
   ChunkUpdate,
   CollectionRankings,
   CollectionsQuery,
+  CountedList,
   GoodMatchAnswer,
   List,
   ListQuery,
@@ -23,6 +24,7 @@ import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
 import { whileConnected } from '../../kernel/client-gone.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import type { Page } from '../../kernel/page.ts';
 import { warningsOf } from '../../kernel/validation/ignored-members.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
@@ -39,20 +41,28 @@ const CollectionParams = Type.Object({ collection_id: pathId });
 const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
 
-/** Lists of chunks carry a `total_count` that is always null, as the ancestor's do. */
-function ChunkList<Item extends TSchema>(item: Item) {
+/** Lists of chunks carry a `total_count` of null unless the request asks for it, as the ancestor's do. */
+const ChunkList = Type.Object({
+  ...CountedList(Chunk).properties,
+  total_count: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Number of chunks on all pages. null without `count=true`.',
+  }),
+});
+
+/** Answers to questions are not counted. */
+function ScoredList<Item extends TSchema>(item: Item) {
   return Type.Object({ ...List(item).properties, total_count: Type.Null() });
 }
 
 const QueryAnswer = Type.Object({
-  ...ChunkList(ScoredChunk).properties,
+  ...ScoredList(ScoredChunk).properties,
   ...GoodMatchAnswer,
   ...RankingAnswer,
   ...RerankingAnswer,
   ...Warnings,
 });
 const CollectionsQueryAnswer = Type.Object({
-  ...ChunkList(ScoredChunk).properties,
+  ...ScoredList(ScoredChunk).properties,
   ...GoodMatchAnswer,
   rankings: CollectionRankings,
   ...RerankingAnswer,
@@ -60,6 +70,7 @@ const CollectionsQueryAnswer = Type.Object({
 });
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
+const withCount = (page: Page<Chunk>) => ({ ...listEnvelope(page), total_count: page.total?.count ?? null });
 
 /** Chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function chunkRoutes(app: App, deps: ChunkRoutesDeps): void {
@@ -78,7 +89,7 @@ function keyOf(guard: Guard, request: FastifyRequest, params: { collection_id: s
 
 function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   const onRequest = guard.requires('collections');
-  const response = { 200: ChunkList(Chunk) };
+  const response = { 200: ChunkList };
   app.get(
     ofCollection,
     {
@@ -92,7 +103,7 @@ function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     },
     async (request) => {
       const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
-      return withTotal(listEnvelope(await chunks.list(of, request.query)));
+      return withCount(await chunks.list(of, request.query));
     },
   );
   app.get(
@@ -109,7 +120,7 @@ function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
     async (request) => {
       const { collection_id: collectionId, record_id: recordId } = request.params;
       const of = { projectId: guard.callerOf(request).projectId, collectionId, recordId };
-      return withTotal(listEnvelope(await chunks.list(of, request.query)));
+      return withCount(await chunks.list(of, request.query));
     },
   );
 }

@@ -65,12 +65,23 @@ test('chunks of a record can be deleted one by one, and its count follows', asyn
     text_splitter: { type: 'separator', separators: ['|'] },
   });
   const [chunk] = (await call('GET', `/v1/collections/${collectionId}/chunks`)).body.data;
+  const counts = async () => {
+    const lists = [`/v1/collections/${collectionId}`, `/v1/collections/${collectionId}/records/${created.record_id}`];
+    const answers = await Promise.all(lists.map((of) => call('GET', `${of}/chunks?limit=1&count=true`)));
+    return answers.map(({ body }) => [body.total_count, body.total_count_is_exact]);
+  };
+  assert.deepEqual(await counts(), Array(2).fill([2, true]));
+  await call('POST', `/v1/collections/${collectionId}/chunks`, { content: 'c' });
   await call('DELETE', `/v1/collections/${collectionId}/chunks/${chunk.chunk_id}`, {});
+  assert.deepEqual(
+    await counts(),
+    [2, 1].map((count) => [count, true]),
+  );
   assert.equal(
     (await call('GET', `/v1/collections/${collectionId}/records/${created.record_id}`)).body.data.num_chunks,
     1,
   );
-  assert.equal((await call('GET', `/v1/collections/${collectionId}`)).body.data.num_chunks, 1);
+  assert.equal((await call('GET', `/v1/collections/${collectionId}`)).body.data.num_chunks, 2);
 });
 
 test('a chunk without text is refused', async (t) => {

@@ -15,7 +15,7 @@ import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chu
 import { readMetadata, readText } from './read-fields.ts';
 
 export interface ChunksDeps {
-  readonly collections: Pick<Collections, 'find'>;
+  readonly collections: Pick<Collections, 'find' | 'findCounted'>;
   readonly records: Pick<Records, 'get'>;
   readonly items: ChunkItems;
   readonly chunks: ChunkRepository;
@@ -55,6 +55,17 @@ export function createChunks(deps: ChunksDeps): Chunks {
     return found;
   }
 
+  /** Checks that the collection or record exists. It stores the number of its chunks. */
+  async function countChunks({ projectId, collectionId, recordId }: ChunkListKey, query: ListQuery) {
+    if (recordId !== undefined) {
+      const { num_chunks: numChunks } = await deps.records.get({ projectId, collectionId, recordId });
+      return query.count === true ? numChunks : undefined;
+    }
+    if (query.count === true) return (await collections.findCounted(projectId, collectionId)).numChunks;
+    await collections.find(projectId, collectionId);
+    return undefined;
+  }
+
   async function measure(content: string) {
     const { numTokens, words: folded } = await measureText(content, countTokens);
     return { numTokens, folded };
@@ -79,12 +90,12 @@ export function createChunks(deps: ChunksDeps): Chunks {
     get: async (key) => toItem(key.projectId, await find(key)),
     findBoxes: (key) => chunks.findBoxes(key),
     async list(of, query) {
-      const { projectId, collectionId, recordId } = of;
-      if (recordId === undefined) await collections.find(projectId, collectionId);
-      else await deps.records.get({ projectId, collectionId, recordId });
+      const { projectId } = of;
+      const numChunks = await countChunks(of, query);
       const page = await chunks.list(of, checkCursors(query, chunkNotFound));
       if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
-      return { items: await toItems(projectId, page.items), hasMore: page.hasMore };
+      const total = numChunks === undefined ? {} : { total: { count: numChunks, isExact: true } };
+      return { items: await toItems(projectId, page.items), hasMore: page.hasMore, ...total };
     },
     async update(key, body) {
       const before = await find(key);

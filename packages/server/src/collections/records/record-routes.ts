@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import {
   Acknowledgement,
-  List,
+  CountedList,
   RecordCreate,
   RecordCreateQuery,
   RecordItem,
@@ -90,7 +90,7 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
         ...recordOperations.listRecords,
         params: CollectionParams,
         querystring: RecordListQuery,
-        response: { 200: List(RecordItem) },
+        response: { 200: CountedList(RecordItem) },
       },
     },
     async (request) => {

@@ -43,7 +43,7 @@ export function createRecordRows({ records, rows }: RecordRowsDeps): RecordRows 
       await records.get(key);
       const page = await rows.list(key, query.status ?? 'rejected', checkCursors(query, rowNotFound));
       if (page === undefined) throw rowNotFound(query.after ?? query.before ?? '');
-      return { items: page.items.map((row) => toItem(key.recordId, row)), hasMore: page.hasMore };
+      return { ...page, items: page.items.map((row) => toItem(key.recordId, row)) };
     },
     async sheet(key, { status = 'rejected' }) {
       await records.get(key);

@@ -116,7 +116,7 @@ export function createRecords(deps: RecordsDeps): Records {
       await collections.find(projectId, collectionId);
       const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));
       if (page === undefined) throw recordNotFound(query.after ?? query.before ?? '');
-      return { items: await toItems(page.items), hasMore: page.hasMore };
+      return { ...page, items: await toItems(page.items) };
     },
     async update(key, body) {
       await collections.find(key.projectId, key.collectionId);

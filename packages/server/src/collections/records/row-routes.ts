@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { List, RecordRow, RecordRowQuery } from '@quartermaster/contract';
+import { CountedList, RecordRow, RecordRowQuery } from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
@@ -22,7 +22,7 @@ export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; re
           200: {
             description: 'The rows.',
             content: {
-              'application/json': { schema: List(RecordRow) },
+              'application/json': { schema: CountedList(RecordRow) },
               'text/csv': { schema: Type.String() },
             },
           },

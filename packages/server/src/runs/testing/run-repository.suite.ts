@@ -126,6 +126,12 @@ function testLists(repository: () => RunRepository): void {
     const { items, hasMore } = await repository().list(project, query, recent);
     return [items.map((run) => run.id), hasMore];
   };
+  const countOf = async (project: string, query: RunQuery, recent: readonly StoredRun[] = []) => {
+    const [all] = await idsOf(project, { ...query, limit: 100 }, recent);
+    const { total } = await repository().list(project, { ...query, limit: 1, count: true }, recent);
+    assert.deepEqual(total, { count: (all as string[]).length, isExact: true });
+    return total.count;
+  };
 
   test('runs are listed newest first, page by page, and filtered', async () => {
     const project = newId('project');
@@ -148,6 +154,11 @@ function testLists(repository: () => RunRepository): void {
     assert.deepEqual(await idsOf(project, { outcome: 'succeeded' }), [[second, first], false]);
     assert.deepEqual(await idsOf(project, { outcome: 'none' }), [[fourth], false]);
     assert.deepEqual(await idsOf(project, { since: runs[2]?.createdAt ?? 0 }), [[fourth, third], false]);
+    assert.equal(await countOf(project, {}), 4);
+    assert.equal(await countOf(project, { bundle_id: 'echo', plugin_id: 'say' }), 2);
+    assert.equal(await countOf(project, { bundle_id: 'echo', outcome: 'succeeded' }), 2);
+    for (const outcome of ['failed', 'succeeded', 'none'] as const) await countOf(project, { outcome });
+    assert.equal(await countOf(project, { since: runs[2]?.createdAt ?? 0 }), 2);
   });
 
   test('runs that are not stored yet are listed in order, each once', async () => {
@@ -163,6 +174,8 @@ function testLists(repository: () => RunRepository): void {
     assert.deepEqual(await idsOf(project, { limit: 3, after: ids[1] ?? '' }, runs), [ids.slice(2, 5), true]);
     assert.deepEqual(await idsOf(project, { order: 'asc', limit: 2 }, runs), [ids.slice(-2).reverse(), true]);
     assert.deepEqual(await idsOf(project, { outcome: 'failed' }, runs), [[runs[3]?.id], false]);
+    assert.equal(await countOf(project, {}, runs), 6);
+    assert.equal(await countOf(project, { outcome: 'succeeded' }, runs), 5);
   });
 }
 

@@ -16,7 +16,7 @@ import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
@@ -85,7 +85,7 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
     const found = await rowsOf().where('chunk.id', 'in', cursors).execute();
     if (found.length !== new Set(cursors).size) return undefined;
   }
-  const page = await readKeysetPage(query, (window) => {
+  const readPage = (window: KeysetWindow) => {
     let page = rowsOf()
       .clearSelect()
       .select(['chunk.id', rowWeight(weightOfChunk)]);
@@ -102,8 +102,9 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
       .where('chunk.collection_id', '=', of.collectionId)
       .orderBy('chunk.id', window.direction)
       .execute();
-  });
-  return { items: page.items.map(toChunk), hasMore: page.hasMore };
+  };
+  const page = await readKeysetPage(query, readPage, null); // collections and records store the number of their chunks
+  return { ...page, items: page.items.map(toChunk) };
 }
 
 /** The content of a pair repeats question and answer, but is not stored. */

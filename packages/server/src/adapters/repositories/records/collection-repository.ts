@@ -9,8 +9,9 @@ import type {
 } from '../../../collections/collection-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
+import { countRows } from '../../database/count-rows.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
@@ -24,13 +25,12 @@ export function createCollectionRepository(database: Database): CollectionReposi
   async function list(projectId: string, query: CollectionListQuery) {
     const cursors = cursorsOf(query);
     if (cursors.length > 0 && (await countLive(read, projectId, cursors)) !== new Set(cursors).size) return undefined;
-    const page = await readKeysetPage(query, (window) => {
-      let page = read
-        .selectFrom('collection')
-        .select(['id', rowWeight({ json: ['metadata'] })])
-        .where('project_id', '=', projectId)
-        .where('status', '=', 'ready');
-      if (query.name !== undefined) page = page.where(containsText(sql`collection.name`, query.name, dialect));
+    const ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
+    const filters = [sql<boolean>`collection.status = 'ready'`];
+    if (query.name !== undefined) filters.push(containsText(sql`collection.name`, query.name, dialect));
+    const readPage = (window: KeysetWindow) => {
+      let page = ofProject.select(['id', rowWeight({ json: ['metadata'] })]);
+      for (const filter of filters) page = page.where(filter);
       for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
       page = page.orderBy('id', window.direction).limit(window.limit);
       return read
@@ -41,8 +41,9 @@ export function createCollectionRepository(database: Database): CollectionReposi
         .where('page_rows.before', '<', maxPageWeight)
         .orderBy('collection.id', window.direction)
         .execute();
-    });
-    return { items: await withCounts(read, page.items), hasMore: page.hasMore };
+    };
+    const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject.orderBy('id', 'desc'), filters));
+    return { ...page, items: await withCounts(read, page.items) };
   }
 
   const findRow = (projectId: string, collectionId: string) =>

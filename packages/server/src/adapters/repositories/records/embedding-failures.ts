@@ -2,8 +2,9 @@ import type { ListQuery } from '@quartermaster/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Page } from '../../../kernel/page.ts';
 import type { FailedChunk, VectorSetKey } from '../../../search/vector-repository.ts';
+import { countRows } from '../../database/count-rows.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeCounts, lockCounts } from './vector-counts.ts';
 import { asChunkVector, setId, vectorTable, wantAll } from './vector-sets.ts';
@@ -30,14 +31,15 @@ export async function listFailures(
       : (await failedChunks(read, of).where('chunk.id', 'in', cursors).execute()).map((row) => [row.id, row]),
   );
   if (cursors.some((cursor) => !places.has(cursor))) return undefined;
-  const page = await readKeysetPage(query, ({ bounds, direction, limit }) => {
+  const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
     let rows = failedChunks(read, of);
     for (const { compare, id } of bounds) {
       const { change, seq } = places.get(id) ?? { change: 0, seq: 0 };
       rows = rows.where(sql<boolean>`(chunk_vector.change, chunk_vector.seq) ${sql.raw(compare)} (${change}, ${seq})`);
     }
     return rows.orderBy('chunk_vector.change', direction).orderBy('chunk_vector.seq', direction).limit(limit).execute();
-  });
+  };
+  const page = await readKeysetPage(query, readPage, () => countRows(read, failedChunks(read, of)));
   return { ...page, items: page.items.map(({ change: _, seq: __, ...chunk }) => chunk) };
 }
 

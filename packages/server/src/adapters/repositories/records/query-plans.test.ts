@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { RecordListQuery } from '@quartermaster/contract';
 import { CompiledQuery } from 'kysely';
 import { addCollection, newChunk, recordOf, start } from '../../../collections/testing/fixtures.suite.ts';
 import { openTemporaryDatabase, type TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
@@ -156,6 +157,20 @@ describe('the query plans of SQLite', () => {
       assert.ok(lines.includes(`SEARCH same USING INDEX ${index} (text_key=?)`), lines.join('\n'));
     }
     assert.ok(!lines.some((line) => /SCAN (chunk|same|source|collection_vector)/.test(line)), lines.join('\n'));
+  });
+
+  it('the count of a list of records reads only the index of their statuses', async () => {
+    const { collection } = await addChunks();
+    await recordOf(repositories, collection, ['f']);
+    const { projectId, id } = collection;
+    const list = (query: RecordListQuery) => () =>
+      repositories.records.list(projectId, id, { ...query, limit: 1, count: true });
+    const index = 'SEARCH record USING COVERING INDEX record_of_status';
+    assert.equal((await accessTo('record', list({}))).at(-1), `${index} (collection_id=?)`);
+    assert.equal(
+      (await accessTo('record', list({ status: 'ready' }))).at(-1),
+      `${index} (collection_id=? AND status=?)`,
+    );
   });
 
   it('the count of waiting records reads only one index', async () => {

@@ -10,15 +10,21 @@ export function recordFilters(
 ): ReadonlyArray<RawBuilder<boolean>> {
   const conditions: Array<RawBuilder<boolean>> = [];
   if (status !== undefined) conditions.push(sql`record.status = ${status}`);
-  if (name !== undefined) conditions.push(containsText(nameOfRecord(dialect), name, dialect));
-  if (sha256 !== undefined) {
-    // Each step is a look-up in an index: the blob of the content, its files, their records.
-    conditions.push(sql`record.file_id in (
-      select file.id from file inner join blob on blob.id = file.blob_id
-      where blob.project_id = ${projectId} and blob.sha256 = ${sha256} and blob.state = 'live'
-    )`);
-  }
+  if (name !== undefined) conditions.push(ofName(name, dialect));
+  if (sha256 !== undefined) conditions.push(ofContent(sha256, projectId));
   return conditions;
+}
+
+/** Each step is a look-up in an index: the blob of the content, its files, their records. */
+export function ofContent(sha256: string, projectId: string): RawBuilder<boolean> {
+  return sql`record.file_id in (
+    select file.id from file inner join blob on blob.id = file.blob_id
+    where blob.project_id = ${projectId} and blob.sha256 = ${sha256} and blob.state = 'live'
+  )`;
+}
+
+export function ofName(name: string, dialect: Database['dialect']): RawBuilder<boolean> {
+  return containsText(nameOfRecord(dialect), name, dialect);
 }
 
 /** The name that the console shows. Only the JSON of a file has a file name, and the text of a record may be long. */

@@ -22,10 +22,11 @@ import { readFileName } from '../../../collections/records/record-source.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
+import { countRecords } from './count-records.ts';
 import { fileOfRecord } from './file-of-record.ts';
 import { lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
@@ -159,7 +160,7 @@ async function listRecords(
     const found = await ofCollection().clearSelect().select('id').where('id', 'in', cursors).execute();
     if (found.length !== new Set(cursors).size) return undefined;
   }
-  const page = await readKeysetPage(query, (window) => {
+  const readPage = (window: KeysetWindow) => {
     let page = ofCollection()
       .clearSelect()
       .select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
@@ -174,8 +175,9 @@ async function listRecords(
       .where('page_rows.before', '<', maxPageWeight)
       .orderBy('record.id', window.direction)
       .execute();
-  });
-  return { items: page.items.map(toRecord), hasMore: page.hasMore };
+  };
+  const page = await readKeysetPage(query, readPage, () => countRecords({ read, dialect }, of, query));
+  return { ...page, items: page.items.map(toRecord) };
 }
 
 /** Conditions on records, in addition to the one that they are not deleted. */

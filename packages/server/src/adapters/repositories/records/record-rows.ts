@@ -5,8 +5,9 @@ import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../..
 import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
+import { countRows } from '../../database/count-rows.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, readKeysetPage } from '../../database/keyset-page.ts';
+import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /** Reads the rows of sheets that produced no chunk, in either database. */
@@ -19,12 +20,13 @@ export function createRecordRowRepository({ read }: Database): RecordRowReposito
         const found = await rowsOf().where('record_row.id', 'in', cursors).execute();
         if (found.length !== new Set(cursors).size) return undefined;
       }
-      const page = await readKeysetPage(query, (window) => {
+      const readPage = (window: KeysetWindow) => {
         let rows = rowsOf();
         for (const bound of window.bounds) rows = rows.where('record_row.id', bound.compare, bound.id);
         return rows.orderBy('record_row.id', window.direction).limit(window.limit).execute();
-      });
-      return { items: page.items.map(toRow), hasMore: page.hasMore };
+      };
+      const page = await readKeysetPage(query, readPage, () => countRows(read, rowsOf()));
+      return { ...page, items: page.items.map(toRow) };
     },
   };
 }
