@@ -174,3 +174,37 @@ for (const [name, hostile, size] of [
     assert.ok(cost < 4 * ordinary, `${cost} and ${ordinary} µs`);
   });
 }
+
+for (const encoding of ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] as const) {
+  test(`the characters that a text in ${encoding} keeps and the NUL characters of its report are those of TextDecoder`, () => {
+    const words = 'Größere Städte haben breite Straßen und viele Brücken. '.repeat(200);
+    const units = Buffer.from(`${words}Ein\0e Zeile.\0${words}Das Ende.\0\0 Punkt.`, 'utf16le');
+    const bytes = {
+      'utf-8': Buffer.from(units.toString('utf16le')),
+      'windows-1252': Buffer.from(units.toString('utf16le'), 'latin1'),
+      'utf-16le': units,
+      'utf-16be': Buffer.from(units).swap16(),
+    }[encoding];
+    const reference = new TextDecoder(encoding).decode(bytes);
+    const { text, facts, warnings } = decodeText(bytes, [encoding]);
+    const kept = layOut({ blocks: [{ kind: 'paragraph', text }], facts: {}, warnings: [] }).text;
+    assert.deepEqual([facts.encoding, facts.replaced], [encoding, undefined]);
+    assert.equal(kept, reference.replaceAll('\0', ''));
+    assert.deepEqual(warnings, [
+      `nul_characters: NUL characters (U+0000) of the file were left out: ${reference.length - kept.length}.`,
+    ]);
+  });
+}
+
+test('a page reports the NUL characters that it loses', () => {
+  // The HTML Standard ignores NUL characters in the text of a page.
+  const page = readHtml(Buffer.from(`<p>${'The letters are delivered. '.repeat(100)}Ot\0ters.`));
+  assert.match(page.warnings.join(), /^nul_characters: .*: 1\.$/);
+  assert.match(layOut(page).text, /Otters\.$/);
+});
+
+test('a short text that could be UTF-16 because of its NUL characters is reported as uncertain', () => {
+  const { facts, warnings } = decodeText(Buffer.from('# He\0ad\n\nOt\0ters'));
+  assert.deepEqual([facts.encoding, facts.encoding_confidence], ['utf-16le', 0]);
+  assert.match(warnings.join(), /^encoding_uncertain: /);
+});

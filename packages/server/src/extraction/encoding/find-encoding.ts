@@ -26,9 +26,24 @@ export function findEncoding(bytes: Uint8Array, declared: readonly (string | und
   const labels = declared.flatMap((label) => (label === undefined ? [] : (encodingOfLabel(label) ?? [])));
   const found = findEvident(bytes, labels[0]) ?? findDeclared(bytes, labels) ?? findLikeliest(bytes);
   if (found === undefined) throw undecodable('no known encoding fits its bytes');
-  if (found.replaced === 0) return found;
+  const numNul = countNul(bytes, found);
+  const left = numNul === 0 ? [] : [`nul_characters: NUL characters (U+0000) of the file were left out: ${numNul}.`];
+  const warnings = [...found.warnings, ...left];
+  if (found.replaced === 0) return { ...found, warnings };
   const damage = `characters_replaced: ${found.replaced} damaged sequences of bytes were replaced by U+FFFD.`;
-  return { ...found, confidence: Math.min(found.confidence, damagedConfidence), warnings: [...found.warnings, damage] };
+  return { ...found, confidence: Math.min(found.confidence, damagedConfidence), warnings: [...warnings, damage] };
+}
+
+/** Counts the characters U+0000. Readers remove them, because PostgreSQL does not store them. */
+function countNul(bytes: Uint8Array, { encoding, markBytes }: Mark): number {
+  const size = encoding.startsWith('utf-16') ? 2 : encoding.startsWith('utf-32') ? 4 : 1;
+  let count = 0;
+  for (let start = markBytes; start + size <= bytes.length; start += size) {
+    let at = start;
+    while (at < start + size && bytes[at] === 0) at += 1;
+    if (at === start + size) count += 1;
+  }
+  return count;
 }
 
 const damagedConfidence = 0.95;
@@ -84,7 +99,9 @@ function findWide(bytes: Uint8Array): FoundEncoding {
   if (wide === undefined || found === undefined || !isText(bytes, wide.encoding)) {
     throw undecodable('it holds control characters, as binary data does');
   }
-  return { ...found, confidence: wide.confidence };
+  // A single-byte encoding may be likelier, but its text would contain control characters.
+  const isDoubtful = wide.isUncertain || wide.confidence < uncertainConfidence;
+  return { ...found, confidence: wide.confidence, warnings: isDoubtful ? [uncertain(wide.encoding)] : [] };
 }
 
 /** A declared encoding wins, unless it does not fit or another one is much likelier. */
