@@ -54,6 +54,8 @@ export interface EmbeddingOfCollections {
 
 export interface ConfiguredModel {
   readonly model: string;
+  /** The dimensions of its last vector; null while they are unknown. */
+  readonly dimensions: () => number | null;
   /** The price of a million tokens; null when it is unknown. */
   readonly price: number | null;
   /** Builds vectors of the model. */
@@ -182,10 +184,14 @@ export function createCollections(deps: CollectionsDeps): Collections {
       const wanted = findModel(embedding, modelId);
       if (isDryRun === true) {
         const meanTokens = await collections.meanTokens(collectionId);
-        const embedding_estimate = estimateEmbedding(before, { ...wanted, meanTokens });
+        const embedding_estimate = estimateEmbedding(before, {
+          ...wanted,
+          dimensions: wanted.dimensions(),
+          meanTokens,
+        });
         return { ...(await get(projectId, collectionId)), embedding_estimate };
       }
-      if (beginsEmbedding(before, wanted.model)) {
+      if (beginsEmbedding(before, { ...wanted, dimensions: wanted.dimensions() })) {
         const { problem } = await wanted.tryOut();
         if (problem !== null) throw modelFailed(wanted.model, problem);
       }

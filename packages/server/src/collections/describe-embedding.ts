@@ -1,5 +1,5 @@
 import type { CollectionEmbedding, EmbeddingError, EmbeddingEstimate, VectorState } from '@quartermaster/contract';
-import type { EmbeddingFailure } from '../search/vector-repository.ts';
+import type { EmbeddingFailure, WantedModel } from '../search/vector-repository.ts';
 import type { CountedCollection } from './collection-repository.ts';
 
 /** The models in use, and whether the collections without their vectors were known when the collections were read. */
@@ -49,9 +49,12 @@ export function describeEmbedding(
 /** Estimates what `reembed` would embed. A set of the model that is kept or being built is continued. */
 export function estimateEmbedding(
   { vectors, otherVectors, numChunks }: CountedCollection,
-  { model, price, meanTokens }: { model: string; price: number | null; meanTokens: number },
+  { model, dimensions, price, meanTokens }: WantedModel & { price: number | null; meanTokens: number },
 ): EmbeddingEstimate {
-  const isContinued = otherVectors?.model === model && (otherVectors.role === 'next' || vectors?.model !== model);
+  const isContinued =
+    otherVectors?.model === model &&
+    (otherVectors.role === 'next' || vectors?.model !== model) &&
+    !hasOtherDimensions(otherVectors, dimensions);
   const stored = isContinued ? otherVectors.numEmbedded : 0;
   const num_chunks = Math.max(0, numChunks - stored);
   const num_tokens = Math.round(num_chunks * meanTokens);
@@ -59,8 +62,17 @@ export function estimateEmbedding(
 }
 
 /** Whether `reembed` begins or resumes an embedding. Otherwise it leaves one in progress alone, or ends it. */
-export function beginsEmbedding({ vectors, otherVectors }: CountedCollection, model: string): boolean {
-  return otherVectors?.role !== 'next' || (otherVectors.model !== model && vectors?.model !== model);
+export function beginsEmbedding(
+  { vectors, otherVectors }: CountedCollection,
+  { model, dimensions }: WantedModel,
+): boolean {
+  if (otherVectors?.role !== 'next') return true;
+  return otherVectors.model === model ? hasOtherDimensions(otherVectors, dimensions) : vectors?.model !== model;
+}
+
+/** Vectors of other dimensions than the model has now are embedded again from the first chunk. */
+function hasOtherDimensions({ dimensions: stored }: { dimensions: number }, dimensions: number | null): boolean {
+  return dimensions !== null && stored !== 0 && stored !== dimensions;
 }
 
 const noVectors = { dimensions: null, num_embedded: 0, num_refused: 0, num_tokens: 0, last_error: null };

@@ -22,6 +22,12 @@ export interface VectorComparison extends Candidates {
   readonly filter: ChunkFilter | undefined;
 }
 
+/** A model to build vectors of. Its dimensions are null while they are unknown. */
+export interface WantedModel {
+  readonly model: string;
+  readonly dimensions: number | null;
+}
+
 /** A chunk without a vector. */
 export interface MissingVector {
   readonly seq: number;
@@ -160,9 +166,10 @@ export interface VectorRepository {
   requeueAll(model: string): Promise<void>;
   /**
    * Begins to build vectors of the model beside the live ones. It continues with a kept set of the model, unless the live
-   * set has the same model. If a set of another model is being built and the live one has this model, the building ends.
+   * set has the same model. If a set of another model is being built and the live one has this model, the building ends. A set with
+   * other dimensions than these is not continued; null when they are unknown.
    */
-  prepare(collectionId: string, model: string): Promise<void>;
+  prepare(collectionId: string, model: string, dimensions?: number | null): Promise<void>;
   /** Returns visible chunks without a vector in the order of their ids. */
   missing(of: VectorSetKey, page: MissingPage): Promise<MissingVector[]>;
   /**

@@ -80,11 +80,12 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
         const { model } = embedder;
         const reembed = async (collectionId: string) => {
           await vectors.adopt(collectionId, model);
-          await vectors.prepare(collectionId, model);
+          await vectors.prepare(collectionId, model, embedder.dimensions());
           backfills.wake();
         };
         const tryOut = () => tryModelSoon(embedder, embedding.dimensionsOf?.(model) ?? null);
-        return { model, price: embedding.priceOf?.(model) ?? null, reembed, tryOut };
+        const price = embedding.priceOf?.(model) ?? null;
+        return { model, dimensions: embedder.dimensions, price, reembed, tryOut };
       },
       wake: backfills.wake,
     },

@@ -179,6 +179,34 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     );
   });
 
+  test('vectors that are built or kept with other dimensions than the model has now are built again', async () => {
+    const { vectors, collectionId, one, two, embed, live, roles, texts } = await openSets();
+    await vectors.prepare(collectionId, two, 3);
+    const held = await vectors.claimBackfill({ ...lease, model: two });
+    assert.ok(held);
+    const [first] = await vectors.missing(held, { after: '', limit: 1, now: start });
+    assert.ok(first);
+    await vectors.save(held, two, [{ ...first, embedded: Float32Array.of(7, 7, 7) }]);
+    await vectors.prepare(collectionId, two, 3);
+    assert.equal(await vectors.renewBackfill(held, start + 99), true, 'the same dimensions are continued');
+    await vectors.prepare(collectionId, two, 1);
+    assert.equal(await vectors.renewBackfill(held, start + 99), false, 'other dimensions begin again');
+    texts.length = 0;
+    assert.equal(await embed(two, 2), 'swapped');
+    assert.deepEqual(
+      [await live(), texts],
+      [
+        [two, [2, 2]],
+        ['2 a', '2 b'],
+      ],
+    );
+    await vectors.prepare(collectionId, one, 5);
+    assert.deepEqual(await roles(), ['live two', 'next one']);
+    texts.length = 0;
+    assert.equal(await embed(one, 1), 'swapped');
+    assert.deepEqual(texts, ['1 a', '1 b'], 'a kept set of other dimensions is not continued');
+  });
+
   test('the same model can be built again, without the vectors of before', async () => {
     const { vectors, collectionId, one, embed, live, texts } = await openSets();
     await vectors.prepare(collectionId, one);

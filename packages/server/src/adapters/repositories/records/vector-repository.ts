@@ -52,7 +52,7 @@ export function createVectorRepository(database: Database): VectorRepository {
         .where('role', '<>', 'kept')
         .execute();
     },
-    prepare: (collectionId, model) => prepareSet(write, collectionId, model),
+    prepare: (collectionId, model, dimensions = null) => prepareSet(write, collectionId, { model, dimensions }),
     missing: (of, page) => findMissing(read, of, page),
     copies: (known) => findCopies(read, known),
     countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),

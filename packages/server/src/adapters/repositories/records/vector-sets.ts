@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { VectorSetKey, VectorSlot } from '../../../search/vector-repository.ts';
+import type { VectorSetKey, VectorSlot, WantedModel } from '../../../search/vector-repository.ts';
 import type { Database } from '../../database/database.ts';
 import { noLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -31,9 +31,14 @@ const stopped = { done: sql<number>`wanted`, reached: null, attempt: 0, ...noLea
 
 /**
  * Begins to build vectors of the model beside those in use, or continues to build vectors that exist. Does nothing when they
- * are being built already, and ends the building of another model when the model is in use.
+ * are being built already, and ends the building of another model when the model is in use. Vectors of other dimensions than the
+ * model has now are not continued: it begins again.
  */
-export async function prepareSet(write: Database['write'], collectionId: string, model: string): Promise<void> {
+export async function prepareSet(
+  write: Database['write'],
+  collectionId: string,
+  { model, dimensions }: WantedModel,
+): Promise<void> {
   await write.transaction().execute(async (transaction) => {
     if ((await lockCollection(transaction, collectionId)) === undefined) return;
     const sets = await lockSets(transaction, collectionId);
@@ -42,9 +47,11 @@ export async function prepareSet(write: Database['write'], collectionId: string,
     if (live === undefined) return;
     const change = async (id: string, values: object) =>
       void (await transaction.updateTable('collection_vector').set(values).where('id', '=', id).execute());
-    if (other?.role === 'next' && other.model === model) return change(other.id, { run_after: 0 });
-    if (other?.role === 'next' && live.model === model) return change(other.id, { role: 'kept', ...stopped });
-    if (other?.role === 'kept' && other.model === model && live.model !== model) {
+    const fits = other !== undefined && (dimensions === null || [0, dimensions].includes(other.dimensions));
+    if (fits && other.role === 'next' && other.model === model) return change(other.id, { run_after: 0 });
+    if (other?.role === 'next' && other.model !== model && live.model === model)
+      return change(other.id, { role: 'kept', ...stopped });
+    if (fits && other.role === 'kept' && other.model === model && live.model !== model) {
       return change(other.id, { role: 'next', ...wantAll, run_after: 0 });
     }
     const empty = emptySet(model, Math.max(...sets.map(({ last_change }) => last_change)));
