@@ -22,6 +22,9 @@ test('[console] lists are filtered, counted and changed in bulk', async (t: Test
   await t.test('[console] files are selected and deleted together, and collections are found by name', () =>
     changeFiles(subject),
   );
+  await t.test('[console] a list that is longer than a page shows the number of all items, after filters too', () =>
+    countFiles(subject),
+  );
   await t.test('[console] a collection shows the state of its vectors', () => readVectors(subject));
   await t.test('[console] a collection shows why its last embedding failed, until the next one succeeds', () =>
     readLastError(subject),
@@ -104,6 +107,30 @@ async function changeFiles({ opened }: Subject): Promise<void> {
   await page.getByRole('status').filter({ hasText: '1 item' }).waitFor();
   await page.getByLabel('Search by name').fill('rulers');
   await page.getByText('No collections match').waitFor();
+}
+
+async function countFiles({ opened }: Subject): Promise<void> {
+  const { page, service } = opened;
+  const upload = (name: string) => service.client.files.upload(new Blob([name]), { purpose: 'record_file', name });
+  for (let number = 0; number < 120; number++) await upload(`${number < 10 ? 'few' : 'many'}${number}.txt`);
+  await openPage(opened, 'Files');
+  const count = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+  await count('121 items');
+  await page.getByLabel('Search by name').fill('MANY');
+  await count('110 items');
+  await page.getByLabel('Search by name').fill('few');
+  await count('10 items');
+  // The service counts at most 10,000 files, which no test uploads.
+  const counted = /\/v1\/files\?.*count=true/;
+  await page.route(counted, async (route) => {
+    const response = await route.fetch();
+    const json = { ...(await response.json()), total_count: 10_000, total_count_is_exact: false };
+    await route.fulfill({ response, json });
+  });
+  await page.getByLabel('Search by name').fill('');
+  await page.reload();
+  await count('At least 10,000 items');
+  await page.unroute(counted);
 }
 
 async function readVectors({ opened: { page, service }, collection }: Subject): Promise<void> {

@@ -4,11 +4,15 @@ import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 export interface PageQuery {
   readonly limit: number;
   readonly after: string | undefined;
+  /** Whether the service counts the items of all pages. */
+  readonly count: true | undefined;
 }
 
 export interface Page<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
+  readonly total_count?: number | null;
+  readonly total_count_is_exact?: boolean;
 }
 
 export interface ListOptions<T> {
@@ -29,7 +33,9 @@ const movingMs = 1000;
 export function useInfiniteList<T>({ queryKey, load, idOf, isMoving, refreshMs, enabled = true }: ListOptions<T>) {
   const list = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => load({ limit: pageSize, after: pageParam }, signal),
+    // The first page has the number of all items.
+    queryFn: ({ pageParam, signal }) =>
+      load({ limit: pageSize, after: pageParam, count: pageParam === undefined || undefined }, signal),
     initialPageParam: undefined as string | undefined, // the first page has no cursor
     getNextPageParam: (last) => {
       const end = last.data.at(-1);
@@ -45,5 +51,11 @@ export function useInfiniteList<T>({ queryKey, load, idOf, isMoving, refreshMs, 
   const loadMore = () => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
   };
-  return { ...list, items, idOf, loadMore };
+  const total = list.hasNextPage ? totalOf(list.data?.pages[0], items.length) : { count: items.length, isExact: true };
+  return { ...list, items, idOf, loadMore, total };
+}
+
+/** The number of items of a list with further pages. If it is not exact, the list has at least this many. */
+function totalOf(first: Page<unknown> | undefined, loaded: number) {
+  return { count: Math.max(first?.total_count ?? 0, loaded), isExact: first?.total_count_is_exact ?? false };
 }

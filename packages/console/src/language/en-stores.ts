@@ -263,6 +263,7 @@ export const stores = {
   'selection.all': 'Select all',
   'selection.chosen': '{count} selected',
   'selection.count': '{count} {count|item|items}',
+  'selection.countAtLeast': 'At least {count} items',
   'selection.failed': '{count} of the selected items failed. They stay selected.',
   'selection.one': 'Select {name}',
   'vectors.reembed': 'Re-embed',

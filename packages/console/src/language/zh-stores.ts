@@ -260,6 +260,7 @@ export const stores = {
   'selection.all': '全选',
   'selection.chosen': '已选择 {count} 项',
   'selection.count': '{count} 项',
+  'selection.countAtLeast': '至少 {count} 项',
   'selection.failed': '所选项中有 {count} 项失败，它们仍被选中。',
   'selection.one': '选择 {name}',
   'vectors.reembed': '重新向量化',

@@ -2,6 +2,7 @@ import { Checkbox, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
 import { useToasts } from '../toasts.tsx';
+import { type CountedList, useListCount } from './list-count.tsx';
 import classes from './selection.module.css';
 
 /** The chosen items of a list. */
@@ -52,16 +53,17 @@ export function useForEach() {
 
 export interface SelectionBarProps {
   readonly selection: Selection;
+  readonly list: CountedList;
   /** The ids of the loaded items. */
   readonly loaded: readonly string[];
-  readonly hasMore: boolean;
   /** Actions on the chosen items. */
   readonly children: ReactNode;
 }
 
 /** Counts the items of a list, selects all loaded ones, and offers actions on the chosen ones. */
-export function SelectionBar({ selection, loaded, hasMore, children }: SelectionBarProps) {
+export function SelectionBar({ selection, list, loaded, children }: SelectionBarProps) {
   const { t } = useLanguage();
+  const count = useListCount(list);
   const chosen = loaded.filter((id) => selection.ids.has(id)).length;
   const isAll = chosen > 0 && chosen === loaded.length;
   return (
@@ -75,7 +77,7 @@ export function SelectionBar({ selection, loaded, hasMore, children }: Selection
         />
       )}
       <Text size="sm" c="dimmed" role="status">
-        {t('selection.count', { count: hasMore ? `${loaded.length}+` : loaded.length })}
+        {count}
         {chosen > 0 ? ` · ${t('selection.chosen', { count: chosen })}` : ''}
       </Text>
       {chosen > 0 ? <Group gap="xs">{children}</Group> : null}

@@ -80,7 +80,7 @@ function FilteredRecords({ collectionId }: { collectionId: string }) {
           }))}
         />
       </Filters>
-      <SelectionBar selection={selection} loaded={list.items.map(list.idOf)} hasMore={list.hasNextPage}>
+      <SelectionBar selection={selection} list={list} loaded={list.items.map(list.idOf)}>
         <BulkActions collectionId={collectionId} selection={selection} />
       </SelectionBar>
       <InfiniteList

@@ -95,7 +95,7 @@ function FileList() {
           ]}
         />
       </Filters>
-      <SelectionBar selection={selection} loaded={list.items.map(list.idOf)} hasMore={list.hasNextPage}>
+      <SelectionBar selection={selection} list={list} loaded={list.items.map(list.idOf)}>
         <AddButton files={list.items.filter(({ file_id: id }) => selection.ids.has(id))} />
         <ConfirmButton
           icon="trash"

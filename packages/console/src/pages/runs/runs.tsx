@@ -9,6 +9,7 @@ import { useChangePage, usePageChoice, usePageState } from '../../app/page-state
 import { Empty } from '../../components/empty.tsx';
 import { formatAge, formatMs } from '../../components/format.ts';
 import { InfiniteList } from '../../components/infinite-list.tsx';
+import { ListCount } from '../../components/lists/list-count.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Phases } from '../../components/runs/phases.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -57,6 +58,7 @@ export function Runs() {
           ]}
         />
       </div>
+      <ListCount list={list} isAnnounced={false} />
       <InfiniteList
         list={list}
         label={t('runs.list')}

@@ -9,6 +9,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatAge, formatTime } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
+import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -72,6 +73,7 @@ export function KeyList({ projectId }: { projectId: string }) {
           {t('settings.noKeysAbout')}
         </Empty>
       ) : null}
+      <ListCount list={list} />
       <CardList>
         {list.items.map((key) => (
           <KeyRow key={key.key_id} item={key} onDo={(what) => setAction({ what, key })} />
