@@ -73,6 +73,8 @@ export interface VisibleQuery extends Condition {
   readonly withChunks?: boolean | undefined;
   /** Whether most ranked entries meet the condition. */
   readonly isRestricted?: boolean;
+  /** Called when ranked entries are not visible, unless a condition may be the reason. */
+  readonly onHidden?: () => void;
 }
 
 const mostWithChunks = 100;
@@ -92,6 +94,7 @@ export async function takeVisible(
     least = Math.max(4 * limit, leastSeen),
     withChunks = false,
     isRestricted = false,
+    onHidden,
     ...condition
   }: VisibleQuery,
   rank: (count: number) => Promise<RankedChunk[]>,
@@ -104,7 +107,9 @@ export async function takeVisible(
     for (; seen < ranked.length && matches.length < limit; seen += askedAtOnce) {
       const piece = ranked.slice(seen, seen + askedAtOnce);
       const isSmall = piece.length <= mostWithChunks;
-      matches.push(...(await keepVisible(db, piece, { ...condition, withChunks: withChunks && isSmall })));
+      const visible = await keepVisible(db, piece, { ...condition, withChunks: withChunks && isSmall });
+      if (visible.length < piece.length && (condition.filter === undefined || isRestricted)) onHidden?.();
+      matches.push(...visible);
     }
     if (matches.length >= limit || ranked.length < count) return matches.slice(0, limit);
     seen = ranked.length;

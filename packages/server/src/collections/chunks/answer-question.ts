@@ -12,7 +12,12 @@ import { isId } from '../../kernel/identifier.ts';
 import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
-import type { DistinctAnswer, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
+import {
+  type DistinctAnswer,
+  type FindDistinct,
+  mostAgain,
+  type RankedCollection,
+} from '../../search/query/find-distinct.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { measureText } from '../../search/query/measure-text.ts';
 import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts';
@@ -72,7 +77,19 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     if (malformed !== undefined) throw collectionNotFound(malformed);
     const asked = { ...of, collectionIds: [...new Set(of.collectionIds)] };
     const words = toAskedWords(body.query_text, (await measureText(body.query_text, () => 0)).words);
-    const found = await find(deps, { asked, body, words, signal });
+    const { found, page, shown } = await findPage(deps, { asked, body, words, signal });
+    const items = body.explain === true ? await explainAll(shown, words.folded) : shown.map(({ item }) => item);
+    const { hits, rankings, reranking } = found;
+    const hasGoodMatch = hits.some(({ hit }) => hit.score >= (body.score_threshold ?? goodScore));
+    return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch };
+  };
+}
+
+/** Finds again, a few times, when chunks of the page were replaced before they were read. */
+async function findPage(deps: AnswerDeps, options: FindOptions) {
+  const { asked, body } = options;
+  for (let again = 0; ; again += 1) {
+    const found = await find(deps, options);
     const page = selectHits(found.hits, {
       ...{ after: body.after, threshold: body.score_threshold ?? 0 },
       maxItems: body.top_k ?? defaultResults,
@@ -80,11 +97,8 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     });
     if (page === undefined) throw chunkNotFound(body.after ?? '');
     const shown = await readPage(deps, { asked, page, distance: body.expand ?? 0 });
-    const items = body.explain === true ? await explainAll(shown, words.folded) : shown.map(({ item }) => item);
-    const { hits, rankings, reranking } = found;
-    const hasGoodMatch = hits.some(({ hit }) => hit.score >= (body.score_threshold ?? goodScore));
-    return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch };
-  };
+    if (shown.length === page.hits.length || again === mostAgain) return { found, page, shown };
+  }
 }
 
 interface FindOptions {

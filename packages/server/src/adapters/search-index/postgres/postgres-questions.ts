@@ -25,7 +25,8 @@ export interface QuestionDeps {
  *
  * A question needs two statements: one lists the segments, and one decides which of the best chunks are visible. Pages
  * that the thread does not have in its caches are fetched in between. No transaction keeps them, so that a merge can
- * have replaced and deleted a listed segment. The question then begins again.
+ * have replaced and deleted a listed segment, or a record has got new chunks in a segment that is not listed. The
+ * question then begins again.
  */
 export interface PostgresQuestions {
   /** @param words distinct and normalised */
@@ -44,6 +45,12 @@ interface AskedCollection extends Pick<ChunkSearch, 'collectionId' | 'projectId'
   readonly filter?: ChunkFilter | undefined;
 }
 
+interface Worked<Result> {
+  readonly result: Result;
+  /** Whether the collection has other segments by now, which can matter for the result. */
+  readonly isOutdated?: boolean;
+}
+
 /** Asks the thread with what was fetched so far. */
 type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
 
@@ -51,11 +58,11 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   let questions = 0;
   const fetching = createSemaphore({ permits: mostFetching });
 
-  /** Lists the segments and works on them, again while one of them is gone. */
+  /** Lists the segments and works on them, again while one of them is gone or the result is outdated. */
   async function withSegments<Result>(
     db: Kysely<Tables>,
     { ended = null, filter, ...collection }: AskedCollection,
-    work: (listed: ListedQuestion, restriction: Restriction | null) => Promise<Result>,
+    work: (listed: ListedQuestion, restriction: Restriction | null) => Promise<Worked<Result>>,
   ): Promise<Result | null> {
     const files = filter === undefined ? null : listFiles(filter);
     for (let attempt = 1; ; attempt++) {
@@ -69,7 +76,9 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
       if (isOld) return null;
       const restriction = filter === undefined ? null : toRestriction(filter, files && ofFiles);
       try {
-        return await work({ ...listed, segments }, restriction && allowRecords(restriction, changedRecords));
+        const allowed = restriction && allowRecords(restriction, changedRecords);
+        const { result, isOutdated = false } = await work({ ...listed, segments }, allowed);
+        if (!isOutdated || attempt === mostAttempts) return result;
       } catch (error) {
         if (!(error instanceof PageMissing) || attempt === mostAttempts) throw error;
       }
@@ -106,8 +115,12 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
       const askWith = (ended: Int32Array | null) =>
         withSegments(db, { collectionId, projectId, ended, filter }, async (listed, restriction) => {
           signal?.throwIfAborted();
-          if (listed.segments.length === 0 || (words.length === 0 && exact === null)) return [];
+          if (listed.segments.length === 0 || (words.length === 0 && exact === null)) return { result: [] };
           const isRestricted = restriction !== null;
+          let hasHidden = false;
+          const onHidden = () => {
+            hasHidden = true;
+          };
           const visible = {
             limit,
             filter,
@@ -115,20 +128,27 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
             least: 2 * limit + 5,
             isRestricted,
             withChunks,
+            onHidden,
           } as const;
-          return takeVisible(db, visible, (count) =>
+          const result = await takeVisible(db, visible, (count) =>
             answer(db, listed, (question) => {
               signal?.throwIfAborted();
               return thread.call('rank', { ...question, words, folded, exact, restriction, count });
             }),
           );
+          return { result, isOutdated: hasHidden && (await hasOtherSegments(db, collectionId, listed.segments)) };
         });
       return signal === undefined ? askWith(null) : withSharedFlag(signal, askWith);
     },
     count: (db, collectionId) =>
       withSegments(db, { collectionId }, async (listed) => {
-        if (listed.segments.length === 0) return { chunks: 0, words: 0 };
-        return answer(db, listed, (question) => thread.call('count', question));
+        if (listed.segments.length === 0) return { result: { chunks: 0, words: 0 } };
+        return { result: await answer(db, listed, (question) => thread.call('count', question)) };
       }),
   };
+}
+
+async function hasOtherSegments(db: Kysely<Tables>, collectionId: string, listed: readonly number[]): Promise<boolean> {
+  const { segments } = await listCollection(db, { collectionId });
+  return segments.join() !== listed.join();
 }
