@@ -73,7 +73,7 @@ export const RankingAnswer = {
 /** Whether an answer is worth showing. */
 export const GoodMatchAnswer = {
   good_match: Type.Boolean({
-    description: `Whether the score of the best chunk reaches \`score_threshold\`, by default ${goodScore}. If not, the collection may have no answer to the question. With few chunks in a collection, right ones score less, too.`,
+    description: `Whether the score of the best chunk reaches \`score_threshold\`, by default ${goodScore}. If not, the collection may have no answer to the question.`,
   }),
 };
 

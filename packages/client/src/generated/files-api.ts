@@ -1614,7 +1614,7 @@ export interface FilesApi {
         fetched_count: number;
         has_more: boolean;
         total_count: null;
-        /** Whether the score of the best chunk reaches `score_threshold`, by default 0.35. If not, the collection may have no answer to the question. With few chunks in a collection, right ones score less, too. */
+        /** Whether the score of the best chunk reaches `score_threshold`, by default 0.35. If not, the collection may have no answer to the question. */
         good_match: boolean;
         /** The ranking that answered. */
         ranking: 'words' | 'vectors' | 'fused';
@@ -1639,7 +1639,7 @@ export interface FilesApi {
         fetched_count: number;
         has_more: boolean;
         total_count: null;
-        /** Whether the score of the best chunk reaches `score_threshold`, by default 0.35. If not, the collection may have no answer to the question. With few chunks in a collection, right ones score less, too. */
+        /** Whether the score of the best chunk reaches `score_threshold`, by default 0.35. If not, the collection may have no answer to the question. */
         good_match: boolean;
         rankings: CollectionRankings;
         /** `off`: the question did not ask for it; `applied`: the service sorted the best chunks; `unavailable`: it failed, and the order is that of the search; `not_configured`: there is no service. */

@@ -201,6 +201,20 @@ test('an answer tells whether its best chunk reaches the threshold of the questi
   assert.equal(together.body.good_match, true);
 });
 
+test('a collection with one chunk has good matches, and a stop word alone is none', async (t) => {
+  const { call, collection } = (await openTestService(t)).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  await call('POST', url, {
+    content:
+      'Our office is open from nine to five. The car park closes at eight in the evening. Visitors register at the reception.',
+  });
+  const isGood = async (query_text: string) => (await call('POST', `${url}/query`, { query_text })).body.good_match;
+  assert.equal(await isGood('When does the car park close?'), true);
+  assert.equal(await isGood('car park'), true);
+  for (const other of ['How much is the fish?', 'Who is the president of France?', 'the'])
+    assert.equal(await isGood(other), false, other);
+});
+
 test('max_tokens skips a chunk that does not fit and uses a smaller one after it', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;

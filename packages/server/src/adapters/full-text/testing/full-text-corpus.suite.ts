@@ -79,7 +79,21 @@ export function rankByHand(
       return [word, (factors.get(word) ?? 1) * Math.log(1 + (all.length - n + 0.5) / (n + 0.5))];
     }),
   );
-  const highest = [...idfs.values()].reduce((sum, idf) => sum + idf * 2.2, 0);
+  const isKnown = (word: string) => all.some((words) => words.includes(word));
+  const knownIdf = [...idfs].reduce((sum, [word, idf]) => sum + (isKnown(word) ? idf : 0), 0);
+  // The share of the question that the collection knows, as if it had 100 more texts: ADR 0163.
+  const even = (word: string) => {
+    const n = all.filter((words) => words.includes(word)).length;
+    return (factors.get(word) ?? 1) * Math.log(1 + (all.length + 100 - n + 0.5) / (n + 0.5));
+  };
+  const asked = [...idfs.keys()];
+  const evenSum = (words: readonly string[]) => words.reduce((sum, word) => sum + even(word), 0);
+  const knownShare = evenSum(asked.filter(isKnown)) / evenSum(asked);
+  const wholeWords = Math.min(
+    1,
+    asked.reduce((sum, word) => sum + (factors.get(word) ?? 1), 0),
+  );
+  const highest = (knownIdf * 2.2) / (knownShare * wholeWords);
   const matches = [...texts].map(([seq, words]) => {
     let score = 0;
     for (const [word, idf] of idfs) {
