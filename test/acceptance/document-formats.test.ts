@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settledRecord } from '../support/client.ts';
-import { book, presentation, workbook } from '../support/sample-office.ts';
+import { book, openDocument, presentation, workbook } from '../support/sample-office.ts';
 import { startService } from '../support/service.ts';
 
 const mail = 'From: a@b\r\nSubject: Mail\r\nContent-Type: text/plain\r\n\r\nThe heron stands in the mail.\r\n';
@@ -10,6 +10,23 @@ const mail = 'From: a@b\r\nSubject: Mail\r\nContent-Type: text/plain\r\n\r\nThe 
 const documents: ReadonlyArray<readonly [extension: string, animal: string, content: string | Buffer]> = [
   ['xlsx', 'badger', workbook([{ name: 'Animals', rows: [['name'], ['badger']] }])],
   ['pptx', 'otter', presentation(['The otter swims'])],
+  ['odt', 'ibex', openDocument('odt', '<text:p>The ibex climbs.</text:p>')],
+  [
+    'ods',
+    'vole',
+    openDocument(
+      'ods',
+      '<table:table table:name="Animals"><table:table-row><table:table-cell><text:p>vole</text:p></table:table-cell></table:table-row></table:table>',
+    ),
+  ],
+  [
+    'odp',
+    'gecko',
+    openDocument(
+      'odp',
+      '<draw:page><draw:frame><draw:text-box><text:p>The gecko waits.</text:p></draw:text-box></draw:frame></draw:page>',
+    ),
+  ],
   ['epub', 'lynx', book('The lynx sleeps.')],
   ['eml', 'heron', mail],
   ['json', 'marten', '[{"name": "marten"}]'],

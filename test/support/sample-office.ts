@@ -118,3 +118,33 @@ export function book(text: string): Buffer {
   };
   return Buffer.from(zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)]))));
 }
+
+const openDocumentKinds = { odt: 'text', ods: 'spreadsheet', odp: 'presentation' } as const;
+const openDocumentNames = [
+  ...['office', 'text', 'table', 'style', 'presentation', 'chart', 'drawing', 'svg-compatible'].map(
+    (name) =>
+      `xmlns:${{ drawing: 'draw', 'svg-compatible': 'svg' }[name] ?? name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
+  ),
+  'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"',
+].join(' ');
+
+/**
+ * Builds an OpenDocument file. @param body the XML inside `office:text`, `office:spreadsheet` or `office:presentation`
+ * @param parts further parts; `automatic` stands for the XML of the styles beside the text
+ */
+export function openDocument(
+  format: keyof typeof openDocumentKinds,
+  body: string,
+  { automatic = '', ...parts }: Readonly<Record<string, string>> = {},
+): Buffer {
+  const kind = openDocumentKinds[format];
+  const all = {
+    mimetype: `application/vnd.oasis.opendocument.${kind}`,
+    'META-INF/manifest.xml': '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>',
+    'content.xml': `<office:document-content ${openDocumentNames}><office:automatic-styles>${automatic}</office:automatic-styles><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`,
+    'styles.xml': `<office:document-styles ${openDocumentNames}>${parts.styles ?? ''}</office:document-styles>`,
+    'meta.xml': `<office:document-meta ${openDocumentNames}><office:meta>${parts.meta ?? ''}</office:meta></office:document-meta>`,
+    ...parts,
+  };
+  return Buffer.from(zipSync(Object.fromEntries(Object.entries(all).map(([name, text]) => [name, strToU8(text)]))));
+}

@@ -221,13 +221,13 @@ export const collectionLimits = {
     above: invalid,
   },
   archive_entries: {
-    bounds: 'entries of an Office or EPUB file',
+    bounds: 'entries of an Office, OpenDocument or EPUB file',
     unit: 'items',
     value: () => packageLimits.entries,
     above: unread,
   },
   archive_unpacked_bytes: {
-    bounds: 'the unpacked parts of an Office or EPUB file together',
+    bounds: 'the unpacked parts of an Office, OpenDocument or EPUB file together',
     unit: 'bytes',
     value: () => packageLimits.unpackedBytes,
     above: unread,

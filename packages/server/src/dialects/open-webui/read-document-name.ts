@@ -16,14 +16,27 @@ export interface DocumentName {
 export const longestName = 2048;
 
 const ooxml = 'application/vnd.openxmlformats-officedocument';
+const opendocument = 'application/vnd.oasis.opendocument';
 /** The formats that the readers know, by extension and by media type. */
 const extensions: Readonly<Record<string, Extension>> = {
   ...{ txt: 'txt', pdf: 'pdf', docx: 'docx', md: 'md', html: 'html', htm: 'html', csv: 'csv', xlsx: 'xlsx' },
-  ...{ pptx: 'pptx', epub: 'epub', eml: 'eml', 'application/epub+zip': 'epub', 'message/rfc822': 'eml' },
+  ...{
+    odt: 'odt',
+    ods: 'ods',
+    odp: 'odp',
+    pptx: 'pptx',
+    epub: 'epub',
+    eml: 'eml',
+    'application/epub+zip': 'epub',
+    'message/rfc822': 'eml',
+  },
   ...{ 'text/plain': 'txt', 'text/markdown': 'md', 'text/html': 'html', 'text/csv': 'csv', 'application/pdf': 'pdf' },
   [`${ooxml}.wordprocessingml.document`]: 'docx',
   [`${ooxml}.spreadsheetml.sheet`]: 'xlsx',
   [`${ooxml}.presentationml.presentation`]: 'pptx',
+  [`${opendocument}.text`]: 'odt',
+  [`${opendocument}.spreadsheet`]: 'ods',
+  [`${opendocument}.presentation`]: 'odp',
   'application/json': 'txt',
 };
 
@@ -71,6 +84,6 @@ function formatNotRead(extension: string, mimeType: string | undefined): Problem
   const found = `the extension ${quoteText(extension)} and the type ${quoteText(mimeType ?? '')}`;
   return new Problem(
     'UNSUPPORTED_MEDIA_TYPE',
-    `The format of the document is not supported; received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx, .pptx, .epub, .eml or a text type.`,
+    `The format of the document is not supported; received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx, .pptx, .odt, .ods, .odp, .epub, .eml or a text type.`,
   );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { book, presentation, workbook } from '../../../../../test/support/sample-office.ts';
+import { book, openDocument, presentation, workbook } from '../../../../../test/support/sample-office.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import { readDocument } from './read-document.ts';
 
@@ -10,6 +10,18 @@ const mail = `From: a@b\r\nSubject: =?utf-8?B?w7w=?=\r\nMIME-Version: 1.0\r\nCon
 const documents: Readonly<Record<string, Buffer>> = {
   xlsx: workbook([{ name: 'S', rows: [['name'], ['fox']] }]),
   pptx: presentation(['Foxes', 'Hens']),
+  odt: openDocument(
+    'odt',
+    '<text:h>Foxes</text:h><text:list><text:list-item><text:p>red</text:p></text:list-item></text:list>',
+  ),
+  ods: openDocument(
+    'ods',
+    '<table:table table:name="S"><table:table-row><table:table-cell><text:p>fox</text:p></table:table-cell></table:table-row></table:table>',
+  ),
+  odp: openDocument(
+    'odp',
+    '<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Foxes</text:p></draw:text-box></draw:frame></draw:page>',
+  ),
   epub: book('Foxes'),
   eml: Buffer.from(mail),
   json: Buffer.from('{"a":[1,"x\\u00e9",{"b":null}],"c":-1.5e3}'),

@@ -57,6 +57,10 @@ export async function readDocument(source: TextSource): Promise<Document> {
       return (await import('./eml/read-eml.ts')).readEml(source, readDocument);
     case 'pptx':
       return (await import('./pptx/read-pptx.ts')).readPptx(bytes);
+    case 'odt':
+    case 'ods':
+    case 'odp':
+      return (await import('./opendocument/read-opendocument.ts')).readOpenDocument(format, bytes);
     case 'epub':
       return (await import('./epub/read-epub.ts')).readEpub(bytes);
     case 'png':

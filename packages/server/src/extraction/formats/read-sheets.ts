@@ -8,11 +8,16 @@ import { createWarn, isBlank, type Sheet, type Warn, type Workbook } from '../qa
  */
 export async function readSheets(format: 'csv' | 'xlsx', bytes: Uint8Array): Promise<Document> {
   const warnings: string[] = [];
-  const warn = createWarn(warnings);
-  const { sheets, facts } = await readWorkbook(format, bytes, warn);
+  const { sheets, facts } = await readWorkbook(format, bytes, createWarn(warnings));
   const { dialect: _, ...encoding } = facts;
+  return { ...readWorkbookSheets(sheets, warnings), facts: encoding };
+}
+
+/** Reads the sheets of a workbook of any format. @param warnings those of its reader */
+export function readWorkbookSheets(sheets: readonly Sheet[], warnings: string[] = []): Omit<Document, 'facts'> {
+  const warn = createWarn(warnings);
   const blocks = sheets.filter(({ hidden }) => !hidden).flatMap((sheet) => toBlocks(sheet, warn));
-  return { blocks, facts: encoding, warnings: [...warnings, ...describeHidden(sheets)] };
+  return { blocks, warnings: [...warnings, ...describeHidden(sheets)] };
 }
 
 async function readWorkbook(format: 'csv' | 'xlsx', bytes: Uint8Array, warn: Warn): Promise<Workbook> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Extension, purposeNames, purposes } from '@quartermaster/contract';
-import { book, presentation, wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
+import { book, openDocument, presentation, wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
 import { writePdf } from '../../../../../test/support/sample-pdf.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { checkContent } from './content-type-check.ts';
@@ -29,6 +29,9 @@ describe('content and extension', () => {
       docx: wordDocument(['Text']),
       xlsx: workbook([{ name: 'one', rows: [['question', 'answer']] }]),
       pptx: presentation(['Foxes']),
+      odt: openDocument('odt', ''),
+      ods: openDocument('ods', ''),
+      odp: openDocument('odp', ''),
       epub: book('Foxes'),
       eml: Buffer.from('Received: from a\r\nSubject: Foxes\r\n\r\nText\r\n'),
       text: Buffer.from('question,answer\nq,a\n'),
@@ -46,6 +49,9 @@ describe('content and extension', () => {
       docx: ['docx'],
       xlsx: ['xlsx'],
       pptx: ['pptx'],
+      odt: ['odt'],
+      ods: ['ods'],
+      odp: ['odp'],
       epub: ['epub'],
       eml: ['txt', 'md', 'html', 'csv', 'eml'],
       text: ['txt', 'md', 'html', 'csv'],

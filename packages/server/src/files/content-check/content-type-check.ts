@@ -28,7 +28,10 @@ export async function checkContent(extension: Extension, content: CheckedContent
     case 'pptx':
       return checkOffice(extension, content, head);
     case 'epub':
-      return checkBook(content, head);
+    case 'odt':
+    case 'ods':
+    case 'odp':
+      return checkNamedType(extension, content, head);
     case 'png':
     case 'jpg':
     case 'tiff':
@@ -99,14 +102,32 @@ async function checkOffice(extension: keyof typeof officeKinds, content: Checked
   throw contentContradicts(extension, other, expected);
 }
 
-const bookType = 'application/epub+zip';
+const opendocument = 'application/vnd.oasis.opendocument';
+/** Templates are documents, too. */
+const namedTypes = {
+  epub: { types: ['application/epub+zip'], expected: 'an EPUB publication' },
+  odt: { types: [`${opendocument}.text`, `${opendocument}.text-template`], expected: 'an OpenDocument text' },
+  ods: {
+    types: [`${opendocument}.spreadsheet`, `${opendocument}.spreadsheet-template`],
+    expected: 'an OpenDocument workbook',
+  },
+  odp: {
+    types: [`${opendocument}.presentation`, `${opendocument}.presentation-template`],
+    expected: 'an OpenDocument presentation',
+  },
+} as const;
 
-/** A book names its type in its first entry. Source: EPUB 3.3, "OCF ZIP container". */
-async function checkBook(content: CheckedContent, head: Buffer): Promise<void> {
-  const expected = 'an EPUB publication';
-  if (!isZip(head)) throw contentContradicts('epub', describe(head), expected);
-  const type = (await readZipEntry(content, 'mimetype', 1024))?.toString('latin1').trim();
-  if (type !== bookType) throw contentContradicts('epub', 'a ZIP archive of another kind', expected);
+/** These archives name their type in their first entry. Sources: EPUB 3.3, "OCF ZIP container"; OpenDocument 1.3, part 2, 3.3. */
+async function checkNamedType(
+  extension: keyof typeof namedTypes,
+  content: CheckedContent,
+  head: Buffer,
+): Promise<void> {
+  const { types, expected } = namedTypes[extension];
+  if (!isZip(head)) throw contentContradicts(extension, describe(head), expected);
+  const type = (await readZipEntry(content, 'mimetype', 1024))?.toString('latin1').trim() ?? '';
+  if (!(types as readonly string[]).includes(type))
+    throw contentContradicts(extension, 'a ZIP archive of another kind', expected);
 }
 
 /** The list is read in slices, between which the event loop runs other work. */

@@ -23,6 +23,12 @@ const namespaces: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/markup-compatibility\/2006$/, 'mc'],
   [/\/word\/2010\/wordml$/, 'w14'],
   [/\/package\/2006\/relationships$/, ''],
+  ...['office', 'text', 'table', 'style', 'presentation', 'chart'].map(
+    (name) => [new RegExp(`^urn:oasis:names:tc:opendocument:xmlns:${name}:1\\.0$`), name] as const,
+  ),
+  [/^urn:oasis:names:tc:opendocument:xmlns:drawing:1\.0$/, 'draw'],
+  [/^urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1\.0$/, 'svg'],
+  [/^http:\/\/www\.w3\.org\/1998\/Math\/MathML$/, ''],
 ];
 
 const deepest = 500;

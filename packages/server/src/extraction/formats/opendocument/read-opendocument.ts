@@ -1,0 +1,184 @@
+import type { Block, Document } from '../../document.ts';
+import { unpackedLimit } from '../../extraction-error.ts';
+import { mostColumns, type Sheet, type SheetRow } from '../../qa/sheet.ts';
+import { childOf, childrenOf, findAll, textOf, type XmlElement } from '../docx/xml-tree.ts';
+import { readWorkbookSheets } from '../read-sheets.ts';
+import { wholeNumber } from './list-labels.ts';
+import { type OpenDocument, type OpenDocumentFormat, openDocument } from './package-text.ts';
+import { type Reading, readBlocks, readFrame, startReading, tableRows } from './text-blocks.ts';
+
+/**
+ * Reads a text (`.odt`), a workbook (`.ods`) or a presentation (`.odp`). Tracked changes are accepted, comments are
+ * counted, and notes and boxes follow their paragraph. No other file or address is opened.
+ * Source: OpenDocument 1.3, part 3.
+ */
+export function readOpenDocument(format: OpenDocumentFormat, bytes: Uint8Array): Document {
+  const document = openDocument(bytes, format);
+  if (format === 'ods') return readSheetsOf(document);
+  const reading = startReading(document);
+  const { blocks, facts, warnings = [] } = format === 'odt' ? readText(reading) : readSlides(reading);
+  const { title } = document;
+  return {
+    blocks,
+    facts: { ...(title === undefined ? {} : { title }), ...facts, dropped: reading.dropped },
+    warnings: [...reading.warnings, ...warnings],
+  };
+}
+
+interface Read extends Pick<Document, 'blocks'> {
+  readonly facts?: Document['facts'];
+  readonly warnings?: readonly string[];
+}
+
+const around = /^style:(?:header|footer)(?:-left|-first)?$/;
+
+function readText(reading: Reading): Read {
+  const { body, styles } = reading.document;
+  const blocks = readBlocks(reading, childrenOf(body));
+  const pages = styles.flatMap((each) => [...findAll(each, 'style:master-page')]);
+  const parts = pages.flatMap((page) => childrenOf(page).filter(({ name }) => around.test(name)));
+  if (blocks.some(({ text }) => text.trim() !== '')) {
+    for (const part of parts) reading.dropped.headers_and_footers += textOf(part).trim().length;
+    return { blocks };
+  }
+  const read = parts.flatMap((part) => readBlocks(reading, childrenOf(part))).filter(({ text }) => text.trim() !== '');
+  if (read.length > 0) reading.warnings.add('The body has no text, so the headers and footers were read.');
+  return { blocks: [...new Map(read.map((block) => [block.text, block])).values()] };
+}
+
+/** Boxes that every slide repeats. */
+const repeated = new Set(['header', 'footer', 'date-time', 'page-number']);
+const classOf = (frame: XmlElement) => frame.attributes['presentation:class'] ?? '';
+
+function readSlides(reading: Reading): Read {
+  const hiddenStyles = stylesWith(
+    reading.document,
+    'style:drawing-page-properties',
+    'presentation:visibility',
+    'hidden',
+  );
+  const slides = childrenOf(reading.document.body, 'draw:page');
+  const hidden: number[] = [];
+  const blocks: Block[] = [];
+  for (const [index, slide] of slides.entries()) {
+    if (hiddenStyles.has(slide.attributes['draw:style-name'] ?? '')) hidden.push(index + 1);
+    for (const block of readSlide(reading, slide, index + 1)) blocks.push({ ...block, page: index + 1 });
+  }
+  return {
+    blocks,
+    facts: { pages: slides.length },
+    warnings: hidden.length === 0 ? [] : [`hidden_slides: These slides are hidden in the show: ${listed(hidden)}.`],
+  };
+}
+
+function readSlide(reading: Reading, slide: XmlElement, number: number): Block[] {
+  const shapes = childrenOf(slide).filter(({ name }) => name.startsWith('draw:') || name.startsWith('dr3d:'));
+  for (const shape of shapes)
+    if (repeated.has(classOf(shape))) reading.dropped.headers_and_footers += textOf(shape).trim().length;
+  const isTitle = (shape: XmlElement) => classOf(shape) === 'title';
+  const titles = shapes.filter(isTitle).flatMap((shape) => readFrame(reading, shape));
+  const title = titles
+    .map(({ text }) => text)
+    .join(' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const rest = shapes.filter((shape) => !isTitle(shape) && !repeated.has(classOf(shape)));
+  const notes = childrenOf(childOf(slide, 'presentation:notes'))
+    .filter((shape) => classOf(shape) === 'notes')
+    .flatMap((shape) => readFrame(reading, shape));
+  for (const comment of childrenOf(slide, 'office:annotation'))
+    reading.dropped.comments += textOf(comment).trim().length;
+  return [
+    { kind: 'heading', level: 1, text: title === '' ? `Slide ${number}` : title },
+    ...rest.flatMap((shape) => readFrame(reading, shape)),
+    ...(notes.length === 0 ? [] : [{ kind: 'heading', level: 2, text: 'Notes' } as const, ...notes]),
+  ];
+}
+
+const mostNamed = 40;
+
+function listed(numbers: readonly number[]): string {
+  const rest = numbers.length - mostNamed;
+  return `${numbers.slice(0, mostNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** Returns the names of the styles of the document whose properties have a value. */
+function stylesWith({ styles }: OpenDocument, properties: string, attribute: string, value: string): Set<string> {
+  const all = styles.flatMap((each) => [...findAll(each, 'style:style')]);
+  const found = all.filter((style) => childOf(style, properties)?.attributes[attribute] === value);
+  return new Set(found.map(({ attributes }) => attributes['style:name'] ?? ''));
+}
+
+function readSheetsOf(document: OpenDocument): Document {
+  const hiddenStyles = stylesWith(document, 'style:table-properties', 'table:display', 'false');
+  const budget = { cells: mostRepeatedCells };
+  const sheets = childrenOf(document.body, 'table:table').map(
+    (table): Sheet => ({
+      name: table.attributes['table:name'] ?? '',
+      hidden: hiddenStyles.has(table.attributes['table:style-name'] ?? ''),
+      rows: readRows(table, budget),
+    }),
+  );
+  const { title } = document;
+  const read = readWorkbookSheets(sheets);
+  return { ...read, facts: title === undefined ? {} : { title } };
+}
+
+/** Repeated cells with text, of all rows of a file. A few bytes could otherwise stand for billions. */
+const mostRepeatedCells = 1_000_000;
+
+function readRows(table: XmlElement, budget: { cells: number }): SheetRow[] {
+  const found: SheetRow[] = [];
+  let number = 1;
+  for (const row of tableRows(table).rows) {
+    const { attributes } = row;
+    const times = wholeNumber(attributes['table:number-rows-repeated']) ?? 1;
+    const { cells, isCut } = readCells(row);
+    if (cells.length > 0) {
+      budget.cells -= (times - 1) * cells.length;
+      if (budget.cells < 0) throw unpackedLimit(`${mostRepeatedCells.toLocaleString('en')} repeated cells`);
+      const hidden = (attributes['table:visibility'] ?? 'visible') !== 'visible';
+      for (let at = 0; at < times; at += 1) found.push({ row: number + at, cells, hidden, isCut });
+    }
+    number += times;
+  }
+  return found;
+}
+
+/** Returns the cells of a row up to the last one with text. */
+function readCells(row: XmlElement): { cells: string[]; isCut: boolean } {
+  const cells: string[] = [];
+  let blank = 0;
+  for (const cell of childrenOf(row)) {
+    if (cell.name !== 'table:table-cell' && cell.name !== 'table:covered-table-cell') continue;
+    const times = wholeNumber(cell.attributes['table:number-columns-repeated']) ?? 1;
+    const text = cell.name === 'table:table-cell' ? cellText(cell) : '';
+    if (text === '') {
+      blank += times;
+      continue;
+    }
+    if (cells.length + blank + times > mostColumns) return { cells, isCut: true };
+    for (; blank > 0; blank -= 1) cells.push('');
+    for (let at = 0; at < times; at += 1) cells.push(text);
+  }
+  return { cells, isCut: false };
+}
+
+/** The text of a cell as it is displayed, otherwise its value. */
+function cellText(cell: XmlElement): string {
+  const paragraphs = childrenOf(cell, 'text:p').map(lineOf);
+  const text = paragraphs.join('\n').trim();
+  return text === '' ? (cell.attributes['office:value'] ?? '') : text;
+}
+
+function lineOf({ children }: XmlElement): string {
+  return children
+    .map((child) => {
+      if (typeof child === 'string') return child;
+      if (child.name === 'office:annotation') return '';
+      return child.name === 'text:s' || child.name === 'text:tab' || child.name === 'text:line-break'
+        ? ' '
+        : lineOf(child);
+    })
+    .join('');
+}
