@@ -27,6 +27,7 @@ const documents: ReadonlyArray<readonly [extension: string, animal: string, cont
       '<draw:page><draw:frame><draw:text-box><text:p>The gecko waits.</text:p></draw:text-box></draw:frame></draw:page>',
     ),
   ],
+  ['rtf', 'skunk', '{\\rtf1 The skunk leaves.\\par}'],
   ['epub', 'lynx', book('The lynx sleeps.')],
   ['eml', 'heron', mail],
   ['json', 'marten', '[{"name": "marten"}]'],

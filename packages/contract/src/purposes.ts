@@ -19,6 +19,7 @@ export const purposes = {
       'odt',
       'ods',
       'odp',
+      'rtf',
       'epub',
       'eml',
       'json',

@@ -24,6 +24,9 @@ const extensions: Readonly<Record<string, Extension>> = {
     odt: 'odt',
     ods: 'ods',
     odp: 'odp',
+    rtf: 'rtf',
+    'application/rtf': 'rtf',
+    'text/rtf': 'rtf',
     pptx: 'pptx',
     epub: 'epub',
     eml: 'eml',
@@ -84,6 +87,6 @@ function formatNotRead(extension: string, mimeType: string | undefined): Problem
   const found = `the extension ${quoteText(extension)} and the type ${quoteText(mimeType ?? '')}`;
   return new Problem(
     'UNSUPPORTED_MEDIA_TYPE',
-    `The format of the document is not supported; received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx, .pptx, .odt, .ods, .odp, .epub, .eml or a text type.`,
+    `The format of the document is not supported; received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx, .pptx, .odt, .ods, .odp, .rtf, .epub, .eml or a text type.`,
   );
 }

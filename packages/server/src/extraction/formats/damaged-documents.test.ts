@@ -22,6 +22,9 @@ const documents: Readonly<Record<string, Buffer>> = {
     'odp',
     '<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Foxes</text:p></draw:text-box></draw:frame></draw:page>',
   ),
+  rtf: Buffer.from(
+    "{\\rtf1\\ansicpg932{\\fonttbl{\\f0\\fcharset128 a;}}\\f0 \\'93\\'8c\\u26481\\'3f{\\footnote note}\\par\\intbl a\\cell\\row}",
+  ),
   epub: book('Foxes'),
   eml: Buffer.from(mail),
   json: Buffer.from('{"a":[1,"x\\u00e9",{"b":null}],"c":-1.5e3}'),

@@ -35,9 +35,13 @@ Ten cents each day.
 /** The words of the source in order, without its marks. */
 const words = source.match(/[\p{L}\p{N}]+/gu) ?? [];
 
-for (const format of ['pptx', 'epub', 'docx', 'odt'] as const) {
+for (const format of ['pptx', 'epub', 'docx', 'odt', 'rtf'] as const) {
   test(`every word of a .${format} file that pandoc has made is read in order`, async () => {
-    const bytes = execFileSync(pandoc, ['-f', 'markdown', '-t', format, '-o', '-'], { input: source });
+    const bytes = execFileSync(
+      pandoc,
+      ['-f', 'markdown', ...(format === 'rtf' ? ['-s'] : []), '-t', format, '-o', '-'],
+      { input: source },
+    );
     const document = await readDocument({ format, bytes });
     const { text } = layOut(document);
     // Slides below the level of sections have no title, so they are numbered.

@@ -57,6 +57,8 @@ export async function readDocument(source: TextSource): Promise<Document> {
       return (await import('./eml/read-eml.ts')).readEml(source, readDocument);
     case 'pptx':
       return (await import('./pptx/read-pptx.ts')).readPptx(bytes);
+    case 'rtf':
+      return (await import('./rtf/read-rtf.ts')).readRtf(bytes);
     case 'odt':
     case 'ods':
     case 'odp':

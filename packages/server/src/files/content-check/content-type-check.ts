@@ -32,6 +32,9 @@ export async function checkContent(extension: Extension, content: CheckedContent
     case 'ods':
     case 'odp':
       return checkNamedType(extension, content, head);
+    case 'rtf':
+      if (head.subarray(0, 5).equals(Buffer.from('{\\rtf'))) return;
+      throw contentContradicts(extension, describe(head), 'an RTF document');
     case 'png':
     case 'jpg':
     case 'tiff':

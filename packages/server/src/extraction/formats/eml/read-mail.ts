@@ -72,6 +72,7 @@ const formats = new Map<string, string>([
     'odt',
     'ods',
     'odp',
+    'rtf',
     'epub',
     'eml',
     'json',

@@ -1,0 +1,285 @@
+import iconv from 'iconv-lite';
+import type { Block, Document } from '../../document.ts';
+import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
+import { tableBlock } from '../docx/reader.ts';
+import { characters, codePageOf, type Destination, destinations, transparent } from './rtf-tables.ts';
+import { type RtfToken, readTokens } from './rtf-tokens.ts';
+
+/** What a group inherits from the group around it. */
+interface State {
+  destination: Destination;
+  /** Whether the next control word may name the destination of the group, and whether `\*` has come before. */
+  opening: boolean;
+  starred: boolean;
+  /** Whether the group is a note or a box. */
+  hasStory: boolean;
+  font: number | undefined;
+  /** Characters after `\u` that stand for it in old programs. */
+  fallback: number;
+  hidden: boolean;
+  deleted: boolean;
+  inTable: boolean;
+  /** The level of a heading, from 0. */
+  outline: number | undefined;
+  style: number | undefined;
+}
+
+/** The text of the body, a note or a box. */
+interface Story {
+  readonly blocks: Block[];
+  text: string;
+  label: string;
+  cells: string[];
+  rows: string[][];
+  /** What follows the paragraph: notes and boxes. */
+  after: Block[];
+}
+
+interface Style {
+  readonly level: number | undefined;
+}
+
+const newStory = (): Story => ({ blocks: [], text: '', label: '', cells: [], rows: [], after: [] });
+
+/**
+ * Reads the visible text of an RTF document. Tracked changes are accepted, notes and boxes follow their paragraph, and what is not
+ * shown is counted. Pictures and objects are not opened. Source: RTF specification 1.9.1.
+ */
+export function readRtf(bytes: Uint8Array): Document {
+  if (bytes.length === 0) throw fileEmpty();
+  if (!/^\{\\rtf/.test(Buffer.from(bytes.subarray(0, 16)).toString('latin1')))
+    throw fileTypeMismatch('RTF', 'of another kind');
+  const reader = new RtfReader();
+  for (const token of readTokens(bytes)) reader.take(token);
+  return reader.end();
+}
+
+class RtfReader {
+  #codePage = 1252;
+  #defaultFont = 0;
+  readonly #fonts = new Map<number, number | undefined>();
+  readonly #styles = new Map<number, Style>();
+  readonly #dropped = { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 };
+  readonly #states: State[] = [];
+  readonly #stories: Story[] = [newStory()];
+  #state: State = {
+    ...{ destination: 'text', opening: false, starred: false, hasStory: false, font: undefined, fallback: 1 },
+    ...{ hidden: false, deleted: false, inTable: false, outline: undefined, style: undefined },
+  };
+  /** Bytes of a code page whose character may not be complete. */
+  #pending: number[] = [];
+  #skipped = 0;
+  #notes = 0;
+  /** The text of a group that is no text of the document. */
+  #name = '';
+  #title = '';
+
+  get #story(): Story {
+    return this.#stories.at(-1) as Story; // the body is always there
+  }
+
+  take(token: RtfToken): void {
+    if (token.kind === 'bytes') {
+      this.#takeBytes(token);
+      return;
+    }
+    this.#flushBytes();
+    if (token.kind === 'open') {
+      this.#skipped = 0;
+      this.#states.push({ ...this.#state });
+      Object.assign(this.#state, { opening: true, starred: false, hasStory: false });
+    } else if (token.kind === 'close') {
+      this.#skipped = 0;
+      this.#closeGroup();
+    } else if (this.#skipped > 0 && token.word !== 'u' && token.word !== '*') this.#skipped -= 1;
+    else this.#takeControl(token.word, token.value);
+  }
+
+  end(): Document {
+    this.#flushBytes();
+    while (this.#states.length > 0) this.#closeGroup();
+    const story = this.#stories[0] ?? newStory();
+    this.#endParagraph(story);
+    this.#endTable(story);
+    const title = this.#title.trim().slice(0, 500);
+    return {
+      blocks: story.blocks,
+      facts: { ...(title === '' ? {} : { title }), dropped: this.#dropped },
+      warnings: [],
+    };
+  }
+
+  #takeBytes({ bytes, isEscaped }: { bytes: Uint8Array; isEscaped: boolean }): void {
+    this.#state.opening = false;
+    const skipped = Math.min(this.#skipped, bytes.length);
+    this.#skipped -= skipped;
+    const rest = bytes.subarray(skipped);
+    // Bytes of a double-byte character may come one by one, and in both forms.
+    if (this.#pending.length === 0 && !isEscaped && isAscii(rest)) this.#write(Buffer.from(rest).toString('latin1'));
+    else for (const byte of rest) this.#pending.push(byte);
+  }
+
+  #flushBytes(): void {
+    if (this.#pending.length === 0) return;
+    const bytes = Uint8Array.from(this.#pending);
+    this.#pending = [];
+    this.#write(decode(bytes, this.#fonts.get(this.#state.font ?? this.#defaultFont) ?? this.#codePage));
+  }
+
+  #write(text: string): void {
+    const { destination, hidden, deleted } = this.#state;
+    const story = this.#story;
+    if (destination === 'text' || destination === 'note' || destination === 'box') {
+      if (deleted) this.#dropped.deleted += text.trim().length;
+      else if (hidden) this.#dropped.hidden += text.trim().length;
+      else story.text += text;
+    } else if (destination === 'label') story.label += text;
+    else if (destination === 'comment') this.#dropped.comments += text.trim().length;
+    else if (destination === 'around') this.#dropped.headers_and_footers += text.trim().length;
+    else if (destination === 'title') this.#title += text;
+    else if (destination === 'styles' && this.#name.length < 100) this.#name += text;
+  }
+
+  #takeControl(word: string, value: number | undefined): void {
+    const state = this.#state;
+    if (word === '*') {
+      state.starred = true;
+      return;
+    }
+    if (state.opening && this.#openDestination(word)) return;
+    state.opening = false;
+    if (Object.hasOwn(characters, word)) this.#write(characters[word] ?? '');
+    else if (word === 'u') {
+      this.#write(String.fromCharCode((value ?? 0x3f) & 0xffff));
+      this.#skipped = state.fallback;
+    } else if (word === 'ansicpg') this.#codePage = value ?? this.#codePage;
+    else if (word === 'deff') this.#defaultFont = value ?? 0;
+    else if (word === 'mac') this.#codePage = 10000;
+    else if (word === 'pc') this.#codePage = 437;
+    else if (word === 'pca') this.#codePage = 850;
+    else if (word === 'fcharset' && state.destination === 'fonts') this.#fonts.set(state.font ?? 0, codePageOf(value));
+    else if (word === 'uc') state.fallback = Math.max(0, Math.min(value ?? 1, 10));
+    else if (word === 'f') state.font = value;
+    else if (word === 'v') state.hidden = value !== 0;
+    else if (word === 'deleted') state.deleted = value !== 0;
+    else if (word === 'plain') Object.assign(state, { hidden: false, deleted: false });
+    else if (word === 's') state.style = value;
+    else if (word === 'outlinelevel') state.outline = value;
+    else if (word === 'pard') Object.assign(state, { inTable: false, outline: undefined, style: undefined });
+    else if (word === 'intbl') state.inTable = true;
+    else this.#takeEnd(word);
+  }
+
+  /** Returns whether the word names the destination of its group, or the group is skipped because of it. */
+  #openDestination(word: string): boolean {
+    const state = this.#state;
+    state.opening = false;
+    const named = Object.hasOwn(destinations, word) ? destinations[word] : undefined;
+    if (state.destination === 'skip' && word !== 'title') return false;
+    if (named === undefined) {
+      if (state.starred && !transparent.has(word)) state.destination = 'skip';
+      return state.destination === 'skip';
+    }
+    // Boxes of a header belong to it, and so on.
+    const isOutside = state.destination === 'around' || state.destination === 'comment';
+    if (isOutside && named !== 'skip') return true;
+    if (named === 'label') this.#story.label = '';
+    if (named === 'note' || named === 'box') {
+      this.#stories.push(newStory());
+      Object.assign(state, { hasStory: true, inTable: false, outline: undefined, style: undefined });
+    }
+    state.destination = named;
+    return true;
+  }
+
+  #takeEnd(word: string): void {
+    if (!['text', 'note', 'box'].includes(this.#state.destination)) return;
+    const story = this.#story;
+    if (word === 'par' || word === 'sect' || word === 'page') {
+      if (this.#state.inTable) story.text += ' ';
+      else this.#endParagraph(story);
+    } else if (word === 'cell') {
+      story.cells.push([story.label, story.text].join(' '));
+      story.label = '';
+      story.text = '';
+    } else if (word === 'nestcell' || word === 'nestrow') story.text += ' ';
+    else if (word === 'row') {
+      story.rows.push(story.cells);
+      story.cells = [];
+    }
+  }
+
+  #endParagraph(story: Story): void {
+    const text = story.text
+      .split('\n')
+      .map((line) => line.replace(/[\t ]+/g, ' ').trim())
+      .join('\n')
+      .trim();
+    const label = story.label.replace(/\s+/g, ' ').trim();
+    const { after } = story;
+    Object.assign(story, { text: '', label: '', after: [] });
+    if (text !== '') {
+      this.#endTable(story);
+      story.blocks.push(this.#blockOf(text, label));
+    }
+    for (const block of after) story.blocks.push(block);
+  }
+
+  #blockOf(text: string, label: string): Block {
+    const { outline, style } = this.#state;
+    const level = outline ?? this.#styles.get(style ?? -1)?.level;
+    if (level !== undefined && level < 9)
+      return {
+        kind: 'heading',
+        level: Math.min(level, 5) + 1,
+        text: [isNumber(label) ? label : '', text].join(' ').trim(),
+      };
+    if (label === '') return { kind: 'paragraph', text };
+    return { kind: 'list_item', text: `${isNumber(label) ? label : '-'} ${text}` };
+  }
+
+  #endTable(story: Story): void {
+    const block = tableBlock(story.rows);
+    story.rows = [];
+    if (block !== undefined) story.blocks.push(block);
+  }
+
+  #closeGroup(): void {
+    const closed = this.#state;
+    this.#state = this.#states.pop() ?? closed;
+    const { destination } = closed;
+    if (destination === 'styles' && this.#name !== '') this.#endStyle(closed);
+    if (!closed.hasStory) return;
+    const story = this.#stories.pop() as Story; // opened with the group
+    this.#endParagraph(story);
+    this.#endTable(story);
+    const around = this.#story;
+    if (destination === 'box') {
+      for (const block of story.blocks) around.after.push(block);
+      return;
+    }
+    this.#notes += 1;
+    around.text += `[${this.#notes}]`;
+    for (const [at, block] of story.blocks.entries())
+      around.after.push(at === 0 ? { ...block, text: `[${this.#notes}] ${block.text}` } : block);
+  }
+
+  #endStyle({ style, outline }: State): void {
+    const heading = /^\s*heading ([1-9])\b/i.exec(this.#name);
+    const level =
+      outline ?? (heading === null ? (/^\s*title;/i.test(this.#name) ? 0 : undefined) : Number(heading[1]) - 1);
+    this.#styles.set(style ?? 0, { level });
+    this.#name = '';
+  }
+}
+
+/** Word writes the bullet of a second level with the letter o. */
+const isNumber = (label: string) => /[\p{L}\p{N}]/u.test(label) && label !== 'o';
+
+const isAscii = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80);
+
+/** Decodes bytes of a code page of Windows, or of the Macintosh. Unknown pages are read as 1252. */
+function decode(bytes: Uint8Array, page: number): string {
+  const name = page === 10000 ? 'macroman' : page === 65001 ? 'utf8' : `cp${page}`;
+  return iconv.decode(Buffer.from(bytes), iconv.encodingExists(name) ? name : 'cp1252');
+}
