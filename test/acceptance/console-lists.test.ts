@@ -25,6 +25,7 @@ test('[console] lists are filtered, counted and changed in bulk', async (t: Test
   await t.test('[console] a list that is longer than a page shows the number of all items, after filters too', () =>
     countFiles(subject),
   );
+  await t.test('[console] the report of a sheet shows how many rows were not imported', () => countRows(subject));
   await t.test('[console] a collection shows the state of its vectors', () => readVectors(subject));
   await t.test('[console] a collection shows why its last embedding failed, until the next one succeeds', () =>
     readLastError(subject),
@@ -107,6 +108,19 @@ async function changeFiles({ opened }: Subject): Promise<void> {
   await page.getByRole('status').filter({ hasText: '1 item' }).waitFor();
   await page.getByLabel('Search by name').fill('rulers');
   await page.getByText('No collections match').waitFor();
+}
+
+async function countRows({ opened }: Subject): Promise<void> {
+  const { page, service } = opened;
+  const { client } = service;
+  const { collection_id: collection } = await client.collections.create({ name: 'Answers', type: 'qa' });
+  const lines = Array.from({ length: 130 }, (_, row) => `,answer ${row}`);
+  const sheet = new Blob([['question,answer', 'When?,At nine.', ...lines].join('\n')]);
+  const { file_id } = await client.files.upload(sheet, { purpose: 'qa_record_file', name: 'answers.csv' });
+  const { record_id: id } = await client.records.create(collection, { type: 'qa_sheet', file_id });
+  await settledRecord(client, collection, id);
+  await page.goto(`${service.filesUrl}/collections/${collection}/records/${id}`);
+  await page.getByRole('status').filter({ hasText: '130 items' }).waitFor();
 }
 
 async function countFiles({ opened }: Subject): Promise<void> {

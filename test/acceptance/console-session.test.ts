@@ -128,6 +128,8 @@ test('[session] the settings list the sessions and end one of another browser, a
   await page.goto(`${service.filesUrl}/settings`);
   const rows = page.getByRole('region', { name: 'Your sessions' }).getByRole('listitem');
   await rows.nth(2).waitFor();
+  const count = page.getByRole('region', { name: 'Your sessions' }).getByText(/^\d+ items$/);
+  assert.equal(await count.textContent(), '3 items');
   assert.deepEqual([await phone(), await tablet()], [200, 200]);
   const mine = rows.filter({ hasText: 'this browser' });
   assert.match((await mine.textContent()) ?? '', /Chrom/);
@@ -138,6 +140,7 @@ test('[session] the settings list the sessions and end one of another browser, a
   await page.getByText('Session ended.').waitFor();
   await ofPhone.waitFor({ state: 'detached' });
   assert.equal(await rows.count(), 2);
+  assert.equal(await count.textContent(), '2 items');
   assert.deepEqual([await phone(), await tablet()], [401, 200]);
   assert.deepEqual(opened.pageErrors, []);
 

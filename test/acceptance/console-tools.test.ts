@@ -99,6 +99,7 @@ async function keepProfile(opened: OpenedConsole): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
   const row = page.locator('[data-name=from-page]');
   await row.getByText('guarded').waitFor();
+  await page.getByText('2 items', { exact: true }).waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing, 'profiles');
 
   await row.getByRole('button', { name: 'Replace' }).click();

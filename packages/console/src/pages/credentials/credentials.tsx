@@ -11,6 +11,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { KeyGuide } from '../../components/plugins/credential-guide.tsx';
@@ -54,6 +55,7 @@ export function Credentials() {
           {t('profiles.noneAbout')}
         </Empty>
       ) : null}
+      {list.items.length > 0 ? <ListCount list={list} isAnnounced={false} /> : null}
       <ProfileList profiles={list.items} bundles={bundles.data ?? []} />
       {list.hasNextPage ? (
         <Button variant="default" mt="sm" onClick={list.loadMore}>

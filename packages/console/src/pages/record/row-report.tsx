@@ -6,6 +6,7 @@ import { useInfiniteList } from '../../api/infinite-list.ts';
 import { usePageChoice } from '../../app/page-state.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import type { RecordPath } from './chunk-list.tsx';
@@ -55,6 +56,7 @@ function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; 
   if (list.items.length === 0) return <Text size="sm">{t('records.rowsNone')}</Text>;
   return (
     <>
+      <ListCount list={list} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section className={classes.rows} tabIndex={0} aria-label={t('records.rows')}>
         <Table>

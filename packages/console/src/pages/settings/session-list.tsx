@@ -8,6 +8,7 @@ import { leaveSession } from '../../api/session.ts';
 import { Card, CardList } from '../../components/card-list.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatAge, formatTime } from '../../components/format.ts';
+import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -47,6 +48,7 @@ export function SessionList() {
       </Text>
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending ? <Loading rows={2} /> : null}
+      <ListCount list={list} isAnnounced={false} />
       <CardList>
         {list.items.map((item) => (
           <SessionRow
