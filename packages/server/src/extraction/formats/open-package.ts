@@ -103,21 +103,25 @@ function readEntries(bytes: Uint8Array, format: string, maxEntries: number): Zip
 }
 
 function inflate(entry: ZipEntry, bounds: Bounds): Uint8Array {
-  const { format, limits } = bounds;
+  const { format } = bounds;
   const part = unpack(entry, bounds);
-  if (part.length > limits.ratioFromBytes && part.length / entry.packed.length > limits.ratio) {
-    throw unpackedLimit(`a part is packed more than ${limits.ratio} to 1`);
-  }
   if (crc32(part) !== entry.crc) throw fileDamaged(format, `the checksum of ${JSON.stringify(entry.name)} is wrong`);
   return part;
 }
 
+/** Unpacking stops at the limit of the ratio, so that a part that is packed too well takes no memory. */
 function unpack(entry: ZipEntry, { format, limits, left: remaining }: Bounds): Uint8Array {
+  const most = Math.max(limits.ratioFromBytes, entry.packed.length * limits.ratio);
   try {
-    return unpackZipEntry(entry, remaining);
+    return unpackZipEntry(entry, Math.min(remaining, most));
   } catch (cause) {
     if (!(cause instanceof ZipError)) throw cause;
-    if (cause.reason === 'too_large') throw unpackedLimit(`${limits.unpackedBytes / 2 ** 20} MiB`);
+    if (cause.reason === 'too_large') {
+      const isRatio = most < remaining;
+      throw unpackedLimit(
+        isRatio ? `a part is packed more than ${limits.ratio} to 1` : `${limits.unpackedBytes / 2 ** 20} MiB`,
+      );
+    }
     if (cause.reason === 'unknown_method') throw fileDamaged(format, 'it is packed by an unknown method');
     throw fileDamaged(format, `${JSON.stringify(entry.name)} cannot be unpacked`, cause);
   }

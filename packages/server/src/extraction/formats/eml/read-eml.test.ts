@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import iconv from 'iconv-lite';
 import { encryptedOfficeFile, presentation } from '../../../../../../test/support/sample-office.ts';
 import { type Extractor, isPartial } from '../../extraction.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
@@ -96,6 +97,68 @@ test('Korean text keeps the letters that the decoder of the platform garbles', a
     Buffer.from('8c63b9e6b0a2c7cfbfcd20bc84bdc3c4ddb6f3', 'hex'),
   ]);
   assert.equal((await read(mail)).blocks.at(-1)?.text, '똠방각하와 펲시콜라');
+});
+
+const russian = 'Библиотека открыта с девяти до шести часов. В воскресенье она закрыта, а в субботу открыта.';
+
+test('a text that declares no encoding or a wrong one is read by its bytes, as a file of text is', async () => {
+  const bodyOf = async (type: string, bytes: Uint8Array, more = '') => {
+    const header = Buffer.from(`Subject: S\r\nFrom: a@b\r\nContent-Type: ${type}\r\n${more}\r\n`);
+    const { blocks, facts, warnings } = await read(Buffer.concat([header, bytes]));
+    const codes = warnings.map((warning) => warning.split(':')[0]);
+    return {
+      text: blocks
+        .slice(2)
+        .map(({ text }) => text)
+        .join('\n'),
+      encoding: facts.encoding,
+      codes,
+    };
+  };
+  const inWindows = iconv.encode(russian, 'cp1251');
+  const found = { text: russian, encoding: 'windows-1251', codes: [] };
+  assert.deepEqual(await bodyOf('text/plain', inWindows), found);
+  const page = Buffer.concat([
+    Buffer.from('<html><head><meta charset="windows-1251"></head><body><p>'),
+    inWindows,
+    Buffer.from('</p></body></html>'),
+  ]);
+  assert.deepEqual(await bodyOf('text/html', page), found);
+  const utf8 = Buffer.from(russian);
+  for (const charset of ['us-ascii', 'x-unknown', 'iso-8859-1'])
+    assert.deepEqual(await bodyOf(`text/plain; charset=${charset}`, utf8), {
+      ...{ text: russian, encoding: 'utf-8', codes: ['charset_mismatch'] },
+    });
+  const german = Buffer.from('Grüße aus München', 'latin1');
+  assert.deepEqual((await bodyOf('text/plain; charset=utf-8', german)).text, 'Grüße aus München');
+  const quoted = Buffer.from('Gr=FC=DFe aus M=FCnchen, und alle Gr=FC=DFe aus K=F6ln und N=FCrnberg noch dazu');
+  const encoded = 'Content-Transfer-Encoding: quoted-printable\r\n';
+  assert.deepEqual(await bodyOf('text/plain; charset=iso-8859-1', quoted, encoded), {
+    text: 'Grüße aus München, und alle Grüße aus Köln und Nürnberg noch dazu',
+    ...{ encoding: 'windows-1252', codes: [] },
+  });
+  const japanese = iconv.encode('図書館は毎日九時に開きます。土曜日は休みです。', 'shift_jis');
+  assert.match((await bodyOf('text/plain', japanese)).text, /図書館は毎日九時/);
+  const { codes } = await bodyOf(
+    'text/plain; charset=utf-8',
+    Buffer.from('!!!not base64 at all$$$'),
+    'Content-Transfer-Encoding: base64\r\n',
+  );
+  assert.notDeepEqual(codes, []);
+});
+
+test('fields of the header are read in the encoding that they have', async () => {
+  const subjectOf = async (subject: Uint8Array, type = 'text/plain') => {
+    const rest = Buffer.from(`\r\nFrom: a@b\r\nContent-Type: ${type}\r\n\r\nText`);
+    return (await read(Buffer.concat([Buffer.from('Subject: '), subject, rest]))).facts.title;
+  };
+  assert.equal(await subjectOf(Buffer.from('Größe', 'latin1')), 'Größe');
+  assert.equal(await subjectOf(iconv.encode(russian, 'koi8-r'), 'text/plain; charset=koi8-r'), russian);
+  assert.equal(
+    await subjectOf(Buffer.from('=?windows-1251?B?z/Do4uXy?= =?utf-8?Q?J=C3=B6rg?=')),
+    'Привет Jörg'.replace(' ', ''),
+  );
+  assert.equal(await subjectOf(Buffer.from(russian)), russian);
 });
 
 test('an attachment that cannot be read is named with the reason, and makes the record partial', async () => {

@@ -19,7 +19,7 @@ const fewWords = 20;
  */
 export async function readEml(source: TextSource, read: ReadDocument): Promise<Document> {
   if (source.bytes.length === 0) throw fileEmpty();
-  const mail = await parseMail(source.bytes);
+  const { mail, decoding } = await parseMail(source.bytes);
   if (mail.headers.length === 0) throw fileTypeMismatch('EML', 'no mail');
   const subject = (mail.subject ?? '').replace(/\s+/g, ' ').trim();
   const body = bodyOf(mail);
@@ -34,10 +34,11 @@ export async function readEml(source: TextSource, read: ReadDocument): Promise<D
     blocks,
     facts: {
       ...(subject === '' ? {} : { title: subject.slice(0, 500) }),
+      ...decoding.facts,
       ...(body.dropped === undefined ? {} : { dropped: body.dropped }),
       ...(reports.length === 0 ? {} : { attachments: reports }),
     },
-    warnings: [...body.warnings, ...describeLeftOut(leftOut)],
+    warnings: [...decoding.warnings, ...body.warnings, ...describeLeftOut(leftOut)],
   };
 }
 

@@ -1,44 +1,28 @@
-import iconv from 'iconv-lite';
 import type { Address, Attachment, Email } from 'postal-mime';
 import { fileDamaged } from '../../extraction-error.ts';
+import { decodeHeader, type MailDecoding, withMailDecoder } from './mail-decoder.ts';
 
 /** Bounds of one mail. The size of all headers is bounded because the parser joins them. */
 const limits = { maxNestingDepth: 100, maxHeadersSize: 2 ** 20 };
 
-/** The decoder of the platform turns the extensions of this encoding into control characters. */
-const korean = /^(?:euc-?kr|ks_?c_5601|ksc5601|korean|windows-949|iso-ir-149|csksc56011987|csEUCKR)/i;
+/** An empty line ends the header, which is at most this long. */
+const emptyLine = /\r?\n\r?\n/;
 
 /**
  * Parses a mail. A mail in a mail is an attachment.
  * @throws ExtractionError when it is nested too deep or its headers are too long
  */
-export async function parseMail(bytes: Uint8Array): Promise<Email> {
+export async function parseMail(bytes: Uint8Array): Promise<{ mail: Email; decoding: MailDecoding }> {
   const { default: PostalMime } = await import('postal-mime');
-  const platformDecoder = globalThis.TextDecoder;
-  globalThis.TextDecoder = class extends platformDecoder {
-    readonly #isKorean: boolean;
-    constructor(label?: string, options?: ConstructorParameters<typeof platformDecoder>[1]) {
-      super(label, options);
-      this.#isKorean = korean.test(label ?? '');
-    }
-    override decode(input?: Parameters<InstanceType<typeof platformDecoder>['decode']>[0]): string {
-      if (!this.#isKorean || input === undefined || input === null) return super.decode(input ?? undefined);
-      const view = ArrayBuffer.isView(input)
-        ? Buffer.from(input.buffer, input.byteOffset, input.byteLength)
-        : Buffer.from(input);
-      return iconv.decode(view, 'cp949');
-    }
-  };
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, limits.maxHeadersSize));
+  const readable = decodeHeader(bytes, emptyLine.exec(start.toString('latin1'))?.index ?? start.length);
   try {
-    return await PostalMime.parse(bytes, {
-      ...limits,
-      forceRfc822Attachments: true,
-      attachmentEncoding: 'arraybuffer',
-    });
+    const { parsed, decoding } = await withMailDecoder(() =>
+      PostalMime.parse(readable, { ...limits, forceRfc822Attachments: true, attachmentEncoding: 'arraybuffer' }),
+    );
+    return { mail: parsed, decoding };
   } catch (cause) {
     throw fileDamaged('EML', 'it is nested too deep, or its headers are too long', cause);
-  } finally {
-    globalThis.TextDecoder = platformDecoder;
   }
 }
 

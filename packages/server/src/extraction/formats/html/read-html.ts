@@ -38,7 +38,7 @@ function flatten(html: string): string {
 }
 
 /** The HTML standard searches the first 1,024 bytes; real pages have the declaration later. */
-function declaredCharset(bytes: Uint8Array): string | undefined {
+export function declaredCharset(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 4096)).toString('latin1').toLowerCase();
   const inXml = /^<\?xml[^<>]*\sencoding\s*=\s*["']([\w:.-]+)/.exec(start)?.[1];
   if (inXml !== undefined) return inXml;
