@@ -84,13 +84,13 @@ function decodePart(bytes: Uint8Array, label: string): string | undefined {
     return text;
   } catch (cause) {
     if (!(cause instanceof ExtractionError)) throw cause;
-    current?.warnings.add(unreadable);
+    current?.warnings.add(unknownEncoding);
     return createDecoder('windows-1252')?.decode(bytes, { stream: false });
   }
 }
 
 const escapeByte = 0x1b;
-const unreadable =
+const unknownEncoding =
   'encoding_uncertain: The encoding of a text of the mail is unknown. It was read as windows-1252, and letters may be wrong.';
 
 /**

@@ -22,7 +22,26 @@ export function toLines(page: PageSegments): Line[] {
     if (row === undefined) groups.push([segment]);
     else row.push(segment);
   }
-  return groups.map((group) => toLine(withoutLabels(group)));
+  return fromTop(groups.map((group) => toLine(withoutLabels(group))));
+}
+
+/** The lines below a line that may stand beside it. */
+const mostBeside = 8;
+
+/**
+ * Sorts the lines of a page from the top, unless some stand side by side. Programs may draw a page in another order than it is read, such
+ * as the footer first. With columns, the order of the file tells which line follows.
+ */
+function fromTop(lines: Line[]): Line[] {
+  if (lines.every(({ y }, at) => at === 0 || y <= (lines[at - 1]?.y ?? y))) return lines;
+  const sorted = lines.toSorted((a, b) => b.y - a.y);
+  const isAlone = sorted.every((line, at) =>
+    sorted.slice(at + 1, at + 1 + mostBeside).every((other) => {
+      const isNear = line.y - other.y < 1.5 * Math.max(line.size, other.size);
+      return !isNear || (other.left < line.right && line.left < other.right);
+    }),
+  );
+  return isAlone && !lines.some(({ turned }) => turned) ? sorted : lines;
 }
 
 /** Columns and indentation of a page that is read from right to left are those of the page seen in a mirror. */

@@ -41,6 +41,22 @@ test('a line of many thousand characters is read completely, and separately from
   assert.equal(read.replace(/\s+/g, ' '), `${long} and a short one.`);
 });
 
+test('lines that were drawn in another order are read from the top, unless some stand side by side', async () => {
+  const drawn = lines(50, 700, prose('Line'));
+  const inOrder = await textOf(pdfOf([drawn]));
+  const shuffled = [3, 0, 5, 1, 4, 2].flatMap((index) => drawn[index] ?? []);
+  for (const page of [drawn.toReversed(), shuffled]) assert.equal(await textOf(pdfOf([page])), inOrder);
+  const station = [
+    { x: 72, y: 760, text: 'Water level' },
+    { x: 300, y: 660, text: '12' },
+    { x: 72, y: 700, text: 'Station 0 reading below' },
+  ];
+  assert.equal(await textOf(pdfOf([station])), 'Water level\n\nStation 0 reading below\n\n12');
+  const [left, right] = [lines(40, 700, prose('Left')), lines(320, 697, prose('Right'))];
+  const text = await textOf(pdfOf([[...right, ...left]]));
+  assert.ok(text.indexOf('Right 5') < text.indexOf('Left 0'), text);
+});
+
 test('columns that were written row by row are read one after another', async () => {
   const [left, right] = [lines(40, 700, prose('Left')), lines(320, 700, prose('Right'))];
   const across = left.flatMap((line, index) => [line, ...(right[index] === undefined ? [] : [right[index]])]);
