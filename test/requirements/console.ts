@@ -125,6 +125,7 @@ export const consoleRequirements: Requirements = {
       '[console] documents are filtered by status and name, processed again and deleted together',
       '[console] files are selected and deleted together, and collections are found by name',
       '[console] a list that is longer than a page shows the number of all items, after filters too',
+      '[console] the report of a sheet shows how many rows were not imported',
       '[console] a collection shows the state of its vectors',
       '[console] a collection shows why its last embedding failed, until the next one succeeds',
       '[console] chosen files are added to a collection by keyboard alone, with the result of each file',

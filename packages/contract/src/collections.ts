@@ -32,8 +32,7 @@ export const Collection = Type.Object({
   num_chunks: Type.Integer(),
   capacity: Type.Integer({ description: 'Maximum number of chunks.' }),
   embedding_model_id: Type.String({
-    description:
-      'The id that the request gave, or that of the built-in model. `embedding.model` names the model in use.',
+    description: 'Id of the model whose vectors are in use. An id of another program that the request gave is kept.',
   }),
   embedding_size: Type.Integer({ description: 'Dimensions of a vector; 0 for the built-in model.' }),
   ...vectorFields,

@@ -89,6 +89,13 @@ export const VectorSet = Type.Object({
   embedding_model_id: Type.String(),
   model: Type.String({ description: 'Provider and name of the model.' }),
   dimensions: Type.Integer({ description: '0 until the first vector is stored.' }),
+  num_embedded: Type.Integer({
+    description: 'Number of its vectors. Those of replaced chunks count until they are removed.',
+  }),
+  num_refused: Type.Integer({ description: 'Number of chunks whose text the model refused.' }),
+  last_error: Type.Union([EmbeddingError, Type.Null()], {
+    description: 'Why its last attempt failed, or why its model is paused; null after a success.',
+  }),
 });
 export type VectorSet = Static<typeof VectorSet>;
 

@@ -135,3 +135,19 @@ test('the first key and the password of the administrator come from settings or 
     );
   }
 });
+
+test('the message about a refused URL shows neither a password nor a query in it', () => {
+  const refused = (name: string, url: string) =>
+    assert.throws(
+      () => parseConfig({ [`QUARTERMASTER_${name}`]: url }),
+      ({ message }: Error) => message.includes(name) && message.includes('127.0.0.1') && !message.includes('hidden'),
+      `${name} ${url}`,
+    );
+  for (const url of [
+    'http://user:hidden@127.0.0.1/v1',
+    'http://hidden@127.0.0.1/v1',
+    'http://127.0.0.1/v1?key=hidden#x',
+  ])
+    refused('EMBEDDING_URL', url);
+  refused('PUBLIC_FILES_URL', 'ftp://user:hidden@127.0.0.1/v1?key=hidden');
+});

@@ -149,7 +149,7 @@ class _CollectionRequired(TypedDict):
     capacity: int
     """Maximum number of chunks."""
     embedding_model_id: str
-    """The id that the request gave, or that of the built-in model. `embedding.model` names the model in use."""
+    """Id of the model whose vectors are in use. An id of another program that the request gave is kept."""
     embedding_size: int
     """Dimensions of a vector; 0 for the built-in model."""
     vectors: Literal["off", "current", "catching_up", "other_model"]
@@ -185,6 +185,20 @@ class VectorSet(TypedDict):
     """Provider and name of the model."""
     dimensions: int
     """0 until the first vector is stored."""
+    num_embedded: int
+    """Number of its vectors. Those of replaced chunks count until they are removed."""
+    num_refused: int
+    """Number of chunks whose text the model refused."""
+    last_error: EmbeddingError | None
+    """Why its last attempt failed, or why its model is paused; null after a success."""
+
+
+class EmbeddingError(TypedDict):
+    reason: str
+    """Why the last attempt failed. It contains no credential."""
+    timestamp: Timestamp
+    next_attempt_timestamp: Timestamp | None
+    """Time of the next attempt; null if there is none."""
 
 
 class CollectionEmbedding(TypedDict):
@@ -204,14 +218,6 @@ class CollectionEmbedding(TypedDict):
     """Number of tokens of all chunks that were sent to any model so far, as the providers counted them; 0 if they state none."""
     last_error: EmbeddingError | None
     """The last failed attempt; null when no attempt has failed since the last success."""
-
-
-class EmbeddingError(TypedDict):
-    reason: str
-    """Why the last attempt failed. It contains no credential."""
-    timestamp: Timestamp
-    next_attempt_timestamp: Timestamp | None
-    """Time of the next attempt; null if there is none."""
 
 
 class EmbeddingEstimate(TypedDict):

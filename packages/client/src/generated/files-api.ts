@@ -130,7 +130,7 @@ export type Collection = {
   num_chunks: number;
   /** Maximum number of chunks. */
   capacity: number;
-  /** The id that the request gave, or that of the built-in model. `embedding.model` names the model in use. */
+  /** Id of the model whose vectors are in use. An id of another program that the request gave is kept. */
   embedding_model_id: string;
   /** Dimensions of a vector; 0 for the built-in model. */
   embedding_size: number;
@@ -174,6 +174,20 @@ export type VectorSet = {
   model: string;
   /** 0 until the first vector is stored. */
   dimensions: number;
+  /** Number of its vectors. Those of replaced chunks count until they are removed. */
+  num_embedded: number;
+  /** Number of chunks whose text the model refused. */
+  num_refused: number;
+  /** Why its last attempt failed, or why its model is paused; null after a success. */
+  last_error: EmbeddingError | null;
+};
+
+export type EmbeddingError = {
+  /** Why the last attempt failed. It contains no credential. */
+  reason: string;
+  timestamp: Timestamp;
+  /** Time of the next attempt; null if there is none. */
+  next_attempt_timestamp: Timestamp | null;
 };
 
 export type CollectionEmbedding = {
@@ -193,14 +207,6 @@ export type CollectionEmbedding = {
   num_tokens: number;
   /** The last failed attempt; null when no attempt has failed since the last success. */
   last_error: EmbeddingError | null;
-};
-
-export type EmbeddingError = {
-  /** Why the last attempt failed. It contains no credential. */
-  reason: string;
-  timestamp: Timestamp;
-  /** Time of the next attempt; null if there is none. */
-  next_attempt_timestamp: Timestamp | null;
 };
 
 export type EmbeddingEstimate = {

@@ -9,14 +9,13 @@ import {
   type CollectionUpdate,
   type ListQuery,
   type RetrievalDefaults,
-  type VectorSet,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
 import type { Page } from '../kernel/page.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
-import { toModelId } from '../search/embedding/model-id.ts';
+import { isModelId, toModelId } from '../search/embedding/model-id.ts';
 import type { ModelTrial } from '../search/embedding/try-model.ts';
 import { checkWeights, readMetadata, readText } from './chunks/read-fields.ts';
 import {
@@ -25,11 +24,11 @@ import {
   type CountedCollection,
   maxCapacity,
   type StoredCollection,
-  type VectorsOfCollection,
 } from './collection-repository.ts';
 import {
   beginsEmbedding,
   describeEmbedding,
+  describeVectorSet,
   type EmbeddingNow,
   estimateEmbedding,
   vectorStateOf,
@@ -43,6 +42,7 @@ export interface EmbeddingOfCollections {
   readonly hasModel: (model: string) => boolean;
   /** The dimensions of the last vector of a model; null while they are unknown. */
   readonly dimensionsOf: (model: string) => number | null;
+  readonly pauseOf: EmbeddingNow['pauseOf'];
   readonly isReady: () => boolean;
   /** The ids of the configured models in the API, the first one first. */
   readonly modelIds: readonly string[];
@@ -254,6 +254,12 @@ function readNewChunking(chunking: Chunking, { type, chunking: stored }: StoredC
   return read.chunk_size === stored.chunk_size ? {} : { chunking: read };
 }
 
+/** An id of ours is that of the model in use. A client may have sent an id of another program, which stays. */
+function modelIdOf({ embeddingModelId, vectors }: CountedCollection): string {
+  const isOurs = embeddingModelId === builtInEmbeddingModel || isModelId(embeddingModelId);
+  return isOurs && vectors !== null ? toModelId(vectors.model) : embeddingModelId;
+}
+
 function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow | null): Collection {
   return {
     object: 'Collection',
@@ -264,10 +270,12 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     num_records: collection.numRecords,
     num_chunks: collection.numChunks,
     capacity: collection.capacity,
-    embedding_model_id: collection.embeddingModelId,
+    embedding_model_id: embedding === null ? collection.embeddingModelId : modelIdOf(collection),
     embedding_size: collection.vectors?.dimensions ?? 0,
     vectors: vectorStateOf(collection, embedding),
-    vector_sets: [collection.vectors, collection.otherVectors].flatMap((set) => (set === null ? [] : toVectorSet(set))),
+    vector_sets: [collection.vectors, collection.otherVectors].flatMap((set) =>
+      set === null ? [] : describeVectorSet(set, embedding),
+    ),
     num_refused_chunks: collection.vectors?.numRefused ?? 0,
     embedding: describeEmbedding(collection, embedding),
     embedding_paused: collection.embeddingPaused,
@@ -282,8 +290,4 @@ function toCollectionItem(collection: CountedCollection, embedding: EmbeddingNow
     updated_timestamp: collection.updatedAt,
     created_timestamp: collection.createdAt,
   };
-}
-
-function toVectorSet({ role, model, dimensions }: VectorsOfCollection): VectorSet {
-  return { role, embedding_model_id: toModelId(model), model, dimensions };
 }

@@ -1,6 +1,13 @@
-import type { CollectionEmbedding, EmbeddingError, EmbeddingEstimate, VectorState } from '@quartermaster/contract';
+import type {
+  CollectionEmbedding,
+  EmbeddingError,
+  EmbeddingEstimate,
+  VectorSet,
+  VectorState,
+} from '@quartermaster/contract';
+import { toModelId } from '../search/embedding/model-id.ts';
 import type { EmbeddingFailure, WantedModel } from '../search/vector-repository.ts';
-import type { CountedCollection } from './collection-repository.ts';
+import type { CountedCollection, VectorsOfCollection } from './collection-repository.ts';
 
 /** The models in use, and whether the collections without their vectors were known when the collections were read. */
 export interface EmbeddingNow {
@@ -10,6 +17,8 @@ export interface EmbeddingNow {
   /** The dimensions of the last vector of a model; null while they are unknown. */
   readonly dimensionsOf: (model: string) => number | null;
   readonly isReady: boolean;
+  /** Why chunks are not sent to a model at present; null when they are. */
+  readonly pauseOf: (model: string) => EmbeddingFailure | null;
 }
 
 export function vectorStateOf({ vectors }: CountedCollection, embedding: EmbeddingNow | null): VectorState {
@@ -29,21 +38,47 @@ export function describeEmbedding(
   if (vectors === null) {
     if (embedding === null) return null;
     const model = embedding.firstModel;
-    return { ...noVectors, model, configured_dimensions: embedding.dimensionsOf(model), num_pending: numChunks };
+    return {
+      ...{ ...noVectors, model, configured_dimensions: embedding.dimensionsOf(model), num_pending: numChunks },
+      last_error: numChunks === 0 ? null : describePause(model, embedding),
+    };
   }
   // The vectors of replaced chunks are counted until they are removed.
   const num_refused = Math.min(vectors.numRefused, numChunks);
   const num_embedded = Math.min(vectors.numEmbedded, numChunks - num_refused);
+  const num_pending = numChunks - num_embedded - num_refused;
   return {
     model: vectors.model,
     dimensions: vectors.dimensions === 0 ? null : vectors.dimensions,
     configured_dimensions: embedding?.dimensionsOf(vectors.model) ?? null,
     num_embedded,
-    num_pending: numChunks - num_embedded - num_refused,
+    num_pending,
     num_refused,
     num_tokens: vectors.numTokens,
-    last_error: vectors.lastError && toError(vectors.lastError),
+    last_error:
+      (vectors.lastError && toError(vectors.lastError)) ??
+      (num_pending === 0 ? null : describePause(vectors.model, embedding)),
   };
+}
+
+/** Describes a set of vectors that is not in use, or the one in use. */
+export function describeVectorSet(set: VectorsOfCollection, embedding: EmbeddingNow | null): VectorSet {
+  const { role, model, dimensions, numEmbedded, numRefused, lastError } = set;
+  const waits = role !== 'kept' && set.needsBackfill;
+  return {
+    ...{ role, embedding_model_id: toModelId(model), model, dimensions },
+    num_embedded: numEmbedded,
+    num_refused: numRefused,
+    last_error: (lastError && toError(lastError)) ?? (waits ? describePause(model, embedding) : null),
+  };
+}
+
+/** The failure of another collection pauses a model for all. What the provider said about its texts is left out. */
+function describePause(model: string, embedding: EmbeddingNow | null): EmbeddingError | null {
+  const pause = embedding?.pauseOf(model) ?? null;
+  return (
+    pause && toError({ ...pause, reason: `The model is paused for all collections: ${pause.reason.split(' (')[0]}` })
+  );
 }
 
 /** Estimates what `reembed` would embed. A set of the model that is kept or being built is continued. */

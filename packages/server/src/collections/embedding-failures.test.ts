@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { until } from '../kernel/testing/until.ts';
-import type { Embedder } from '../search/embedding/embedder.ts';
+import { type Embedder, EmbedderUnavailable } from '../search/embedding/embedder.ts';
 import { createScriptedEmbedder } from '../search/testing/scripted-embedder.suite.ts';
 import { openTestDatabase, openTestService, type TestCollectionsOptions } from './testing/test-collections.suite.ts';
 
@@ -79,6 +79,72 @@ test('refused texts are sent once more on request, and only they', async (t) => 
   assert.deepEqual((await call('GET', `${path}/embedding_failures`)).body.data, []);
   await until(async () => (await embedding()).last_error === null);
   assert.deepEqual(texts.sort(), ['a odd text', 'a welcome text']);
+});
+
+test('a set without failed texts stays complete', async (t) => {
+  const { call, path, collectionId, record, isEmbedded } = await open(t);
+  await record(collectionId, { content: 'a welcome text' });
+  await isEmbedded();
+  await until(async () => (await call('GET', path)).body.data.vectors === 'current');
+  const { data } = (await call('POST', `${path}/embedding_failures/retry`)).body;
+  assert.equal(data.vectors, 'current');
+});
+
+test('during a long pause, every waiting collection shows the reason, and a request for an attempt ends the pause', async (t) => {
+  const scripted = createScriptedEmbedder();
+  let failure: EmbedderUnavailable | null = new EmbedderUnavailable('status 429 (text of a stranger)', 86_400_000);
+  const calls: string[] = [];
+  const answer = <Value>(kind: string, value: () => Value) => {
+    calls.push(kind);
+    if (failure !== null) throw failure;
+    return value();
+  };
+  const embedder: Embedder = {
+    ...scripted,
+    embed: async (texts, signal) => answer('batch', () => scripted.embed(texts, signal)),
+    embedQuestion: async (text, signal) => answer('question', () => scripted.embedQuestion(text, signal)),
+  };
+  const { call, collection, record } = (await openTestService(t, { embedder })).createProject();
+  const of = async (id: string) => (await call('GET', `/v1/collections/${id}`)).body.data;
+  const [first, second] = [await collection({}), await collection({})];
+  await record(first, { content: 'one' });
+  await until(async () => (await of(first)).embedding.last_error !== null);
+  await record(second, { content: 'two' });
+  await until(async () => (await of(second)).embedding.last_error !== null);
+  const { last_error } = (await of(second)).embedding;
+  assert.equal(last_error.reason, 'The model is paused for all collections: status 429');
+  assert.ok(last_error.next_attempt_timestamp - last_error.timestamp > 80_000_000);
+  assert.deepEqual((await of(second)).vector_sets[0].last_error.reason, last_error.reason);
+
+  const sent = calls.length;
+  const reembed = (id: string) => call('POST', `/v1/collections/${id}/reembed`);
+  assert.equal((await reembed(first)).status, 502);
+  assert.equal(calls.length, sent + 1, 'it is tried');
+  failure = null;
+  assert.equal((await reembed(first)).status, 502, 'another attempt within 10 s is not sent');
+  assert.equal(calls.length, sent + 1);
+});
+
+test('a request to send failed texts again tries a paused model', async (t) => {
+  const scripted = createScriptedEmbedder();
+  let failure: EmbedderUnavailable | null = new EmbedderUnavailable('status 429', 86_400_000);
+  const unlessFailed = <Value>(value: () => Value) => {
+    if (failure !== null) throw failure;
+    return value();
+  };
+  const embedder: Embedder = {
+    ...scripted,
+    embed: async (texts, signal) => unlessFailed(() => scripted.embed(texts, signal)),
+    embedQuestion: async (text, signal) => unlessFailed(() => scripted.embedQuestion(text, signal)),
+  };
+  const { call, collection, record } = (await openTestService(t, { embedder })).createProject();
+  const id = await collection({});
+  const embedding = async () => (await call('GET', `/v1/collections/${id}`)).body.data.embedding;
+  await record(id, { content: 'one' });
+  await until(async () => (await embedding()).last_error !== null);
+  failure = null;
+  assert.equal((await call('POST', `/v1/collections/${id}/embedding_failures/retry`)).status, 200);
+  await until(async () => (await embedding()).num_embedded === 1);
 });
 
 test('the failed texts of replaced chunks and of other collections are neither listed nor sent again', async (t) => {

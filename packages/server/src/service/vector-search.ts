@@ -14,6 +14,9 @@ import type { CollectionContext } from './collection-context.ts';
 /** The longest pause of an embedder that fails, in milliseconds. */
 const longestPauseMs = 5 * 60_000;
 
+/** By then, the collection whose texts have failed has the reason of its own failure. */
+const ownReasonMs = 2_000;
+
 interface Timing {
   readonly leaseMs: number;
   readonly pollMs: number;
@@ -43,6 +46,8 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
     newId,
     logger,
   });
+  const tryNow = (embedder: SharedEmbedder) =>
+    tryModelSoon({ embedQuestion: embedder.embedNow }, embedding.dimensionsOf?.(embedder.model) ?? null);
   embedding.observe?.({
     isPaused: () => embedders.all.some((each) => each.isPaused()),
     countBacklog: () => countBacklog(vectors, embedders),
@@ -72,6 +77,13 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       firstModel: embedders.first.model,
       hasModel: (model: string) => embedders.find(model) !== undefined,
       dimensionsOf: (model: string) => embedders.find(model)?.dimensions() ?? null,
+      pauseOf(model: string) {
+        const pause = embedders.find(model)?.findPause() ?? null;
+        if (pause === null || pause.sinceMs < ownReasonMs) return null;
+        const at = clock.now();
+        const [since, remaining] = [pause.sinceMs, pause.remainingMs].map(Math.round) as [number, number];
+        return { reason: pause.reason, at: at - since, retryAt: at + remaining };
+      },
       isReady: backfills.isReady,
       modelIds: embedders.all.map(({ model }) => toModelId(model)),
       findModel(modelId: string | undefined) {
@@ -83,7 +95,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
           await vectors.prepare(collectionId, model, embedder.dimensions());
           backfills.wake();
         };
-        const tryOut = () => tryModelSoon(embedder, embedding.dimensionsOf?.(model) ?? null);
+        const tryOut = () => tryNow(embedder);
         const price = embedding.priceOf?.(model) ?? null;
         return { model, dimensions: embedder.dimensions, price, reembed, tryOut };
       },
@@ -98,6 +110,10 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
         await vectors.retryFailures(collectionId, clock.now());
         logger.info({ collection_id: collectionId }, 'failed texts requeued');
         backfills.wake();
+        const live = await vectors.find(collectionId);
+        const embedder = live && embedders.find(live.model);
+        // Nobody waits for it. A success ends the pause, and the backfill continues.
+        if (embedder?.isPaused() === true) void tryNow(embedder).catch(() => {});
       },
     },
     close: async () => {

@@ -148,6 +148,11 @@ export function parseConfig(environment: Environment): Config {
 type SettingName = keyof typeof settings;
 type Reader = ReturnType<typeof createReader>;
 
+/** A refused URL may contain a password or a key, and the message is logged. */
+function withoutCredentials(message: string): string {
+  return message.replace(/:\/\/[^\s/"@]*@/g, '://…@').replace(/\?[^\s"]*/g, '?…');
+}
+
 /** Reads settings by name and adds errors to `errors`. */
 function createReader(environment: Environment, errors: string[]) {
   function read(key: SettingName): string | null {
@@ -157,7 +162,8 @@ function createReader(environment: Environment, errors: string[]) {
     const error = setting.check(value);
     if (error === null) return value;
     const isNamed = setting.secret || error.includes(quoteText(value));
-    errors.push(`${prefix}${key} ${error}${isNamed ? '' : `; received ${quoteText(value)}`}.`);
+    const message = `${prefix}${key} ${error}${isNamed ? '' : `; received ${quoteText(value)}`}.`;
+    errors.push(key.endsWith('URL') ? withoutCredentials(message) : message);
     return setting.default;
   }
   // Every setting read as text has a default, and its check has validated numbers.

@@ -158,3 +158,19 @@ test('a call whose signal is aborted while it waits is not sent', async () => {
   await first;
   assert.equal(calls.length, 1);
 });
+
+test('an attempt of a person is sent during a pause, which its success ends, and once in 10 s', async () => {
+  const { shared, time, batch, perform } = openShared();
+  const attempt = () => shared.embedNow('a', never);
+  assert.equal(shared.findPause(), null);
+  await perform(batch, new EmbedderUnavailable('slow', 3_600_000));
+  time.now += 5_000;
+  assert.deepEqual(shared.findPause(), { reason: 'slow', sinceMs: 5_000, remainingMs: 3_595_000 });
+  assert.deepEqual(await perform(attempt, down), ['down', 'sent']);
+  assert.deepEqual(await perform(attempt), ['slow', 'not sent']);
+  assert.equal(shared.findPause()?.remainingMs, 3_595_000, 'a failed attempt does not extend the pause');
+  time.now += 10_000;
+  assert.deepEqual([await perform(attempt), time.recovered], [['embedded', 'sent'], 1]);
+  assert.equal(shared.findPause(), null);
+  assert.deepEqual(await perform(batch), ['embedded', 'sent']);
+});

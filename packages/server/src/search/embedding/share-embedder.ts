@@ -6,8 +6,21 @@ import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder
 export interface SharedEmbedder extends Embedder {
   /** Whether the embedder has failed and is not called for chunks at present. */
   isPaused(): boolean;
+  /** Why the embedder is not called for chunks, with the milliseconds since the failure and until the next call; null when it is called. */
+  findPause(): EmbedderPause | null;
+  /**
+   * Embeds a text for a person who asks for an attempt, even during a pause, which a success ends. Another attempt in the next
+   * 10 s of a pause is not sent.
+   */
+  embedNow(text: string, signal: AbortSignal): Promise<Float32Array>;
   /** The number of dimensions of the last vector; null before the first one. */
   dimensions(): number | null;
+}
+
+export interface EmbedderPause {
+  readonly reason: string;
+  readonly sinceMs: number;
+  readonly remainingMs: number;
 }
 
 export interface ShareOptions {
@@ -36,7 +49,8 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
   const questions = createSemaphore({ permits: maxConcurrentQuestions });
   let failures = 0;
   let failedQuestions = 0;
-  let paused = { until: 0, untilForQuestions: 0, reason: '' };
+  let paused = { at: 0, until: 0, untilForQuestions: 0, reason: '' };
+  let nextAttempt = Number.NEGATIVE_INFINITY;
   let test: Promise<void> | undefined;
   let dimensions: number | null = null;
 
@@ -51,14 +65,14 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
     if (at >= paused.until) failures += 1;
     const until = at + Math.max(retryDelayMs(pauses, failures), retryAfterMs ?? 0);
     const untilForQuestions = at + Math.max(Math.min(until - at, questionTestMs), retryAfterMs ?? 0);
-    paused = { until: Math.max(until, paused.until), untilForQuestions, reason: message };
+    paused = { at, until: Math.max(until, paused.until), untilForQuestions, reason: message };
   }
 
   function recover(): void {
     const hadFailed = failures > 0;
     failures = 0;
     failedQuestions = 0;
-    paused = { until: 0, untilForQuestions: 0, reason: '' };
+    paused = { at: 0, until: 0, untilForQuestions: 0, reason: '' };
     if (hadFailed) onRecovered?.();
   }
 
@@ -101,6 +115,16 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
   return {
     ...embedder,
     isPaused: () => now() < paused.until,
+    findPause: () => pauseAt(paused, now()),
+    async embedNow(text, signal) {
+      const at = now();
+      if (at < paused.until && at < nextAttempt) throw new EmbedderUnavailable(paused.reason, nextAttempt - at);
+      nextAttempt = at + questionTestMs;
+      const vector = await withPermit(questions, signal, () => embedder.embedQuestion(text, signal));
+      recover();
+      noteDimensions([vector]);
+      return vector;
+    },
     dimensions: () => dimensions,
     async embed(texts, signal, onTokens) {
       const call = () => callOnce(false, () => embedder.embed(texts, signal, onTokens));
@@ -115,6 +139,13 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
       return vector;
     },
   };
+}
+
+function pauseAt(
+  { reason, at, until }: { reason: string; at: number; until: number },
+  now: number,
+): EmbedderPause | null {
+  return now < until ? { reason, sinceMs: now - at, remainingMs: until - now } : null;
 }
 
 async function withPermit<Value>(

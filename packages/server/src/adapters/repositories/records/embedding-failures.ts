@@ -80,14 +80,16 @@ function failedChunks(read: Kysely<Tables>, { collectionId, slot }: VectorSetKey
  * as they were.
  */
 export async function retryFailures(write: Database['write'], key: VectorSetKey, now: number): Promise<void> {
-  let marked = markedAtOnce;
-  while (marked === markedAtOnce) marked = await markSome(write, key, now);
-  await write
+  let marked = await markSome(write, key, now);
+  let update = write
     .updateTable('collection_vector')
     .set({ ...wantAll, run_after: 0 })
     .where('id', '=', setId(key))
-    .where('role', '<>', 'kept')
-    .execute();
+    .where('role', '<>', 'kept');
+  // A set without failed texts stays complete.
+  if (marked === 0) update = update.whereRef('wanted', '>', 'done');
+  while (marked === markedAtOnce) marked = await markSome(write, key, now);
+  await update.execute();
 }
 
 function markSome(write: Database['write'], key: VectorSetKey, now: number): Promise<number> {
