@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createNewId } from '../../kernel/identifier.ts';
 import { mostQuestionWords } from '../../search/analysis/question-terms.ts';
-import { openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
+import {
+  createTestFiles,
+  openTestDatabase,
+  openTestPostgres,
+  openTestService,
+} from '../testing/test-collections.suite.ts';
 
 for (const [kind, open] of [
   ['SQLite', openTestDatabase],
@@ -23,6 +29,27 @@ for (const [kind, open] of [
     assert.notDeepEqual(await ask(), before, 'in German, "die" is a stop word');
     await call('DELETE', `${chunks}/${german}`);
     assert.deepEqual(await ask(), before);
+  });
+
+  test(`the name of a file finds its record, with its extension, dots and underscores too (${kind})`, async (t) => {
+    const files = createTestFiles();
+    const { createProject } = await openTestService(t, { database: await open(t), files });
+    const projectId = createNewId()('project');
+    const { call, collection, record } = createProject(projectId);
+    const id = await collection({});
+    for (const name of ['zebra_handbook.v2.txt', 'opening.md', 'node.txt']) {
+      const file_id = files.add(projectId, 'record_file', name, Buffer.from('Nothing about the animal.'));
+      await record(id, { type: 'file', file_id });
+    }
+    const ask = async (query_text: string) => {
+      const { data } = (await call('POST', `/v1/collections/${id}/chunks/query`, { query_text, top_k: 1 })).body;
+      return data[0]?.file_name;
+    };
+    for (const question of ['zebra', 'zebra_handbook', 'zebra_handbook.v2.txt', 'Handbook.txt'])
+      assert.equal(await ask(question), 'zebra_handbook.v2.txt', question);
+    assert.equal(await ask('opening.md'), 'opening.md');
+    await call('POST', `/v1/collections/${id}/chunks`, { content: 'node.js runs scripts' });
+    assert.equal(await ask('node.js'), null, 'the whole name counts more than its parts');
   });
 
   test(`a question is searched for a bounded number of words (${kind})`, async (t) => {

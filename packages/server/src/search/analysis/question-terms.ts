@@ -29,6 +29,16 @@ const otherStopWords = new Set(
     .map(toTerm),
 );
 
+/** The parts of a name count by this factor. */
+const partFactor = 0.5;
+/** A name whose parts are words, such as that of a file. */
+const name = /^[\p{L}\p{N}]+(?:[._][\p{L}\p{N}]+)+$/u;
+
+/** Returns the parts of a name of letters. The index has the names of files by their parts, and other names as they are. */
+function partsOf(word: string): string[] {
+  return name.test(word) ? word.split(/[._]/).filter((part) => /\p{L}{2}/u.test(part)) : [];
+}
+
 /**
  * Returns the distinct words of a question, in order, from its folded words. The language of a short question is often unknown,
  * so that each word has its stems in all languages of the index.
@@ -54,8 +64,10 @@ export function analyseQuestion(words: readonly string[], languages: readonly La
       add({ word: term, terms: [term], factor, isOptional: true });
       continue;
     }
-    const terms = new Set(stemmed.map((each) => stemIn(each, word)));
-    add({ word: term, terms: [...terms.add(term)], factor, isOptional: false });
+    const termsOf = (each: string) => [...new Set(stemmed.map((language) => stemIn(language, each))).add(toTerm(each))];
+    const parts = partsOf(word);
+    add({ word: term, terms: termsOf(word), factor, isOptional: parts.length > 0 });
+    for (const part of parts) add({ word: toTerm(part), terms: termsOf(part), factor: partFactor, isOptional: true });
   }
   return [...found.values()];
 }
