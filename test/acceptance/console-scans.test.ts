@@ -36,7 +36,7 @@ const page = [
   { text: 'Otters may borrow ten books for four weeks.', x: 60, y: 500 },
 ];
 
-/** Takes the picture of the page from the service, like a scanner. */
+/** Returns the picture that the service draws of the page, in place of one from a scanner. */
 async function drawPage({ service }: OpenedConsole, collection: string, record: string): Promise<Buffer> {
   const url = `${service.filesUrl}/v1/collections/${collection}/records/${record}/pages/1/picture?width=1700`;
   const answer = await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } });
@@ -44,7 +44,7 @@ async function drawPage({ service }: OpenedConsole, collection: string, record: 
   return Buffer.from(await answer.arrayBuffer());
 }
 
-/** A page of 600 × 800 points that is nothing but a picture. */
+/** A page of 600 × 800 points that contains only a picture. */
 function scanOf(png: Buffer): Buffer {
   const { width, height, data } = readPng(png);
   const gray = deflateSync(Buffer.from(Array.from({ length: width * height }, (_, at) => data[at * 4] ?? 255)));

@@ -76,7 +76,7 @@ test('[keys] a key with scope admin from a version without the scope metrics can
   const body = JSON.stringify({ name: 'prometheus', scopes: ['metrics'] });
   assert.equal((await fetch(service.filesUrl + path, { method: 'POST', headers, body })).status, 200);
 
-  // Counts have only what the caller may list.
+  // Counts include only what the caller may list.
   assert.equal((await admin.ask('POST', '/v1/projects', { body: { name: 'neighbour' } })).status, 200);
   const counts = async (url: string) => {
     const own = await fetch(`${service.filesUrl}${url}?limit=1&count=true`, { headers });

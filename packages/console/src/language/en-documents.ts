@@ -36,7 +36,7 @@ export const documents = {
   'source.nextPage': 'Next page',
   'source.noPlace': 'This passage was added or changed by hand, so it has no place in the text of the document.',
   'source.notLocated': 'The passage could not be located on the page.',
-  'source.notMarked': 'The passage is not marked, because the place of its words on this page is not known.',
+  'source.notMarked': 'The passage is not marked, because the positions of its words on this page are unknown.',
   'source.otherPage': 'The passage is on another page.',
   'source.pageLabel': 'Page of the document',
   'source.pageOf': 'Page {page} of {last}.',

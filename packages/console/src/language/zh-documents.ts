@@ -35,7 +35,7 @@ export const documents = {
   'source.nextPage': '下一页',
   'source.noPlace': '此片段由人工添加或修改，因此在文档文本中没有位置。',
   'source.notLocated': '无法在页面上定位该片段。',
-  'source.notMarked': '该片段未标出，因为不知道它的文字在此页上的位置。',
+  'source.notMarked': '未标出该片段，因为其文字在此页上的位置未知。',
   'source.otherPage': '该片段在另一页上。',
   'source.pageLabel': '文档页面',
   'source.pageOf': '第 {page} 页，共 {last} 页。',

@@ -105,7 +105,7 @@ export function beginsEmbedding(
   return otherVectors.model === model ? hasOtherDimensions(otherVectors, dimensions) : vectors?.model !== model;
 }
 
-/** Vectors of other dimensions than the model has now are embedded again from the first chunk. */
+/** Whether stored vectors do not have the current dimensions of the model. Their embedding then begins again. */
 function hasOtherDimensions({ dimensions: stored }: { dimensions: number }, dimensions: number | null): boolean {
   return dimensions !== null && stored !== 0 && stored !== dimensions;
 }

@@ -16,7 +16,7 @@ export function noExtractedText(id: string): Problem {
   return new Problem('OBJECT_NOT_FOUND', message);
 }
 
-/** Only PDF documents have pages that can be shown. */
+/** Only PDF documents and pictures have pages that can be shown. */
 export function noPages(id: string): Problem {
   const message = `${JSON.stringify(id)} has no pages, because it was not created from a PDF file or a picture.`;
   return new Problem('OBJECT_NOT_FOUND', message);

@@ -37,7 +37,7 @@ export interface Block {
   readonly headerRows?: number;
   /** From 1. */
   readonly page?: number;
-  /** The words that OCR has read, in the order of the text. The lines of a block are counted together. */
+  /** The words that OCR has read, in the order of the text. Their line numbers are unique within the block. */
   readonly words?: readonly ScannedWord[];
   /** The name of the sheet of a workbook. */
   readonly sheet?: string;
@@ -59,7 +59,7 @@ export interface LaidOutText {
   readonly blocks: readonly PlacedBlock[];
   /** Returns the origin of the characters from `start` to before `end`. */
   locate(start: number, end: number): Locator;
-  /** Returns where these characters stand on scanned pages, one box for each line. */
+  /** Returns where the characters from `start` to before `end` are on scanned pages: one box for each line. */
   boxesOf(start: number, end: number): ScanBox[];
 }
 

@@ -38,7 +38,7 @@ export const storeLimits = {
     above: refused('RESOURCE_LIMIT_REACHED'),
   },
   counted_objects: {
-    bounds: 'objects that a list with `count=true` counts',
+    bounds: 'objects that the service counts for a list with `count=true`',
     unit: 'items',
     value: () => maxCounted,
     above: '`total_count_is_exact` is false.',

@@ -22,7 +22,7 @@ export interface VectorComparison extends Candidates {
   readonly filter: ChunkFilter | undefined;
 }
 
-/** A model to build vectors of. Its dimensions are null while they are unknown. */
+/** A model to build vectors with. Its dimensions are null while they are unknown. */
 export interface WantedModel {
   readonly model: string;
   readonly dimensions: number | null;
@@ -166,8 +166,8 @@ export interface VectorRepository {
   requeueAll(model: string): Promise<void>;
   /**
    * Begins to build vectors of the model beside the live ones. It continues with a kept set of the model, unless the live
-   * set has the same model. If a set of another model is being built and the live one has this model, the building ends. A set with
-   * other dimensions than these is not continued; null when they are unknown.
+   * set has the same model. If a set of another model is being built and the live one has this model, the building ends. A set
+   * whose dimensions are not these is not continued. Null means that the dimensions are unknown.
    */
   prepare(collectionId: string, model: string, dimensions?: number | null): Promise<void>;
   /** Returns visible chunks without a vector in the order of their ids. */

@@ -20,7 +20,7 @@ interface Shown {
   readonly chunk: Chunk | undefined;
 }
 
-/** The picture of a page of a PDF document or of a picture file, with the passage boxed. The URL holds the page when it is not the passage's. */
+/** The picture of a page of a PDF document or of a picture file, with the passage boxed. The URL names the page if the passage is on another one. */
 export function PageView({ record, chunk }: Shown) {
   const { t } = useLanguage();
   const { page: chosen = '' } = usePageState();

@@ -35,7 +35,7 @@ export interface RecordTable {
   /** The text as on the wire, or JSON that describes the file or page. */
   content: string;
   metadata: string;
-  /** Not 0 if metadata changed after chunks may have been indexed: 2 if before the current rebuild, else 1 (ADR 0117). */
+  /** 0 unless metadata changed when chunks could be indexed already: 2 if before the current rebuild, else 1 (ADR 0117). */
   metadata_changed: number;
   /** JSON of generation, ordinal and seq of the last chunk that was indexed again since this change; null for none. */
   metadata_reached: string | null;

@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts';
 /**
  * Counts the rows that meet the conditions. It reads at most `maxCounted + 1` rows, so its cost does not grow with the
  * store.
- * @param rows selects the rows that are read. Its conditions must be the bounds of an index.
+ * @param rows selects the rows that are read. An index must cover its conditions.
  * @param conditions are checked on each row that is read
  */
 export async function countRows<Table extends keyof Tables>(

@@ -13,7 +13,7 @@ export interface KeysetWindow {
  * it and `before` the page that ends directly before it, both in the requested order. Together they bound the page on
  * both sides. `hasMore` refers to the direction of the page. The caller checks that the cursors exist. When the weight
  * limit cuts a page, `found` is the number of rows before the cut. `countAll` is called if the query asks for the number
- * of all items and the page does not have all of them; null: the caller adds the number.
+ * of all items and the page does not have all of them. It is null if the caller adds the number.
  */
 export async function readKeysetPage<Row extends object>(
   query: ListQuery,

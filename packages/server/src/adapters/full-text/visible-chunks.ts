@@ -73,7 +73,7 @@ export interface VisibleQuery extends Condition {
   readonly withChunks?: boolean | undefined;
   /** Whether most ranked entries meet the condition. */
   readonly isRestricted?: boolean;
-  /** Called when ranked entries are not visible, unless a condition may be the reason. */
+  /** Called when ranked entries are not visible, unless the filter may be the reason. */
   readonly onHidden?: () => void;
 }
 

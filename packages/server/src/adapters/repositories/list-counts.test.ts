@@ -46,7 +46,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       return rows.map(({ id }) => id);
     }
 
-    test('a count has the files of the project that the filters select, and no artifact or deleted file', async () => {
+    test('a count includes the files of the project that the filters select, and no artifact or deleted file', async () => {
       const [project, other] = [newId('project'), newId('project')];
       const files = createFileRepository(temporary.database);
       await addFiles(3, { project_id: project, name: 'Report.txt' });
@@ -71,7 +71,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       assert.equal((await files.list(project, { limit: 1 })).total, undefined);
     });
 
-    test('the limit counted_objects ends a count, which then says that it is not exact', async () => {
+    test('a count ends at the limit counted_objects and is then marked as not exact', async () => {
       const project = newId('project');
       const files = createFileRepository(temporary.database);
       const [oldest] = await addFiles(1, { project_id: project, name: 'oldest.txt' });
@@ -88,7 +88,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       );
     });
 
-    test('the counts of records are those of a naive count, for every filter', async () => {
+    test('the count of records equals a naive count, for every filter', async () => {
       const { database } = temporary;
       const { records, collections } = createCollectionRepositories(database);
       const project_id = newId('project');

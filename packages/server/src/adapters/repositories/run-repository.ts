@@ -77,7 +77,7 @@ async function listRuns(
   return await readKeysetPage(query, readPage, () => countRuns(read, projectId, { query, wanted }));
 }
 
-/** Counts the runs of a list. One filter that has an index bounds the rows that are read; the others are checked on them. */
+/** Counts the runs of a list. A filter that has an index selects the rows that are read; the others are checked on them. */
 async function countRuns(
   read: Kysely<Tables>,
   projectId: string,
@@ -94,7 +94,7 @@ async function countRuns(
   if (pluginId !== undefined) conditions.push(sql`run.plugin_id = ${pluginId}`);
   if (outcome === 'none') conditions.push(sql`run.outcome is null`);
   else if (outcome !== undefined) conditions.push(sql`run.outcome = ${outcome}`);
-  // A run is in memory and in the database for a moment.
+  // For a moment, a run is both in memory and in the database.
   if (wanted.length > 0) conditions.push(sql`run.id not in (${sql.join(wanted.map(({ id }) => id))})`);
   const stored = await countRows(read, rows.orderBy('id', 'desc'), conditions);
   return { ...stored, count: stored.count + wanted.length };

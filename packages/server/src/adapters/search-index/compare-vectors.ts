@@ -41,7 +41,7 @@ function readVisible(
   return rows.map(([seq, vector]) => [seq as number, viewBytes(vector as Uint8Array)]); // as selected
 }
 
-/** Cross joins read the vectors last, so that those of chunks that the question may not find are not read. */
+/** Because of the cross joins, SQLite reads vectors last, and none of chunks that the question may not find. */
 export function selectVisibleVectors({ table, condition }: Pick<ThreadComparison, 'table' | 'condition'>): string {
   return `select stored.seq, stored.vector from json_each(?) as wanted
     cross join chunk on chunk.seq = wanted.value left join record on record.id = chunk.record_id

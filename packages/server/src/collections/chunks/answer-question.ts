@@ -85,7 +85,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
   };
 }
 
-/** Finds again, a few times, when chunks of the page were replaced before they were read. */
+/** Finds the page of an answer. Repeats the search, at most `mostAgain` times, if its chunks were replaced before they were read. */
 async function findPage(deps: AnswerDeps, options: FindOptions) {
   const { asked, body } = options;
   for (let again = 0; ; again += 1) {

@@ -41,7 +41,7 @@ const CollectionParams = Type.Object({ collection_id: pathId });
 const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
 
-/** Lists of chunks carry a `total_count` of null unless the request asks for it, as the ancestor's do. */
+/** Without `count=true`, `total_count` is null, so that answers stay the same as before counts. ADR 0162. */
 const ChunkList = Type.Object({
   ...CountedList(Chunk).properties,
   total_count: Type.Union([Type.Integer(), Type.Null()], {
@@ -49,7 +49,7 @@ const ChunkList = Type.Object({
   }),
 });
 
-/** Answers to questions are not counted. */
+/** The list envelope of questions, whose results are not counted. */
 function ScoredList<Item extends TSchema>(item: Item) {
   return Type.Object({ ...List(item).properties, total_count: Type.Null() });
 }

@@ -55,7 +55,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
     return found;
   }
 
-  /** Checks that the collection or record exists. It stores the number of its chunks. */
+  /** Checks that the collection or record exists, and returns its stored number of chunks if the query asks for it. */
   async function countChunks({ projectId, collectionId, recordId }: ChunkListKey, query: ListQuery) {
     if (recordId !== undefined) {
       const { num_chunks: numChunks } = await deps.records.get({ projectId, collectionId, recordId });

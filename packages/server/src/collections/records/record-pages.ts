@@ -39,8 +39,8 @@ export interface PagePicture {
 }
 
 /**
- * Shows passages on the pages of their PDF documents and pictures. Each request locates those in a text layer again.
- * Decisions: ADR 0150, 0161.
+ * Shows passages on the pages of their PDF documents and pictures. Each request searches the text layer again; the boxes
+ * of scanned pages are stored. Decisions: ADR 0150, 0161.
  */
 export interface RecordPages {
   /** @throws OBJECT_NOT_FOUND when the chunk, its file or its page does not exist */
@@ -49,7 +49,7 @@ export interface RecordPages {
   picture(key: RecordKey, page: number, query: PagePictureQuery): Promise<PagePicture>;
 }
 
-/** Increase it when the same passage gives another picture. */
+/** A part of each ETag. Increase it when the pictures of the same passages change. */
 const pictureVersion = 2;
 
 export function createRecordPages({ records, chunks, files, pageReader }: RecordPagesDeps): RecordPages {
@@ -62,7 +62,7 @@ export function createRecordPages({ records, chunks, files, pageReader }: Record
     return { file, format: extension };
   }
 
-  /** The text of the chunk without the title and the header of a table, which do not stand on the page there. */
+  /** Returns the text of the chunk without its prefix: the title and a table header, which are elsewhere on the pages. */
   async function passageOf(key: ChunkKey, { content, locator }: Chunk): Promise<Passage> {
     const { page: first = 0, page_end: last = first, char_start: start, char_end: end } = locator ?? {};
     // A chunk that got another text has no offsets, and its text stands on no page.

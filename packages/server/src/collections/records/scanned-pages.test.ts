@@ -51,7 +51,7 @@ for (const open of [openTestDatabase, openTestPostgres]) {
     ]);
     assert.notEqual(marked.headers.etag, plain.headers.etag);
 
-    // The text that a caller writes stands nowhere on the page.
+    // A text that a caller has written is nowhere on the page.
     await call('POST', `${chunks}/${hit.chunk_id}`, { content: 'Bears sleep in caves.' });
     assert.deepEqual((await call('GET', `${chunks}/${hit.chunk_id}/boxes`)).body.data.pages[0].boxes, []);
   });

@@ -48,7 +48,7 @@ test('a cancelled run leaves the queue, and the other responses are read', async
   );
 });
 
-test('an expression that takes many steps is evaluated in the thread, and one that takes few on the event loop', async () => {
+test('the thread evaluates an expression that takes many steps, and the event loop one that takes few', async () => {
   const sorting = { output: '{said: sort_by(body, &to_string(@))}' };
   const sorted = prepareCall({ method: 'GET', url: 'https://api.test/' }, sorting).response;
   const argumentsOf = (items: number) => {

@@ -12,11 +12,11 @@ export class ExpressionTooExpensive extends Error {
 }
 
 /**
- * The step budget of one evaluation. A step is one visit of a node, one item or member that is listed, copied or compared, or
+ * The step budget of all expressions of one answer. A step is one visit of a node, one item or member that is listed, copied or compared, or
  * {@link charactersPerStep} characters that are read or written. A step takes at most about 100 ns and 64 bytes.
  */
 export const mostSteps = 400_000;
-/** The step budget on the event loop. An evaluation that needs more is repeated in the thread of the answers. */
+/** The step budget on the event loop. An answer whose expressions need more is read again in the thread. */
 export const mostStepsAtOnce = 50_000;
 export const charactersPerStep = 16;
 

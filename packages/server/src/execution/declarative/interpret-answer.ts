@@ -45,11 +45,11 @@ export interface AnswerContext {
   readonly takesCredentials: boolean;
   /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
-  /** Whether this is the thread of the answers. Otherwise work that would hold the event loop ends in {@link leftToThread}. */
+  /** Whether a thread reads the answer. Otherwise, work that would block the event loop ends with {@link leftToThread}. */
   readonly isInThread?: boolean;
 }
 
-/** Stands for an answer whose output or expressions are too large for the event loop. It is then read in the thread. */
+/** The outcome of an answer whose output or expressions are too large for the event loop. A thread then reads the answer. */
 export const leftToThread: CallOutcome = { kind: 'failed', message: 'The answer is read in a thread.' };
 
 /** The longest answer, in bytes, that is parsed on the event loop. Parsing ten times as much takes up to 200 ms. */
@@ -88,7 +88,7 @@ export function interpretAnswer(call: AnswerRules, result: Answer, context: Answ
 
 /**
  * Whether a failed answer means that the credentials are wrong, by the rules of the call. An answer over {@link
- * maxReadAtOnce}, or one whose expression takes more than {@link mostStepsAtOnce}, is judged by its status only.
+ * maxReadAtOnce}, or one whose expression takes more than {@link mostStepsAtOnce} steps, is judged by its status only.
  */
 export function blamesCredentials(call: AnswerRules, result: Answer): boolean {
   if (call.credentialsRejected.has(result.status)) return true;

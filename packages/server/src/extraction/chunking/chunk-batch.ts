@@ -3,7 +3,7 @@ import { pageLimits, type ScanBox } from '../pages/page-protocol.ts';
 
 /**
  * The maximum number of chunks, characters of `words` and characters of all texts in one transaction. Other writers
- * wait until it ends, about 50 ms. A chunk above a limit forms its own batch. `boxes` are those of one chunk.
+ * wait until it ends, about 50 ms. A chunk above a limit forms its own batch. `boxes` is the maximum for one chunk.
  */
 export const batchLimits = { chunks: 1_000, words: 300_000, characters: 900_000, boxes: pageLimits.boxes } as const;
 

@@ -152,7 +152,7 @@ test('œ in a French text of ISO 8859-15 is not read as a fraction', () => {
   assert.equal(decodeText(encode(text, 'iso-8859-15')).text, text);
 });
 
-/** Returns the lesser processor time of two detections, in microseconds. */
+/** Returns the shorter processor time of two detections, in microseconds. */
 function costOf(bytes: Buffer): number {
   const times = [1, 2].map(() => {
     const before = process.cpuUsage();

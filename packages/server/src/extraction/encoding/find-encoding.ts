@@ -34,7 +34,7 @@ export function findEncoding(bytes: Uint8Array, declared: readonly (string | und
   return { ...found, confidence: Math.min(found.confidence, damagedConfidence), warnings: [...warnings, damage] };
 }
 
-/** Counts the characters U+0000. Readers remove them, because PostgreSQL does not store them. */
+/** Counts the characters U+0000. Readers remove them, because PostgreSQL cannot store them. */
 function countNul(bytes: Uint8Array, { encoding, markBytes }: Mark): number {
   const size = encoding.startsWith('utf-16') ? 2 : encoding.startsWith('utf-32') ? 4 : 1;
   let count = 0;

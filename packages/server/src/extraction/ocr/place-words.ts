@@ -16,7 +16,7 @@ export interface PlacedWord {
   readonly box: Box;
 }
 
-/** Places are measured in tenths of a point. A pixel of a page at 300 pixels per inch is 0.24 points wide. */
+/** Boxes are rounded to tenths of a point. At 300 pixels per inch, a pixel is 0.24 points wide. */
 const precision = 10;
 
 /**
@@ -43,7 +43,7 @@ function isBlank(character: string | undefined): boolean {
   return character !== undefined && character.trim() === '';
 }
 
-/** Returns one box for each line of the words between two offsets. `offset` is that of the text of the words. */
+/** Returns one box for each line of the words from `start` to before `end`. `offset` is where the text of the words begins. */
 export function boxesBetween(
   words: readonly PlacedWord[],
   { start, end, offset }: { readonly start: number; readonly end: number; readonly offset: number },

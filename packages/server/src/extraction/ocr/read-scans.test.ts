@@ -80,7 +80,7 @@ test('a page that lies on its side is read', async () => {
   for (const sentence of sentences) assert.ok(text.includes(sentence), text);
 });
 
-test('chunks of scanned pages have boxes where their lines stand, and chunks of other pages have none', async () => {
+test('chunks of scanned pages have boxes around their lines, and chunks of other pages have none', async () => {
   const { chunks } = await read(scannedPdf([{ picture: first }, { picture: second, text: sentences.join(' ') }]));
   const [scanned] = chunks;
   const [page, left, top, width, height] = scanned?.boxes?.[0] ?? [];

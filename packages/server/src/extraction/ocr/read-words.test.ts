@@ -5,7 +5,7 @@ import { readWords } from './read-words.ts';
 const row = (place: string, box: string, confidence: number, text: string) =>
   `5\t1\t${place.replaceAll(' ', '\t')}\t${box.replaceAll(' ', '\t')}\t${confidence}\t${text}`;
 
-test('the table of words becomes lines and paragraphs with the boxes of words and a confidence weighted by characters', () => {
+test('the table of words becomes lines and paragraphs of words with boxes, and a confidence weighted by characters', () => {
   const page = readWords(
     [
       'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext',

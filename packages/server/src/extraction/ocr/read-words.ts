@@ -6,7 +6,7 @@ export interface ReadLine {
 
 export interface ReadWord {
   readonly text: string;
-  /** Left, top, width and height in pixels of the picture, also when the program has turned it to read it. */
+  /** Left, top, width and height in pixels of the picture as given, even if the program has turned it to read it. */
   readonly box: readonly [number, number, number, number];
 }
 

@@ -40,7 +40,7 @@ function findBoxes(pages: readonly PageText[], passage: string): PageBoxes[] {
   });
 }
 
-/** Adds the places that OCR has found. A text over the picture of a page that OCR has read as well is not boxed twice. */
+/** Adds the boxes of OCR. They replace those of a text that lies over the picture and that OCR has read, too. */
 function withScanned(pages: readonly PageBoxes[], scanned: PageJob['scanned']): PageBoxes[] {
   let left: number = pageLimits.boxes;
   return pages.map((page) => {

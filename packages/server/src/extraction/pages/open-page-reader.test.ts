@@ -72,7 +72,7 @@ test('boxes count from the top left corner of the page as it is shown, with its 
   assert.ok(left < 701 && left + width > 706 && left + width < 716, JSON.stringify(turned));
 });
 
-test('places that OCR has read are boxed on their pages, and a text over them is not boxed twice', async () => {
+test('words that OCR has read are boxed on their pages, and a text over them is not boxed twice', async () => {
   const above = { text: lines[0] ?? '', x: 50, y: 700 };
   const below = { text: lines[1] ?? '', x: 50, y: 100 };
   const scanned = [
@@ -93,7 +93,7 @@ const pictures = [
   ['webp', 'lossy.webp'],
 ] as const;
 
-/** A PNG that announces pixels and has none. */
+/** A PNG whose header states a size, but which has no pixels. */
 function announcedPng(width: number, height: number): Buffer {
   const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]);
   header.writeUInt32BE(width, 0);
@@ -110,7 +110,7 @@ function announcedPng(width: number, height: number): Buffer {
   return Buffer.concat([signature, part('IHDR', header), part('IDAT', none), part('IEND', none)]);
 }
 
-test('PNG, JPEG, TIFF and WebP pictures are pages, and one with too many pixels gives a reason', async () => {
+test('PNG, JPEG, TIFF and WebP pictures are drawn as pages, and one with too many pixels fails with a reason', async () => {
   for (const [format, name] of pictures) {
     const bytes = readFileSync(new URL(`../formats/image/testing/${name}`, import.meta.url));
     const box = [1, 20, 20, 100, 40] as const;

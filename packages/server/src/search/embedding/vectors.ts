@@ -24,7 +24,7 @@ export function fromBytes(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer);
 }
 
-/** Returns the vector without a copy where its place in memory allows it. */
+/** Returns the vector, without a copy if its position in memory is a multiple of four bytes. */
 export function viewBytes(bytes: Uint8Array): Float32Array {
   if (bytes.byteOffset % 4 !== 0) return fromBytes(bytes);
   return new Float32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength / 4); // as databases return them

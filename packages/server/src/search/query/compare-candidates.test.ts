@@ -22,7 +22,7 @@ function compare({ found = 400, slack = 0.01, isVisible = (_: number) => true, o
   return { ...compareNow({ query, near, limit: 20, others }, read), parts };
 }
 
-test('a comparison ends at the first bound that the worst result reaches, and reads at most half as many in vain', () => {
+test('a comparison ends at the first bound that the worst result reaches, and reads at most 1.5 times the vectors that it needs', () => {
   for (const slack of [0.01, 0.1, 0.2]) {
     const { nearest, isComplete, parts } = compare({ slack });
     assert.deepEqual([nearest.map(({ seq }) => seq), isComplete], [order.slice(0, 20), true]);

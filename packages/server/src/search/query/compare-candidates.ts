@@ -27,9 +27,9 @@ export type ReadVector = readonly [seq: number, vector: Float32Array];
 const maxPerStatement = 1000;
 
 /**
- * Compares candidates in the order of their bounds until neither the next bound nor that of the rest reaches the worst
- * result, and then the other chunks. It yields chunks and receives the vectors of those that the question may find. A part
- * is half as large as all before it, so that few vectors are read in vain.
+ * Compares candidates in the order of their bounds until the worst result reaches the next bound, and then the other
+ * chunks. It yields chunks and receives the vectors of those that the question may find. Each later part is half as large
+ * as all before it, so that few vectors are read in vain.
  */
 export function* compareCandidates({
   query,
@@ -53,7 +53,7 @@ export function* compareCandidates({
   return { nearest, isComplete, others: left.length === 0 ? [] : (yield left).map(compare) };
 }
 
-/** Runs a comparison whose vectors are read at once. */
+/** Runs a comparison whose vectors are read synchronously. */
 export function compareNow(
   candidates: Candidates,
   read: (seqs: readonly number[]) => readonly ReadVector[],

@@ -80,7 +80,7 @@ test('a question whose best chunks exceed its tokens ranks the pool', async () =
   assert.deepEqual(limits, [4, 50]);
 });
 
-test('a question ranks again when a ranked chunk is gone, and a few times at most', async () => {
+test('a question ranks again when a ranked chunk is gone, at most three times', async () => {
   const attemptsWith = async (missing: number) => {
     let attempts = 0;
     const find = createFindDistinct<string>({

@@ -55,7 +55,7 @@ const concurrency = 4;
 /** Longer answers read the texts of their own chunks only. */
 const mostWithTexts = 20;
 
-/** A question ranks again this many times when chunks were replaced before their texts were read. */
+/** The maximum number of times that a question ranks again because chunks were replaced before their texts were read. */
 export const mostAgain = 3;
 
 /**

@@ -7,12 +7,12 @@ export interface NearestChunksDeps {
   readonly index: VectorIndex;
 }
 
-/** A question whose candidates are not visible asks again for this many times as many. */
+/** If too few candidates are visible, the question asks the index for this many times as many. */
 const growth = 8;
 
 /**
  * Finds the visible chunks whose vectors are nearest to the query, and compares the others. The first answer of the index is
- * enough for most questions. The next one repeats its candidates, which are then compared again.
+ * enough for most questions. A longer one contains its candidates, which are then compared again.
  * @returns undefined when the index cannot answer yet
  */
 export async function findNearestChunks(

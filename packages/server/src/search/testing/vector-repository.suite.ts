@@ -35,7 +35,7 @@ export async function replaceVectors(vectors: VectorRepository, collectionId: st
   assert.equal(await vectors.endBackfill(job, { kind: 'done' }), 'swapped');
 }
 
-/** Compares chunks as if an index had found them. Their bounds say nothing. */
+/** Compares chunks as if an index had found them. Their bounds exceed every cosine, so that all are read. */
 function compare(
   vectors: VectorRepository,
   space: VectorSpace,

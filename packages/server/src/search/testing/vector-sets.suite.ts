@@ -179,7 +179,7 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     );
   });
 
-  test('vectors that are built or kept with other dimensions than the model has now are built again', async () => {
+  test('vectors that were built or kept are built again if they do not have the current dimensions of the model', async () => {
     const { vectors, collectionId, one, two, embed, live, roles, texts } = await openSets();
     await vectors.prepare(collectionId, two, 3);
     const held = await vectors.claimBackfill({ ...lease, model: two });

@@ -242,7 +242,7 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
   });
 }
 
-/** Returns what a request that changes or removes a chunk needs of its row. */
+/** Returns the columns that a request needs to change or remove a chunk. */
 function findPlace(transaction: Transaction<Tables>, key: ChunkKey) {
   return visibleIn(transaction, key)
     .clearSelect()

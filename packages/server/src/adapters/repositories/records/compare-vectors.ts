@@ -9,10 +9,10 @@ import { compareInThread } from '../../search-index/search-thread.ts';
 import type { ThreadValue } from '../../search-index/thread-statements.ts';
 import { asChunkVector, vectorTable } from './vector-sets.ts';
 
-/** The candidates that one message compares. More would delay the other questions of the thread for too long. */
+/** The maximum number of candidates in one message. More would delay the other questions of the thread for too long. */
 const mostInMessage = 4_096;
 
-/** Compares stored vectors with a query: with one message to a thread of SQLite, or with a statement for each part. */
+/** Compares stored vectors with a query, by one message to a thread of SQLite or by one statement for each part. */
 export async function compareVectors(database: Database, comparison: VectorComparison): Promise<ComparedChunks> {
   if (database.dialect === 'sqlite' && comparison.near.seqs.length <= mostInMessage) {
     return await compareInMessage(database, comparison);

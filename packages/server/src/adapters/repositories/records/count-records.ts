@@ -6,8 +6,8 @@ import type { Database } from '../../database/database.ts';
 import { ofContent, ofName } from './record-filters.ts';
 
 /**
- * Counts the records of a list. Without a name and a hash, the count reads only the index of statuses, because the text
- * of a record precedes its status in a row.
+ * Counts the records of a list. Without a name and a hash, it reads only the index of statuses: in a row, the text of the
+ * record precedes the status, and SQLite would read it.
  */
 export function countRecords(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,

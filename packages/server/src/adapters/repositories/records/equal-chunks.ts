@@ -28,7 +28,7 @@ export async function areChunksEqual(
   return Number(row?.visible_chunks) === numChunks && Number(row?.equal_chunks) === numChunks;
 }
 
-/** The first chunks of each generation that are compared, so that the transaction stays short. */
+/** The number of chunks of each generation, from the first, that are compared. It keeps the transaction short. */
 const mostCompared = 5_000;
 
 /**
@@ -68,7 +68,7 @@ export async function copyVectors(
   }
 }
 
-/** Selects the texts that are embedded: those of `missing-vectors.ts`. */
+/** Selects the texts that are embedded, with the same expression as `missing-vectors.ts`. */
 const firstTexts = (recordId: string, generation: number) => sql`
   select seq, coalesce(question, content) as text from chunk
   where record_id = ${recordId} and generation = ${generation} order by ordinal limit ${sql.lit(mostCompared)}`;

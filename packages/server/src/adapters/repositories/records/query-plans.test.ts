@@ -67,7 +67,7 @@ describe('the query plans of SQLite', () => {
     }
   });
 
-  it('only a request for the boxes of a chunk reads boxes', async () => {
+  it('a request reads boxes only if it asks for the boxes of a chunk', async () => {
     const { collection, seqs } = await addChunks();
     const { chunks } = repositories;
     const of = { projectId: collection.projectId, collectionId: collection.id };

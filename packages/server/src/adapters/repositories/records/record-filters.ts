@@ -15,7 +15,7 @@ export function recordFilters(
   return conditions;
 }
 
-/** Each step is a look-up in an index: the blob of the content, its files, their records. */
+/** Selects records by the hash of their file. Each step uses an index: the blob of the content, its files, their records. */
 export function ofContent(sha256: string, projectId: string): RawBuilder<boolean> {
   return sql`record.file_id in (
     select file.id from file inner join blob on blob.id = file.blob_id

@@ -30,9 +30,9 @@ export const wantAll = { wanted: sql<number>`wanted + 1`, restart: '' };
 const stopped = { done: sql<number>`wanted`, reached: null, attempt: 0, ...noLease };
 
 /**
- * Begins to build vectors of the model beside those in use, or continues to build vectors that exist. Does nothing when they
- * are being built already, and ends the building of another model when the model is in use. Vectors of other dimensions than the
- * model has now are not continued: it begins again.
+ * Begins to build vectors of the model beside those in use, or continues to build vectors that exist. Does nothing when
+ * they are being built already. When the model is in use, it stops building vectors of another model. It begins again instead of
+ * continuing vectors whose dimensions are not those of the model.
  */
 export async function prepareSet(
   write: Database['write'],

@@ -24,9 +24,9 @@ export interface QuestionDeps {
  * Answers questions in PostgreSQL. Both return null when the collection has the index of an earlier version.
  *
  * A question needs two statements: one lists the segments, and one decides which of the best chunks are visible. Pages
- * that the thread does not have in its caches are fetched in between. No transaction keeps them, so that a merge can
- * have replaced and deleted a listed segment, or a record has got new chunks in a segment that is not listed. The
- * question then begins again.
+ * that the thread does not have in its caches are fetched in between. No transaction spans the two statements. Meanwhile,
+ * a merge can replace and delete a listed segment, or a record can get new chunks in a segment that is not listed.
+ * The question then begins again.
  */
 export interface PostgresQuestions {
   /** @param words distinct and normalised */
@@ -47,7 +47,7 @@ interface AskedCollection extends Pick<ChunkSearch, 'collectionId' | 'projectId'
 
 interface Worked<Result> {
   readonly result: Result;
-  /** Whether the collection has other segments by now, which can matter for the result. */
+  /** Whether the segments of the collection have changed since, so that the result may be wrong. */
   readonly isOutdated?: boolean;
 }
 
@@ -58,7 +58,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
   let questions = 0;
   const fetching = createSemaphore({ permits: mostFetching });
 
-  /** Lists the segments and works on them, again while one of them is gone or the result is outdated. */
+  /** Lists the segments and works on them. Repeats this, at most `mostAttempts` times, if one is gone or the result is outdated. */
   async function withSegments<Result>(
     db: Kysely<Tables>,
     { ended = null, filter, ...collection }: AskedCollection,

@@ -115,7 +115,7 @@ test('notes follow the paragraph that has their mark; comments, headers and foot
   assert.deepEqual(document.facts.dropped, { deleted: 0, hidden: 0, comments: 4, headers_and_footers: 12 });
 });
 
-test('a document without text in its body has the text of its headers and footers, each once, with a warning', () => {
+test('the reader returns each header and footer once, with a warning, when the body of a document has no text', () => {
   const header = paragraph('Running head');
   const document = readDocx(docxOf(`<w:p>${run('<w:br w:type="page"/>')}</w:p>`, { header: header + header }));
   assert.equal(layOut(document).text.trim(), 'Running head');
