@@ -168,6 +168,7 @@ function openTag(reading: Reading, name: string, attributes: Record<string, stri
     reading.preformatted += 1;
   } else if (name === 'br') reading.text.push('\n');
   else if (name === 'img') takePicture(reading, attributes);
+  else if (name === 'input') takeField(reading, attributes);
   else if (name === 'a') reading.links.push(attributes.href?.startsWith('#') === true ? reading.text.length : -1);
   else if (name === 'table') openTable(reading);
   else if (tableParts.has(name)) openTablePart(reading, name, attributes);
@@ -175,7 +176,16 @@ function openTag(reading: Reading, name: string, attributes: Record<string, stri
 }
 
 function takePicture(reading: Reading, { alt = '' }: Record<string, string>): void {
-  if (alt !== reading.formula) takeShown(reading, pictureText(alt));
+  if (alt === reading.formula) return;
+  const text = pictureText(alt);
+  takeShown(reading, text);
+  // The description of a button, or the name of a file.
+  if (text === '') reading.embedded += alt.trim().length;
+}
+
+/** A value that a field shows. Hidden fields, and buttons, whose value is their name, are no text of the page. */
+function takeField(reading: Reading, { type = 'text', value = '' }: Record<string, string>): void {
+  if (/^(?:text|search|email|tel|url|number|date)$/i.test(type)) reading.embedded += value.trim().length;
 }
 
 const permalinks = new Set(['¶', '§', '#', '🔗', '\uf0c1']);

@@ -114,6 +114,14 @@ test('the title of the page is reported, and hidden text is counted', () => {
   assert.equal(facts.dropped?.hidden, 'secret'.length);
 });
 
+test('descriptions of few words and the values of fields are counted', () => {
+  const page =
+    '<p>Text <img alt="Wiring diagram"><img alt="a map of the old town"><input value="filled"><input type=hidden value=x></p>';
+  const { blocks, facts } = readHtml(Buffer.from(page));
+  assert.equal(blocks[0]?.text, 'Text [a map of the old town]');
+  assert.equal(facts.dropped?.embedded, 'Wiring diagram'.length + 'filled'.length);
+});
+
 test('the text of embedded objects and of controls is counted', () => {
   const { facts } = readHtml(
     Buffer.from('<p>x<select><option>one</select><noscript>four</noscript><script>no</script>'),
