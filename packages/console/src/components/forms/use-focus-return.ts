@@ -31,13 +31,17 @@ export function useFocusReturn(): void {
 
 /** A button that is disabled while it works loses the focus. Returns it afterwards, unless the focus has moved on. */
 export function useKeptFocus(isBusy: boolean): void {
-  const button = useRef<Element | null>(null);
+  const [wasBusy, setWasBusy] = useState(false);
+  const [button, setButton] = useState<Element | null>(null);
+  if (wasBusy !== isBusy) {
+    setWasBusy(isBusy);
+    // The button still has the focus, because it is disabled after this. Browsers may move the focus at once.
+    if (isBusy) setButton(document.activeElement);
+  }
   useLayoutEffect(() => {
-    if (isBusy) button.current = document.activeElement;
-    else if (button.current instanceof HTMLElement && button.current.isConnected && isFocusLost()) {
-      button.current.focus({ preventScroll: true });
-    }
-  }, [isBusy]);
+    const isGone = !(button instanceof HTMLElement) || !button.isConnected;
+    if (!isBusy && !isGone && isFocusLost()) button.focus({ preventScroll: true });
+  }, [isBusy, button]);
 }
 
 let isFirstPage = true;

@@ -1,4 +1,4 @@
-import type { ExecuteResult, RunQuery } from '@quartermaster/contract';
+import { type ExecuteResult, maxCounted, type RunQuery } from '@quartermaster/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { lowestIdAt } from '../../kernel/identifier.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
@@ -97,7 +97,8 @@ async function countRuns(
   // For a moment, a run is both in memory and in the database.
   if (wanted.length > 0) conditions.push(sql`run.id not in (${sql.join(wanted.map(({ id }) => id))})`);
   const stored = await countRows(read, rows.orderBy('id', 'desc'), conditions);
-  return { ...stored, count: stored.count + wanted.length };
+  const count = stored.count + wanted.length;
+  return { count: Math.min(count, maxCounted), isExact: stored.isExact && count <= maxCounted };
 }
 
 function isWanted(run: StoredRun, { bundle_id: bundleId, plugin_id: pluginId, outcome, since }: RunQuery): boolean {
