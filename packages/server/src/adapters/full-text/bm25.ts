@@ -106,7 +106,7 @@ export function weighTerms(
   };
 }
 
-/** Whether the collection knows a word decides as if it had this many chunks more. Measured: ADR 0163. */
+/** The share of a question that a collection knows is computed for a collection with this many more chunks. Measured: ADR 0163. */
 const otherChunks = 100;
 
 interface WeighedWord {
@@ -125,8 +125,8 @@ function weighWord({ count, chunks, factor }: { count: number; chunks: number; f
 
 /**
  * Returns the sum by which scores are divided. A score is the share of the known words that a chunk covers, times the share of the
- * question that the collection knows. The second share is computed with `evenRarity`, because a small collection has each of its
- * words in most chunks, so that one missing word would outweigh all others. A question counts as at least one word, so
+ * question that the collection knows. The second share is computed with `evenRarity`, because most chunks of a small collection
+ * contain each of its words, and one missing word would outweigh all others. A question counts as at least one word, so
  * that a stop word alone is no good match.
  */
 function highestScore(

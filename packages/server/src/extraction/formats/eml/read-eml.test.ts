@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { purposes } from '@quartermaster/contract';
 import iconv from 'iconv-lite';
+import type { Attachment } from 'postal-mime';
 import { encryptedOfficeFile, presentation } from '../../../../../../test/support/sample-office.ts';
 import { type Extractor, isPartial } from '../../extraction.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
 import { readDocument } from '../read-document.ts';
 import { attachmentLimits } from './attachment-limits.ts';
+import { formatOf } from './read-mail.ts';
 
 let pool: Extractor | undefined;
 after(async () => {
@@ -73,6 +76,14 @@ test('a mail has its subject as heading, then its header, its text, and each att
       ['attachment 2 (application/json)', 'read'],
     ],
   );
+});
+
+test('an attachment of every format of documents has a reader', () => {
+  for (const extension of [...purposes.document_file.extensions, 'csv'])
+    assert.equal(
+      formatOf({ filename: `a.${extension.toUpperCase()}`, mimeType: 'application/octet-stream' } as Attachment),
+      extension,
+    );
 });
 
 test('HTML is read when the plain text says little; its own pictures are no attachments', async () => {

@@ -42,7 +42,7 @@ function nameOf({ name, address, group }: Address): string {
   return name === '' ? (address ?? '') : `${name} <${address ?? ''}>`;
 }
 
-/** Formats by the extension of the name. */
+/** Formats by the extension of the name. The confined process does not load the list of the contract; a test compares both. */
 const formats = new Map<string, string>([
   ...[
     'txt',

@@ -25,7 +25,7 @@ export function toLines(page: PageSegments): Line[] {
   return fromTop(groups.map((group) => toLine(withoutLabels(group))));
 }
 
-/** The lines below a line that may stand beside it. */
+/** The number of next lower lines that are checked for a position beside a line. */
 const mostBeside = 8;
 
 /**

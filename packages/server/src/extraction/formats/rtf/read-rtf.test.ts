@@ -61,6 +61,13 @@ test('headings, lists and tables are recognised', () => {
   );
 });
 
+test('a row without its end is read', () => {
+  assert.deepEqual(linesOf('\\intbl one\\cell two\\cell\\row\\intbl three\\cell four\\cell\\pard after\\par'), [
+    ...['one | two', 'three | four', 'after'],
+  ]);
+  assert.deepEqual(linesOf('\\intbl one\\cell two\\cell three'), ['one | two', 'three']);
+});
+
 test('notes and boxes follow their paragraph, and what is not shown is counted', () => {
   const { blocks, facts } = read(
     '{\\header Head}{\\*\\generator x;}A{\\footnote\\pard {\\super 1} Note{\\footnote inner}\\par}{\\*\\annotation why}{\\v gone}{\\deleted old}' +

@@ -239,6 +239,9 @@ class RtfReader {
   }
 
   #endTable(story: Story): void {
+    // A damaged table may lack the end of its last row.
+    if (story.cells.length > 0) story.rows.push(story.cells);
+    story.cells = [];
     const block = tableBlock(story.rows);
     story.rows = [];
     if (block !== undefined) story.blocks.push(block);

@@ -67,4 +67,4 @@ export const destinations: Readonly<Record<string, Destination>> = {
 };
 
 /** Groups that begin with `\*` and whose text is that of the document. */
-export const transparent: ReadonlySet<string> = new Set(['shpinst', 'shpgrp', 'do', 'annotation']);
+export const transparent: ReadonlySet<string> = new Set(['shpinst', 'shpgrp', 'do']);
