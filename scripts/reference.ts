@@ -9,7 +9,6 @@ import { describeDecisions } from './reference/decisions-page.ts';
 import { describeErrorCodes } from './reference/error-code-types.ts';
 import { describeErrors } from './reference/errors-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
-import { describeMessages } from './reference/messages-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describePythonClient } from './reference/python-client.ts';
 import { describeSettings } from './reference/settings-page.ts';
@@ -22,7 +21,6 @@ const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/limits.md': describeLimits(),
-  'docs/reference/messages.md': describeMessages(),
   'docs/reference/sheets.md': describeSheets(),
   ...(await describeBundles()),
   ...documents,

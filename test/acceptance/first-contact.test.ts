@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -66,9 +65,7 @@ test('a service on all addresses prints URLs that can be opened and warns of pla
   assert.match(banner, /warning {10}QUARTERMASTER_HOST is not a loopback address .+ cross the network unencrypted\./);
 });
 
-test('every log line of a start, a run and a stop is listed in the documentation and names its fields in snake_case', async (t) => {
-  const page = readFileSync('docs/reference/messages.md', 'utf8').split('## Log')[1] ?? '';
-  const rows = [...page.matchAll(/^\| (.+?) \| (\w+) \|/gm)].map(([, message = '', level]) => ({ message, level }));
+test('every log line of a start, a run and a stop names its fields in snake_case', async (t) => {
   const service = await startService(t, { settings: { HOST: '0.0.0.0', LOG_LEVEL: 'trace' } });
   await service.client.plugins.run('calculator/evaluate', { expression: '6 * 7' });
   assert.equal(await service.stop(), 0);
@@ -87,12 +84,7 @@ test('every log line of a start, a run and a stop is listed in the documentation
   ]) {
     assert.equal(messages.filter((message) => message === wanted).length, 1, wanted);
   }
-  for (const { level, msg, ...fields } of lines) {
-    const isListed = rows.some(
-      (row) =>
-        row.level === level && new RegExp(`^${RegExp.escape(row.message).replaceAll('…', '.*')}$`).test(String(msg)),
-    );
-    assert.ok(isListed, `${level} ${msg}`);
+  for (const { level: _level, msg: _msg, ...fields } of lines) {
     assert.deepEqual(
       namesIn(fields).filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name)),
       [],
