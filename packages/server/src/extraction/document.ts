@@ -2,6 +2,7 @@ import type { Locator } from '@quartermaster/contract';
 import type { ExtractionReport } from './extraction.ts';
 import { boxesBetween, type PlacedWord, placeWords, type ScannedWord, toScanBox } from './ocr/place-words.ts';
 import type { ScanBox } from './pages/page-protocol.ts';
+import { cutName, placeLimits, warnOfCutNames } from './place-names.ts';
 
 /** The result of every reader of a text format: blocks in reading order. */
 export interface Document {
@@ -57,6 +58,8 @@ export interface PlacedBlock {
 export interface LaidOutText {
   readonly text: string;
   readonly blocks: readonly PlacedBlock[];
+  /** About headings and names of sheets that are too long for a locator. */
+  readonly warnings: readonly string[];
   /** Returns the origin of the characters from `start` to before `end`. */
   locate(start: number, end: number): Locator;
   /** Returns where the characters from `start` to before `end` are on scanned pages: one box for each line. */
@@ -78,6 +81,12 @@ export function layOut(document: Document): LaidOutText {
   const places: Place[] = [];
   let length = 0;
   let headings: readonly Heading[] = [];
+  const cutNames = new Set<string>();
+  const nameOf = (text: string) => {
+    const name = cutName(text);
+    if (name !== text) cutNames.add(name);
+    return name;
+  };
   let previous: Block | undefined;
   for (const block of document.blocks) {
     const text = storable(block.text);
@@ -87,7 +96,7 @@ export function layOut(document: Document): LaidOutText {
       parts.push(gap);
       length += gap.length;
     }
-    if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: text.trim() });
+    if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: nameOf(text.trim()) });
     const { kind, level, headerRows, page, sheet, words } = block;
     places.push({
       kind,
@@ -96,7 +105,7 @@ export function layOut(document: Document): LaidOutText {
       start: length,
       end: length + text.length,
       page,
-      sheet,
+      sheet: sheet === undefined ? undefined : nameOf(storable(sheet)),
       headings: headings.map((heading) => heading.text),
       words: words === undefined ? [] : placeWords(text, words),
     });
@@ -107,6 +116,7 @@ export function layOut(document: Document): LaidOutText {
   return {
     text: parts.join(''),
     blocks: places,
+    warnings: warnOfCutNames(cutNames.size, 'headings or sheet names'),
     locate: (start, end) => locate(places, start, end),
     boxesOf: (start, end) => boxesOf(places, start, end),
   };
@@ -123,7 +133,8 @@ interface Heading {
 }
 
 function below(headings: readonly Heading[], heading: Heading): readonly Heading[] {
-  return [...headings.filter((above) => above.level < heading.level), heading];
+  const level = Math.min(heading.level, placeLimits.headings);
+  return [...headings.filter((above) => above.level < level), { ...heading, level }];
 }
 
 /** Removes what cannot be stored: PostgreSQL stores no NUL, and an unpaired surrogate has no UTF-8 form. */

@@ -23,7 +23,7 @@ interface Row {
 
 function toChunk({ question, content, words, metadata, key }: Row, ordinal: number): ExtractedChunk {
   const pair = question === null ? { content, question, answer: null } : pairOf(question, content);
-  const locator = ordinal % 2 === 0 ? null : { row: ordinal, heading_path: [words] };
+  const locator = ordinal % 2 === 0 ? null : { row: ordinal, heading_path: [words.slice(0, 200)] };
   const boxes = ordinal % 3 === 0 ? {} : { boxes: [[ordinal, 1.5, 2, 300, 8.1]] as const };
   return {
     ordinal,

@@ -1,5 +1,7 @@
+import type { Locator } from '@quartermaster/contract';
 import { contentOfPair, type ExtractedChunk } from '../extraction.ts';
 import { pageLimits, type ScanBox } from '../pages/page-protocol.ts';
+import { placeLimits } from '../place-names.ts';
 
 /**
  * The maximum number of chunks, characters of `words` and characters of all texts in one transaction. Other writers
@@ -72,7 +74,7 @@ function isChunk(value: unknown): value is ExtractedChunk {
     isPairOrText(value, content) &&
     isObject(metadata) &&
     Object.values(metadata).every(isText) &&
-    (locator === null || (isObject(locator) && Object.values(locator).every(isPlace))) &&
+    (locator === null || isLocator(locator)) &&
     (boxes === undefined || isBoxes(boxes)) &&
     (rowKey === undefined || isText(rowKey))
   );
@@ -83,9 +85,31 @@ function isPairOrText({ question, answer }: Record<string, unknown>, content: st
   return question === null && answer === null;
 }
 
-/** A value of a `Locator`. */
-function isPlace(value: unknown): boolean {
-  return isText(value) || Number.isSafeInteger(value) || (Array.isArray(value) && value.every(isText));
+/** Every chunk of a part of a document has the same names in its locator, so they are short. */
+const isPlace: Readonly<Record<keyof Locator, (value: unknown) => boolean>> = {
+  page: isCount,
+  page_end: isCount,
+  heading_path: (value) => isListOfTexts(value, placeLimits.headings, placeLimits.name),
+  sheet: (value) => isTextUpTo(value, placeLimits.name),
+  row: isCount,
+  cells: (value) => isListOfTexts(value, 2, placeLimits.cell),
+  char_start: isCount,
+  char_end: isCount,
+};
+
+function isLocator(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(
+    ([name, place]) => Object.hasOwn(isPlace, name) && isPlace[name as keyof Locator](place),
+  ); // an own name
+}
+
+function isListOfTexts(value: unknown, most: number, longest: number): boolean {
+  return Array.isArray(value) && value.length <= most && value.every((text) => isTextUpTo(text, longest));
+}
+
+export function isTextUpTo(value: unknown, longest: number): value is string {
+  return typeof value === 'string' && value.length <= longest;
 }
 
 function isBoxes(value: unknown): value is readonly ScanBox[] {

@@ -65,7 +65,8 @@ interface ChunkTask {
 }
 
 async function chunkText(document: Document, { job, sink, report }: ChunkTask): Promise<ChunkCounts> {
-  const { text, blocks, locate, boxesOf } = layOut(document);
+  const { text, blocks, warnings, locate, boxesOf } = layOut(document);
+  report.warnings.push(...warnings);
   report.characters = text.length;
   report.headings = blocks.filter((block) => block.kind === 'heading').length;
   report.tables = blocks.filter((block) => block.kind === 'table').length;

@@ -1,5 +1,5 @@
 import type { Block, Document } from '../document.ts';
-import { createWarn, isBlank, type Sheet, type Warn, type Workbook } from '../qa/sheet.ts';
+import { createWarn, cutSheetNames, isBlank, type Sheet, type Warn, type Workbook } from '../qa/sheet.ts';
 
 /**
  * Reads every visible sheet as a table: a line for each visible row that is not blank, ` | ` between cells. The name of a
@@ -14,8 +14,9 @@ export async function readSheets(format: 'csv' | 'xlsx', bytes: Uint8Array): Pro
 }
 
 /** Reads the sheets of a workbook of any format. @param warnings those of its reader */
-export function readWorkbookSheets(sheets: readonly Sheet[], warnings: string[] = []): Omit<Document, 'facts'> {
+export function readWorkbookSheets(read: readonly Sheet[], warnings: string[] = []): Omit<Document, 'facts'> {
   const warn = createWarn(warnings);
+  const sheets = cutSheetNames(read, warn);
   const blocks = sheets.filter(({ hidden }) => !hidden).flatMap((sheet) => toBlocks(sheet, warn));
   return { blocks, warnings: [...warnings, ...describeHidden(sheets)] };
 }

@@ -5,7 +5,7 @@ import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from '
 import { capacityExceeded, noRows } from '../extraction-error.ts';
 import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { type Pair, readPairs } from './pairs.ts';
-import { createWarn, type Warn, type Workbook } from './sheet.ts';
+import { createWarn, cutSheetNames, type Warn, type Workbook } from './sheet.ts';
 
 interface PairTask {
   readonly job: ExtractionJob;
@@ -22,6 +22,7 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
   const warn = createWarn(report.warnings);
   const workbook = await readWorkbook(job, { bytes, warn });
   Object.assign(report, workbook.facts);
+  const named = { ...workbook, sheets: cutSheetNames(workbook.sheets, warn) };
   sink.stage('chunking', 0);
   const sheets: SheetReport[] = [];
   const counts = { total: 0, accepted: 0, rejected: 0, duplicate: 0 };
@@ -29,7 +30,7 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
   report.rows = counts;
   const { onDuplicate, columns } = job;
   const options = { onDuplicate, columns, warn, onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
-  for (const read of readPairs(workbook, options)) {
+  for (const read of readPairs(named, options)) {
     counts.total += 1;
     let taken: Promise<void> | undefined;
     if ('pair' in read) {

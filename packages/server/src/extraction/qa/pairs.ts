@@ -1,10 +1,11 @@
 import type { SheetColumns } from '@quartermaster/contract';
+import { cut } from '../cut-text.ts';
 import type { OnDuplicate, ReportedRow, RowCode, RowFields, SheetReport } from '../extraction.ts';
 import { columnsNotFound } from './columns-not-found.ts';
 import { type FoundHeader, findHeader } from './find-header.ts';
 import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
 import { rowKeyOf } from './row-key.ts';
-import { columnName, cut, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
+import { columnName, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
 
 export interface Pair {
   readonly sheet: string | null;

@@ -1,6 +1,7 @@
 import type { ColumnSample, ProposedColumns, SheetColumns } from '@quartermaster/contract';
+import { cut } from '../cut-text.ts';
 import { rankOfName } from './match-name.ts';
-import { cut, type SheetRow } from './sheet.ts';
+import type { SheetRow } from './sheet.ts';
 
 const limits = { samples: 5, sample: 200, found: 40, name: 64, headerName: 60 };
 

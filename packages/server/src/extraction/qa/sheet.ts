@@ -1,4 +1,5 @@
 import type { ExtractionReport } from '../extraction.ts';
+import { cutName, warnOfCutNames } from '../place-names.ts';
 
 /** The result of every reader of a sheet format. */
 export interface Workbook {
@@ -42,6 +43,14 @@ export function createWarn(warnings: string[]): Warn {
   };
 }
 
+/** Cuts the names of sheets to the length that a locator holds. */
+export function cutSheetNames(sheets: readonly Sheet[], warn: Warn): Sheet[] {
+  const names = sheets.map(({ name }) => (name === null ? null : cutName(name)));
+  const count = sheets.filter(({ name }, at) => name !== names[at]).length;
+  for (const warning of warnOfCutNames(count, 'sheet names')) warn(warning);
+  return sheets.map(({ hidden, rows }, at) => ({ name: names[at] ?? null, hidden, rows }));
+}
+
 /** Returns rows that are created again for each iteration. */
 export function rowsOf(open: () => Iterator<SheetRow>): Iterable<SheetRow> {
   return { [Symbol.iterator]: open };
@@ -55,11 +64,4 @@ export function isBlank(row: SheetRow): boolean {
 export function columnName(index: number): string {
   const first = Math.floor(index / 26);
   return (first === 0 ? '' : columnName(first - 1)) + String.fromCharCode(65 + (index % 26));
-}
-
-/** Truncates a text, but never within a surrogate pair. */
-export function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }

@@ -1,13 +1,22 @@
 import { writeSync } from 'node:fs';
 import { frameKinds } from '../../processes/frames.ts';
 import { openParentChannel } from '../../processes/parent-channel.ts';
+import { boundReport } from '../bound-report.ts';
 import { createChunkBuffer } from '../chunking/chunk-batch.ts';
 import { createChunks } from '../chunking/create-chunks.ts';
+import { cut } from '../cut-text.ts';
 import type { ExtractedChunk, ReportedRow } from '../extraction.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import type { ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import type { Picture, Recognition } from '../ocr/recognition.ts';
-import { encodeMessage, type FromChild, type JobResult, mostBatchesSent, type ToChild } from './protocol.ts';
+import {
+  encodeMessage,
+  type FromChild,
+  type JobResult,
+  longestMessage,
+  mostBatchesSent,
+  type ToChild,
+} from './protocol.ts';
 
 /**
  * The process that reads documents, one after another. It has no environment, no network, and no files except its own
@@ -90,14 +99,17 @@ async function run(current: ExtractionJob, bytes: Buffer): Promise<JobResult> {
     const counts = await createChunks({ job: current, bytes, sink: batches.sink, report, recognize });
     await batches.end();
     measure(report, started);
+    boundReport(report);
     return { kind: 'extracted', ...counts, report };
   } catch (cause) {
     if (!(cause instanceof ExtractionError)) writeSync(2, `${cause instanceof Error ? cause.stack : String(cause)}\n`);
     // Rows read before the failure are sent too, because rejected rows explain why a sheet has no pair.
     if (cause instanceof ExtractionError) await batches.end();
     measure(report, started);
+    boundReport(report);
     const failure = cause instanceof ExtractionError ? cause : new ExtractionError('parser_crashed');
-    const { code, message, details } = failure;
+    const { code, details } = failure;
+    const message = cut(failure.message, longestMessage);
     return { kind: 'failed', code, message, details, report, unexpected: failure !== cause };
   }
 }

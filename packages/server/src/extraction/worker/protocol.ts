@@ -1,6 +1,7 @@
 import type { RecordFailureDetails } from '@quartermaster/contract';
 import { parseJson } from '../../kernel/json/parse-json.ts';
-import { checkBatch } from '../chunking/chunk-batch.ts';
+import { reportLimits } from '../bound-report.ts';
+import { checkBatch, isTextUpTo } from '../chunking/chunk-batch.ts';
 import {
   type ExtractedChunk,
   type ExtractionFailureCode,
@@ -10,6 +11,7 @@ import {
 } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
 import type { Recognition } from '../ocr/recognition.ts';
+import { placeLimits } from '../place-names.ts';
 import type { PictureMessage } from './collect-picture.ts';
 
 /** The maximum number of batches without a `next` reply: one is being stored, one is prepared, one is waiting. */
@@ -58,6 +60,8 @@ export const longestFrame = 16 * 2 ** 20;
 
 /** The maximum length of the details of a failure as JSON. */
 const longestDetails = 64 * 1024;
+/** The maximum length of the message of a failure, which the child cuts. */
+export const longestMessage = 4_000;
 
 export function encodeMessage(message: ToChild | FromChild): string {
   return JSON.stringify(message);
@@ -83,17 +87,23 @@ function isFromChild(message: unknown): message is FromChild {
 }
 
 function isResult(result: unknown): boolean {
-  if (!isRecord(result)) return false;
-  const { details } = result;
+  if (!isRecord(result) || !isReport(result.report)) return false;
+  const { details, message } = result;
+  if (message !== undefined && !isTextUpTo(message, longestMessage)) return false;
   if (details === undefined) return true;
   return Array.isArray(details) && details.every(isRecord) && JSON.stringify(details).length <= longestDetails;
+}
+
+function isReport(report: unknown): boolean {
+  return isRecord(report) && Array.isArray(report.warnings) && JSON.stringify(report).length <= reportLimits.characters;
 }
 
 function isReportedRow(row: unknown): boolean {
   if (!isRecord(row) || !isRecord(row.fields)) return false;
   const { question, answer, metadata } = row.fields;
   const isKnown = typeof row.code === 'string' && Object.hasOwn(rowCodes, row.code);
-  return isKnown && Number.isInteger(row.row) && [question, answer, row.excerpt].every(isText) && isRecord(metadata);
+  const isPlaced = (row.sheet === null || isTextUpTo(row.sheet, placeLimits.name)) && Number.isInteger(row.row);
+  return isKnown && isPlaced && [question, answer, row.excerpt].every(isText) && isRecord(metadata);
 }
 
 function isText(value: unknown): value is string {

@@ -1,8 +1,6 @@
-import type { Locator } from '@quartermaster/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { RecordKey } from '../../../collections/records/record-repository.ts';
 import type { RecordTextRepository, TextRange } from '../../../collections/records/record-text-repository.ts';
-import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { Database } from '../../database/database.ts';
 
 /** PostgreSQL compares integers of four bytes. No text is as long. */
@@ -10,10 +8,12 @@ const longestText = 2 ** 31 - 1;
 
 /** Reads the texts of chunks by their offsets, in either database. */
 export function createRecordTextRepository({ read, dialect }: Database): RecordTextRepository {
-  const charStart =
+  /** Only the offset leaves the database, because a locator also holds names of the document. */
+  const offset = (name: 'char_start' | 'char_end') =>
     dialect === 'sqlite'
-      ? sql<number>`json_extract(locator, '$.char_start')`
-      : sql<number>`(locator::json ->> 'char_start')::integer`;
+      ? sql<number>`json_extract(locator, ${sql.lit(`$.${name}`)})`
+      : sql<number>`(locator::json ->> ${sql.lit(name)})::integer`;
+  const [charStart, charEnd] = [offset('char_start'), offset('char_end')];
 
   function chunksOf(key: RecordKey) {
     const shown = read
@@ -51,7 +51,7 @@ export function createRecordTextRepository({ read, dialect }: Database): RecordT
       .where('ordinal', '<=', ordinalAt(key, start))
       .where(charStart, 'is not', null);
     return chunksOf(key)
-      .select(['content', 'locator', 'created_at', 'updated_at'])
+      .select(['content', 'created_at', 'updated_at', charStart.as('char_start'), charEnd.as('char_end')])
       .where('ordinal', '>=', sql<number>`coalesce(${first}, 0)`)
       .where('ordinal', '<=', ordinalAt(key, end - 1))
       .where(charStart, 'is not', null)
@@ -64,22 +64,18 @@ export function createRecordTextRepository({ read, dialect }: Database): RecordT
     async read(key, range) {
       const rows = await readParts(key, range);
       const last = await chunksOf(key)
-        .select('locator')
+        .select(charEnd.as('char_end'))
         .where(charStart, 'is not', null)
         .orderBy('ordinal', 'desc')
         .limit(1)
         .executeTakeFirst();
       const parts = rows.map((row) => ({
-        ...rangeOf(row.locator),
+        charStart: row.char_start,
+        charEnd: row.char_end,
         content: row.content,
         isChanged: row.updated_at > row.created_at,
       }));
-      return { parts, numCharacters: rangeOf(last?.locator ?? null).charEnd };
+      return { parts, numCharacters: last?.char_end ?? 0 };
     },
   };
-}
-
-function rangeOf(locator: string | null): { charStart: number; charEnd: number } {
-  const { char_start: charStart = 0, char_end: charEnd = 0 } = locator === null ? {} : (parseJson(locator) as Locator); // as stored
-  return { charStart, charEnd };
 }
