@@ -202,7 +202,7 @@ async function openCollections(
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database);
-  database.startMerging(() => context.space.hasFreeSpace());
+  database.startMaintenance(() => context.space.hasFreeSpace());
   const services = openCollectionServices({
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),

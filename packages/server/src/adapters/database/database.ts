@@ -38,10 +38,11 @@ export interface Database {
   readonly clock: Clock;
   readonly searchIndex: DatabaseSearchIndex;
   /**
-   * Starts to merge the segments of the search index in the background, until `close`. Only the service calls it.
+   * Starts to merge the segments of the search index and to give free pages of SQLite back, in the background, until
+   * `close`. Only the service calls it.
    * @param hasFreeSpace whether the disk has enough free space for background work to write
    */
-  startMerging(hasFreeSpace: () => Promise<boolean>): void;
+  startMaintenance(hasFreeSpace: () => Promise<boolean>): void;
   /**
    * Delays a writer that adds chunks to a collection faster than its search index is merged. Not inside a transaction.
    * Absent when writers never wait.

@@ -96,7 +96,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     leases: reserved.db,
     clock,
     searchIndex: index.searchIndex,
-    startMerging: index.startMerging,
+    startMaintenance: index.startMerging,
     untilMerged: index.untilMerged,
     assertAvailable: availability.assert,
     async check() {

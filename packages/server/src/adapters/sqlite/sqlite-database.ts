@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../kernel/clock.ts';
+import type { RunningTask } from '../../kernel/concurrency/periodic-task.ts';
 import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
@@ -15,6 +16,7 @@ import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { createMergeMetrics } from '../search-index/merge-metrics.ts';
 import { createSqliteMergeThread } from '../search-index/sqlite-merge-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
+import { startReclaiming } from './reclaim-space.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { insertInto, runMany } from './sqlite-insert-many.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
@@ -70,12 +72,16 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       // A question is one transaction, so that it needs no replaced segment.
       times: { clock, isShared: false, keptMs: 0 },
     });
+    let reclaiming: RunningTask | undefined;
     return {
       dialect: 'sqlite',
       read,
       write,
       searchIndex,
-      startMerging: merger.start,
+      startMaintenance(hasFreeSpace) {
+        merger.start(hasFreeSpace);
+        reclaiming ??= startReclaiming({ write, logger, metrics });
+      },
       untilMerged: merger.untilMerged,
       leases: write,
       clock,
@@ -84,7 +90,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
         await Promise.all([checkCommit(), sql`select 1`.execute(read)]);
       },
       async close() {
-        await merger.close();
+        await Promise.all([merger.close(), reclaiming?.close()]);
         await closeThreads();
       },
     };

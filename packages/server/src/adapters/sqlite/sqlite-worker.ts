@@ -46,6 +46,8 @@ function openConnection(start: WorkerStart): Connection {
   const { path, readOnly } = start;
   const db = new DatabaseSync(path, { readOnly, timeout: busyTimeout, enableForeignKeyConstraints: true });
   if (!readOnly) {
+    // Works before the first page is written, so this comes first. A store of an earlier version keeps its mode.
+    db.exec('pragma auto_vacuum = incremental');
     db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
     db.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
   }
@@ -74,7 +76,9 @@ function createStatementCache(db: DatabaseSync): (sql: string) => PreparedStatem
       return known;
     }
     const statement = db.prepare(sql);
-    const prepared = { statement, givesRows: statement.columns().length > 0 };
+    // A statement that is run once frees one page, whatever its argument.
+    const isStepped = sql.startsWith('pragma incremental_vacuum');
+    const prepared = { statement, givesRows: isStepped || statement.columns().length > 0 };
     // FTS5 leaves a last row id beyond 2^53, which node:sqlite cannot return as a number.
     if (!prepared.givesRows) statement.setReadBigInts(true);
     cache.set(sql, prepared);

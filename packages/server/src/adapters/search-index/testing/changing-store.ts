@@ -83,7 +83,7 @@ export async function changeStore(
     onCommit: (texts) => observer.onCommit?.(texts),
   });
   const began = database.clock.now();
-  database.startMerging(async () => true);
+  database.startMaintenance(async () => true);
   const sweeps: Promise<void>[] = [];
   for (let round = 0; round < rounds; round++) {
     await collection.changeSomehow();

@@ -37,7 +37,7 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
 
     await passMinutes(database, ['building', 'retired']);
     let began = database.clock.now();
-    database.startMerging(async () => true);
+    database.startMaintenance(async () => true);
     const sweeps = swept.map((id) => sweep(database, id));
     for (let n = 0; n < 5; n++) await collection.changeSomehow();
     comparisons += await collection.compare();
@@ -49,7 +49,7 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
       database = await openStore(store);
       await passMinutes(database, ['building', 'retired']);
       began = database.clock.now();
-      database.startMerging(async () => true);
+      database.startMaintenance(async () => true);
       await untilDone(database, began);
     }
 

@@ -1,0 +1,78 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import { type PeriodicTask, type RunningTask, startPeriodicTask } from '../../kernel/concurrency/periodic-task.ts';
+import type { Logger } from '../../kernel/log/logger.ts';
+import { Counter, type Registry } from '../../kernel/metrics.ts';
+import type { Tables } from '../database/tables.ts';
+
+export interface SpaceReclaimer {
+  readonly write: Kysely<Tables>;
+  readonly logger: Logger;
+  readonly metrics: Registry | undefined;
+}
+
+/** Pages that one statement gives back. It moves as many pages at most, so that it takes a few milliseconds. */
+const pagesAtOnce = 256;
+const pauses = {
+  /** Milliseconds for other writers between two statements. */
+  betweenSteps: 50,
+  /** Milliseconds between two runs. */
+  betweenRuns: 10_000,
+};
+
+/**
+ * Gives pages that deletions leave free back to the file system, in small steps. Pages that were free at the previous run
+ * too count only, because the next write uses the others. The checkpoint after a step makes the file smaller. Stores that
+ * earlier versions created have no list of pages to do this, and keep their size.
+ */
+export function createReclaimTask(
+  { write, logger, metrics }: SpaceReclaimer,
+  { betweenSteps, betweenRuns } = pauses,
+): PeriodicTask {
+  const reclaimed = createCounter(metrics);
+  let freeBefore = 0;
+  return {
+    name: 'free pages',
+    pause: betweenRuns,
+    async run(signal) {
+      const { free, pageSize, isIncremental } = await readPages(write);
+      let due = isIncremental ? Math.min(free, freeBefore) : 0;
+      freeBefore = free;
+      const bytes = due * pageSize;
+      while (due > 0 && !signal.aborted) {
+        const pages = Math.min(due, pagesAtOnce);
+        await sql.raw(`pragma incremental_vacuum(${pages})`).execute(write);
+        reclaimed?.inc(pages * pageSize);
+        due -= pages;
+        await wait(betweenSteps, undefined, { signal }).catch(() => {});
+      }
+      if (bytes > 0) logger.debug({ bytes: bytes - due * pageSize }, 'free database pages reclaimed');
+    },
+  };
+}
+
+export function startReclaiming(reclaimer: SpaceReclaimer): RunningTask {
+  return startPeriodicTask(createReclaimTask(reclaimer), (error) =>
+    reclaimer.logger.warn({ err: error }, 'free database pages not reclaimed'),
+  );
+}
+
+async function readPages(db: Kysely<Tables>) {
+  const { rows } = await sql<{ free: number; page_size: number; mode: number }>`
+    select f.freelist_count as free, p.page_size, a.auto_vacuum as mode
+    from pragma_freelist_count f, pragma_page_size p, pragma_auto_vacuum a`.execute(db);
+  const { free = 0, page_size: pageSize = 0, mode = 0 } = rows[0] ?? {};
+  return { free, pageSize, isIncremental: mode === incremental };
+}
+
+/** The value of `pragma auto_vacuum` for incremental vacuum. */
+export const incremental = 2;
+
+function createCounter(registry: Registry | undefined): Counter | undefined {
+  if (registry === undefined) return undefined;
+  return new Counter({
+    name: 'quartermaster_database_reclaimed_bytes_total',
+    help: 'Bytes of deleted rows that the database file has given back to the file system. SQLite only.',
+    registers: [registry],
+  });
+}
