@@ -166,7 +166,10 @@ test('[mcp] a document of another project is not found, by id, endpoint, cursor 
     ['Beavers build dams.'],
   );
   assert.equal((await callTool(url, foreign, 'list_collections')).structuredContent.collections.length, 1);
-  assert.equal(codeOf(await callTool(url, foreign, 'list_collections', { cursor: collectionId })), 'OBJECT_NOT_FOUND');
+  const after = await callTool(url, foreign, 'list_collections', { cursor: collectionId });
+  assert.equal(after.structuredContent.collections.length, 0);
+  const unknown = await callTool(url, foreign, 'list_collections', { cursor: 'unknown' });
+  assert.equal(codeOf(unknown), 'REQUEST_VALIDATION_ERROR');
   for (const id of [collectionId, recordId, 'x', '%2f..']) {
     for (const address of [service.filesUrl, service.pluginsUrl]) {
       const { status, body } = await askMcp(`${address}/mcp/collections/${id}`, foreign, 'tools/list');

@@ -7,12 +7,12 @@ import {
   type CollectionReembedQuery,
   type CollectionType,
   type CollectionUpdate,
-  type ListQuery,
   type RetrievalDefaults,
 } from '@quartermaster/contract';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import { isId, type NewId } from '../kernel/identifier.ts';
+import { checkCursors } from '../kernel/list-cursors.ts';
 import type { Page } from '../kernel/page.ts';
 import { fieldInvalid } from '../kernel/validation/validation-error.ts';
 import { isModelId, toModelId } from '../search/embedding/model-id.ts';
@@ -163,8 +163,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
     get,
     async list(projectId, query) {
       const toItem = describeCollections();
-      const page = await collections.list(projectId, checkCursors(query, collectionNotFound));
-      if (page === undefined) throw collectionNotFound(query.after ?? query.before ?? '');
+      const page = await collections.list(projectId, checkCursors(query, 'collection'));
       return { ...page, items: page.items.map(toItem) };
     },
     async update(projectId, collectionId, body) {
@@ -212,14 +211,6 @@ function findModel(embedding: EmbeddingOfCollections | null, modelId: string | u
   const found = embedding.findModel(modelId);
   if (found === undefined) throw unknownModel(modelId ?? '', embedding.modelIds);
   return found;
-}
-
-/** @throws the error that `notFound` returns for a cursor that cannot be an id */
-export function checkCursors<T extends ListQuery>(query: T, notFound: (id: string) => Error): T {
-  for (const cursor of [query.after, query.before]) {
-    if (cursor !== undefined && !isId(cursor)) throw notFound(cursor);
-  }
-  return query;
 }
 
 function readRetrieval(retrieval: RetrievalDefaults): RetrievalDefaults {

@@ -56,7 +56,8 @@ test('the failed texts of a collection are listed with their reasons, in pages, 
   assert.deepEqual(await listed(`limit=2&after=${ids[1]}`), [[2], false]);
   assert.deepEqual(await listed(`limit=1&before=${ids[2]}`), [[1], true]);
   assert.deepEqual(await listed('order=asc'), [[2, 1, 0], false]);
-  assert.equal((await call('GET', `${url}?after=chun${'0'.repeat(20)}`)).status, 404);
+  assert.equal((await call('GET', `${url}?after=chnk${'0'.repeat(20)}`)).status, 404);
+  assert.equal((await call('GET', `${url}?after=rcrd${'0'.repeat(20)}`)).status, 422);
   assert.equal((await call('GET', `${url}?limit=101`)).status, 422);
 });
 

@@ -1,7 +1,8 @@
 import type { Collection, EmbeddingFailure, ListQuery } from '@quartermaster/contract';
+import { checkCursors } from '../kernel/list-cursors.ts';
 import type { Page } from '../kernel/page.ts';
 import type { FailedChunk } from '../search/vector-repository.ts';
-import { type Collections, checkCursors } from './collections.ts';
+import type { Collections } from './collections.ts';
 import { chunkNotFound, noEmbeddingModel } from './problems.ts';
 
 export interface EmbeddingFailureDeps {
@@ -30,7 +31,7 @@ export function createEmbeddingFailures({ collections, vectors }: EmbeddingFailu
     async list(projectId, collectionId, query) {
       await collections.find(projectId, collectionId);
       if (vectors === null) throw noEmbeddingModel();
-      const page = await vectors.list(collectionId, checkCursors(query, chunkNotFound));
+      const page = await vectors.list(collectionId, checkCursors(query, 'chunk'));
       if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
       return { ...page, items: page.items.map(toItem) };
     },

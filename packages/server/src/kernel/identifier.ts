@@ -20,6 +20,7 @@ export const idPrefixes = {
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;
 
+export const idLength = 24;
 const timeLength = 8;
 const randomLength = 12;
 

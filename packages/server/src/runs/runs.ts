@@ -2,10 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
 import type { BackgroundRuns } from '../execution/background.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { isId } from '../kernel/identifier.ts';
+import { checkCursor } from '../kernel/list-cursors.ts';
 import type { Page } from '../kernel/page.ts';
-import { cursorsConflict, objectNotFound } from '../kernel/problem.ts';
-import { fieldInvalid } from '../kernel/validation/validation-error.ts';
+import { objectNotFound } from '../kernel/problem.ts';
 import type { AsyncRuns } from './async-runs.ts';
 import { toRun, toRunItem } from './run-items.ts';
 import type { RunRepository, StoredRun } from './run-repository.ts';
@@ -68,7 +67,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     accept: async (request, caller) => (await asyncRuns.accept(request, caller)).id,
     get,
     list: async (projectId, query) => {
-      checkCursors(query);
+      checkCursor(query, 'run');
       // Read before the database, so that a run that is stored in between is found there.
       const recent = store.recent(projectId);
       const page = await repository.list(projectId, query, recent);
@@ -90,13 +89,4 @@ async function withTimeout(done: Promise<void>): Promise<void> {
 
 function toProgress(stored: ReturnType<RunStore['progressOf']>): RunProgress | null {
   return stored === null ? null : { fraction: stored.fraction, message: stored.message ?? null };
-}
-
-/** Checks the form of the cursors. A cursor need not be a stored run, because runs are deleted while a client pages. */
-function checkCursors({ after, before }: RunQuery): void {
-  if (after !== undefined && before !== undefined) throw cursorsConflict();
-  for (const [name, cursor] of Object.entries({ after, before })) {
-    if (cursor !== undefined && !isId(cursor))
-      throw fieldInvalid(`query/${name}`, JSON.stringify(cursor), 'the id of a run');
-  }
 }

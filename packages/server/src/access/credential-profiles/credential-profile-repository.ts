@@ -28,8 +28,6 @@ export interface CredentialProfileRepository {
   findBundles(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns one page of a project's profiles, in the order of their ids. */
   list(projectId: string, query: ListQuery): Promise<Page<StoredProfile>>;
-  /** Returns whether the project has a profile with this id. */
-  has(projectId: string, id: string): Promise<boolean>;
   /**
    * Replaces the encrypted text that `profile` has. `updatedAt` changes with new credentials only.
    * @returns false, without a change, when the profile was removed or encrypted again concurrently

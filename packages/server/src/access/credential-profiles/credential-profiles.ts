@@ -9,11 +9,11 @@ import { checkCredentialBounds, declaredCredentials } from '../../catalogue/cred
 import { bundleNotFound, valueInvalid } from '../../catalogue/problems.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
-import { isId, type NewId } from '../../kernel/identifier.ts';
+import type { NewId } from '../../kernel/identifier.ts';
 import { parseJson } from '../../kernel/json/parse-json.ts';
+import { checkCursors } from '../../kernel/list-cursors.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { Page } from '../../kernel/page.ts';
-import { objectNotFound } from '../../kernel/problem.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import type { Encrypter } from './encryption.ts';
@@ -141,11 +141,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     },
     get: async (projectId, name) => toWire(await find(projectId, name)),
     async list(projectId, query) {
-      for (const cursor of [query.after, query.before]) {
-        if (cursor === undefined || (isId(cursor) && (await repository.has(projectId, cursor)))) continue;
-        throw objectNotFound('credential profile', cursor);
-      }
-      const page = await repository.list(projectId, query);
+      const page = await repository.list(projectId, checkCursors(query, 'credentialProfile'));
       return { ...page, items: page.items.map(toWire) };
     },
     async remove(projectId, name) {

@@ -402,7 +402,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.deepEqual(await page({ limit: 5 }), [[4, 3, 2, 1, 0], false]);
       assert.deepEqual(await page({ limit: 2, order: 'asc', after: second }), [[2, 3], true]);
       assert.deepEqual(await page({ limit: 2, order: 'asc', before: fourth }), [[1, 2], true]);
-      await assert.rejects(page({ after: 'unknown' }), { code: 'OBJECT_NOT_FOUND' });
+      await assert.rejects(page({ after: 'unknown' }), { code: 'REQUEST_VALIDATION_ERROR' });
       const stranger = await projects.createProject('two');
       await assert.rejects(counted.findKey(stranger.id, second), { code: 'OBJECT_NOT_FOUND' });
     });

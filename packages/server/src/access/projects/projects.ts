@@ -4,8 +4,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../../kernel/identifier.ts';
 import { findBeyond } from '../../kernel/key-tools.ts';
+import { checkCursor } from '../../kernel/list-cursors.ts';
 import type { Page } from '../../kernel/page.ts';
-import { cursorsConflict, objectNotFound, type Problem } from '../../kernel/problem.ts';
+import { objectNotFound, type Problem } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 import { Secret } from '../../kernel/secret.ts';
 import { createApiKey, hashApiKey } from '../keys/api-key.ts';
@@ -134,10 +135,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
     pageOfKeys: async (projectId, query) => {
       await getProject(projectId);
-      if (query.after !== undefined && query.before !== undefined) throw cursorsConflict();
-      const cursor = query.after ?? query.before;
-      if (cursor !== undefined) await findKey(projectId, cursor);
-      return await repository.pageOfKeys(projectId, query);
+      return await repository.pageOfKeys(projectId, checkCursor(query, 'key'));
     },
     findKey,
     revokeKey: async (keyId, { withDescendants = false } = {}) => {

@@ -11,7 +11,7 @@ export interface KeysetWindow {
 /**
  * Reads one page of a list that is ordered by id, which is the order of creation. `after` returns the page that follows
  * it and `before` the page that ends directly before it, both in the requested order. Together they bound the page on
- * both sides. `hasMore` refers to the direction of the page. The caller checks that the cursors exist. When the weight
+ * both sides. `hasMore` refers to the direction of the page. A cursor is a place, so its row need not exist (`checkCursors`). When the weight
  * limit cuts a page, `found` is the number of rows before the cut. `countAll` is called if the query asks for the number
  * of all items and the page does not have all of them. It is null if the caller adds the number.
  */
@@ -38,9 +38,4 @@ export async function readKeysetPage<Row extends object>(
   if (query.count !== true || countAll === null) return page;
   const hasAll = bounds.length === 0 && !hasMore;
   return { ...page, total: hasAll ? { count: items.length, isExact: true } : await countAll() };
-}
-
-/** Returns the cursors of a query. Each must be the id of an entry of the list. */
-export function cursorsOf(query: ListQuery): string[] {
-  return [query.after, query.before].filter((cursor) => cursor !== undefined);
 }

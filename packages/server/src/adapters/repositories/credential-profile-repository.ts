@@ -45,10 +45,6 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
       const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
       return { ...page, items: page.items.map(toProfile) };
     },
-    has: async (projectId, id) => {
-      const found = read.selectFrom('credential_profile').select('id').where('project_id', '=', projectId);
-      return (await found.where('id', '=', id).executeTakeFirst()) !== undefined;
-    },
     replace: async (profile, { encrypted, keyId, updatedAt }) => {
       const result = await write
         .updateTable('credential_profile')

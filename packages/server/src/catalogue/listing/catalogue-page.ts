@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type CachedJson, createJsonCache } from '../../kernel/json/json-cache.ts';
-import { pageOf } from '../../kernel/page-of.ts';
+import { cursorsConflict, objectNotFound } from '../../kernel/problem.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { maxQuestionCharacters } from '../plugin-search.ts';
@@ -55,12 +55,17 @@ interface PageOptions<Item> {
  */
 export async function buildPage<Item>(
   items: readonly Item[],
-  query: Omit<PageQuery, 'q'>,
+  { limit = 20, after, before }: Omit<PageQuery, 'q'>,
   { kind, idOf, describe }: PageOptions<Item>,
 ): Promise<CachedJson> {
-  const entries = items.map((item) => ({ id: idOf(item), item }));
-  const { data, has_more } = pageOf(entries, { ...query, order: 'asc' }, { kind, toWire: ({ item }) => item });
-  return await createJsonCache().get('page', () => listOf(data, describe, { has_more }));
+  if (after !== undefined && before !== undefined) throw cursorsConflict();
+  // Answers to a question are sorted by their rank, so a cursor has a place only while its item is listed.
+  const cursor = after ?? before;
+  const at = cursor === undefined ? -1 : items.findIndex((item) => idOf(item) === cursor);
+  if (cursor !== undefined && at < 0) throw objectNotFound(kind, cursor);
+  const part = before === undefined ? items.slice(at + 1) : items.slice(0, at);
+  const page = before === undefined ? part.slice(0, limit) : part.slice(-limit);
+  return await createJsonCache().get('page', () => listOf(page, describe, { has_more: page.length < part.length }));
 }
 
 /** The bundles of plugins that were found, in the order of their best plugins. */

@@ -57,8 +57,8 @@ export interface ChunkRepository extends ChunkIndex<StoredChunk> {
   find(key: ChunkKey): Promise<StoredChunk | undefined>;
   /** Returns where the chunk stands on scanned pages. Empty for other chunks. */
   findBoxes(key: ChunkKey): Promise<readonly ScanBox[]>;
-  /** Lists the chunks of a collection or of one record. @returns undefined when the cursor is not one of them. */
-  list(of: ChunkListKey, query: ListQuery): Promise<Page<StoredChunk> | undefined>;
+  /** Lists the chunks of a collection or of one record. */
+  list(of: ChunkListKey, query: ListQuery): Promise<Page<StoredChunk>>;
   /** @returns false when there is no such chunk. */
   change(key: ChunkKey, change: ChunkChange): Promise<boolean>;
   /** @returns false when there is no such chunk. */

@@ -2,11 +2,12 @@ import type { Chunk, ChunkCreate, ChunkUpdate, ListQuery, Locator } from '@quart
 import type { ScanBox } from '../../extraction/pages/page-protocol.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
+import { checkCursors } from '../../kernel/list-cursors.ts';
 import type { Page } from '../../kernel/page.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
-import { type Collections, checkCursors } from '../collections.ts';
+import type { Collections } from '../collections.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
 import type { Records } from '../records/records.ts';
 import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
@@ -92,8 +93,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
     async list(of, query) {
       const { projectId } = of;
       const numChunks = await countChunks(of, query);
-      const page = await chunks.list(of, checkCursors(query, chunkNotFound));
-      if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
+      const page = await chunks.list(of, checkCursors(query, 'chunk'));
       const total = numChunks === undefined ? {} : { total: { count: numChunks, isExact: true } };
       return { items: await toItems(projectId, page.items), hasMore: page.hasMore, ...total };
     },

@@ -92,8 +92,7 @@ export interface RecordRepository {
   find(key: RecordKey): Promise<StoredRecord | undefined>;
   /** Names records with one query. Records that do not exist are omitted. */
   name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
-  /** @returns undefined when the cursor is not a record of the collection */
-  list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<StoredRecord> | undefined>;
+  list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<StoredRecord>>;
   /** @returns false when the record does not exist, or its source has changed */
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
   /** Whether at least `most` records of the project are waiting or being processed. Reads at most `most` index entries. */

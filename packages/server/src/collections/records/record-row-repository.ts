@@ -14,6 +14,5 @@ export interface StoredRow extends NewRow {
 
 /** Stores the rows of a record's sheet that did not become a chunk, for the generation of its report. */
 export interface RecordRowRepository {
-  /** @returns undefined when the cursor is not one of them */
-  list(key: RecordKey, status: RowStatus, query: ListQuery): Promise<Page<StoredRow> | undefined>;
+  list(key: RecordKey, status: RowStatus, query: ListQuery): Promise<Page<StoredRow>>;
 }

@@ -141,7 +141,7 @@ test('after an update, the report contains only the new sheet', async (t) => {
   assert.deepEqual([body.fetched_count, body.data[0].excerpt], [1, 'q']);
 });
 
-test('rows of another project, of an unknown record and after an unknown row are not found', async (t) => {
+test('rows of another project and of an unknown record are not found, and a cursor must be the id of a row', async (t) => {
   const { importSheet, records, rowsOf, createProject } = await openQa(t);
   const record = await importSheet(mixed);
   const other = createProject();
@@ -149,7 +149,8 @@ test('rows of another project, of an unknown record and after an unknown row are
   assert.equal((await other.call('GET', url)).status, 404);
   assert.equal((await other.call('GET', `${url}?format=csv`)).status, 404);
   assert.equal((await rowsOf('rcrd00000000000000000000')).status, 404);
-  assert.equal((await rowsOf(record.record_id, '?after=rrow00000000000000000000')).status, 404);
+  assert.equal((await rowsOf(record.record_id, '?order=asc&after=rrow00000000000000000000')).body.fetched_count, 2);
+  assert.equal((await rowsOf(record.record_id, `?after=${record.record_id}`)).status, 422);
   assert.equal((await rowsOf(record.record_id, '?status=accepted')).status, 422);
 });
 

@@ -1,8 +1,7 @@
 import type { RecordRow, RecordRowQuery } from '@quartermaster/contract';
 import { rowCodes } from '../../extraction/extraction.ts';
+import { checkCursors } from '../../kernel/list-cursors.ts';
 import type { Page } from '../../kernel/page.ts';
-import { checkCursors } from '../collections.ts';
-import { rowNotFound } from '../problems.ts';
 import type { RecordKey } from './record-repository.ts';
 import type { RecordRowRepository, StoredRow } from './record-row-repository.ts';
 import type { Records } from './records.ts';
@@ -31,7 +30,6 @@ export function createRecordRows({ records, rows }: RecordRowsDeps): RecordRows 
         limit: rowsAtOnce,
         ...(after === undefined ? {} : { after }),
       });
-      if (page === undefined) return;
       yield* page.items;
       after = page.items.at(-1)?.id;
       if (!page.hasMore || after === undefined) return;
@@ -41,8 +39,7 @@ export function createRecordRows({ records, rows }: RecordRowsDeps): RecordRows 
   return {
     async list(key, query) {
       await records.get(key);
-      const page = await rows.list(key, query.status ?? 'rejected', checkCursors(query, rowNotFound));
-      if (page === undefined) throw rowNotFound(query.after ?? query.before ?? '');
+      const page = await rows.list(key, query.status ?? 'rejected', checkCursors(query, 'row'));
       return { ...page, items: page.items.map((row) => toItem(key.recordId, row)) };
     },
     async sheet(key, { status = 'rejected' }) {

@@ -3,9 +3,10 @@ import type { FileAccess } from '../../files/file-access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
+import { checkCursors } from '../../kernel/list-cursors.ts';
 import type { Page } from '../../kernel/page.ts';
 import { readMetadata } from '../chunks/read-fields.ts';
-import { type Collections, checkCursors } from '../collections.ts';
+import type { Collections } from '../collections.ts';
 import { collectionNotFound, recordBusy, recordNotFound } from '../problems.ts';
 import type { EmbeddingOfRecords } from './record-embedding.ts';
 import { recordFailureCodes } from './record-failures.ts';
@@ -114,8 +115,7 @@ export function createRecords(deps: RecordsDeps): Records {
     name: (projectId, recordIds) => records.name(projectId, recordIds.filter(isId)),
     async list(projectId, collectionId, query) {
       await collections.find(projectId, collectionId);
-      const page = await records.list(projectId, collectionId, checkCursors(query, recordNotFound));
-      if (page === undefined) throw recordNotFound(query.after ?? query.before ?? '');
+      const page = await records.list(projectId, collectionId, checkCursors(query, 'record'));
       return { ...page, items: await toItems(page.items) };
     },
     async update(key, body) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListQuery } from '@quartermaster/contract';
+import { objectNotFound } from '../../kernel/problem.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
 import { listResources, resourceLimits } from './list-resources.ts';
 
@@ -8,14 +9,14 @@ const idOf = (prefix: string, nth: number) => `${prefix}${String(nth).padStart(2
 
 /** Returns the page of a list, which starts after the cursor. */
 function pageOf<Item>(items: readonly Item[], { limit = 20, after }: ListQuery, id: (item: Item) => string) {
-  const start = after === undefined ? 0 : items.findIndex((item) => id(item) === after) + 1;
-  return { items: items.slice(start, start + limit), hasMore: items.length > start + limit };
+  const following = items.filter((item) => after === undefined || id(item) > after);
+  return { items: following.slice(0, limit), hasMore: following.length > limit };
 }
 
 /** A store with collections of these sizes. It counts the lists of records that are asked for. */
 function storeOf(sizes: readonly number[]) {
   let asked = 0;
-  const collections = sizes.map((num_records, nth) => ({ collection_id: idOf('coll', nth), num_records }));
+  let collections = sizes.map((num_records, nth) => ({ collection_id: idOf('coll', nth), num_records }));
   const records = new Map(
     collections.map(({ collection_id, num_records }, nth) => [
       collection_id,
@@ -32,12 +33,19 @@ function storeOf(sizes: readonly number[]) {
     records: {
       async list(_project: string, id: string, query: ListQuery) {
         asked += 1;
+        if (collections.every((one) => one.collection_id !== id)) throw objectNotFound('collection', id);
         return pageOf(records.get(id) ?? [], query, (one) => one.record_id);
       },
       name: async () => new Map(),
     },
   };
-  return { store: store as unknown as KnowledgeStore, asked: () => asked };
+  return {
+    store: store as unknown as KnowledgeStore,
+    asked: () => asked,
+    remove(nth: number) {
+      collections = collections.filter((one) => one.collection_id !== idOf('coll', nth));
+    },
+  };
 }
 
 const shapes: Readonly<Record<string, readonly number[]>> = {
@@ -81,6 +89,21 @@ test('the limit knowledge_resources ends a page of an endpoint of one collection
     [resourceLimits.page, 1, undefined],
   );
   for (const { uri } of second.resources) assert.ok(uri.startsWith(`quartermaster://collections/${idOf('coll', 1)}/`));
+});
+
+test('the list goes on after the record and the collection of the cursor were deleted', async () => {
+  const { store, remove } = storeOf([3, resourceLimits.page + 5, 4]);
+  const caller = { projectId: 'p', keyId: null };
+  const first = await listResources(store, caller, undefined);
+  assert.equal(first.resources.length, resourceLimits.page);
+  remove(1);
+  const second = await listResources(store, caller, first.nextCursor);
+  assert.deepEqual(
+    second.resources.map(({ uri }) => uri),
+    [0, 1, 2, 3].map((place) => `quartermaster://collections/${idOf('coll', 2)}/records/${idOf('rcrd', 2000 + place)}`),
+  );
+  const alone = { ...caller, collectionId: idOf('coll', 1) };
+  await assert.rejects(listResources(store, alone, first.nextCursor), { code: 'OBJECT_NOT_FOUND' });
 });
 
 test('a cursor of another form or another collection is not found', async () => {

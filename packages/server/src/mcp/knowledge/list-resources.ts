@@ -2,6 +2,7 @@ import type { ListResourcesResult, Resource, ResourceTemplateType } from '@model
 import type { RecordItem } from '@quartermaster/contract';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import type { Page } from '../../kernel/page.ts';
+import { Problem } from '../../kernel/problem.ts';
 import { pageNotFound } from '../problems.ts';
 import { writeAddress } from './chunk-address.ts';
 import type { KnowledgeStore, NamedRecord } from './knowledge-store.ts';
@@ -48,7 +49,7 @@ export async function listResources(
   const { starts, end } = await findStarts(store, caller, cursor);
   const chosen = takeUntilFull(starts);
   const lists = await mapWithConcurrency(chosen, concurrency, ({ id, after }) =>
-    store.records.list(projectId, id, { limit: resourceLimits.page, ...(after === undefined ? {} : { after }) }),
+    listRecords(store, projectId, { id, after }, caller.collectionId === undefined),
   );
   const { records, next } = joinPages(lists);
   const listed = records.filter(({ num_chunks: chunks }) => chunks > 0);
@@ -64,7 +65,26 @@ export async function listResources(
   };
 }
 
-const cursorShape = /^([a-z0-9]{24})(?:\.([a-z0-9]{24}))?$/;
+/** A collection that was deleted since the previous page has no more records, except as the one of the endpoint. */
+async function listRecords(
+  { records }: KnowledgeStore,
+  projectId: string,
+  { id, after }: Pick<Start, 'id' | 'after'>,
+  mayBeDeleted: boolean,
+): Promise<Page<RecordItem>> {
+  try {
+    return await records.list(projectId, id, {
+      limit: resourceLimits.page,
+      ...(after === undefined ? {} : { after }),
+    });
+  } catch (error) {
+    if (mayBeDeleted && error instanceof Problem && error.code === 'OBJECT_NOT_FOUND')
+      return { items: [], hasMore: false };
+    throw error;
+  }
+}
+
+const cursorShape = /^(coll[a-z0-9]{20})(?:\.(rcrd[a-z0-9]{20}))?$/;
 
 /** Returns the collections of the page. `end` is the cursor after them, if more follow. */
 async function findStarts(

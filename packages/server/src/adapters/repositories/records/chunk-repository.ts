@@ -16,7 +16,7 @@ import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
@@ -80,11 +80,6 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
     const rows = visibleIn(read, of);
     return of.recordId === undefined ? rows : rows.where('chunk.record_id', '=', of.recordId);
   };
-  const cursors = cursorsOf(query);
-  if (cursors.length > 0) {
-    const found = await rowsOf().where('chunk.id', 'in', cursors).execute();
-    if (found.length !== new Set(cursors).size) return undefined;
-  }
   const readPage = (window: KeysetWindow) => {
     let page = rowsOf()
       .clearSelect()

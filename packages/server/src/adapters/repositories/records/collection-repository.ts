@@ -11,7 +11,7 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import { countRows } from '../../database/count-rows.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
@@ -23,8 +23,6 @@ export function createCollectionRepository(database: Database): CollectionReposi
   const { read, write, dialect, searchIndex } = database;
 
   async function list(projectId: string, query: CollectionListQuery) {
-    const cursors = cursorsOf(query);
-    if (cursors.length > 0 && (await countLive(read, projectId, cursors)) !== new Set(cursors).size) return undefined;
     const ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
     const filters = [sql<boolean>`collection.status = 'ready'`];
     if (query.name !== undefined) filters.push(containsText(sql`collection.name`, query.name, dialect));
@@ -115,7 +113,7 @@ export function createCollectionRepository(database: Database): CollectionReposi
 }
 
 /** Counts how many of these ids are live collections of the project. */
-async function countLive(read: Kysely<Tables>, projectId: string, ids: readonly string[]): Promise<number> {
+async function _countLive(read: Kysely<Tables>, projectId: string, ids: readonly string[]): Promise<number> {
   const row = await read
     .selectFrom('collection')
     .select(sql<number>`count(*)`.as('found'))

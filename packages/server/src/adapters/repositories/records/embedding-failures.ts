@@ -4,7 +4,7 @@ import type { Page } from '../../../kernel/page.ts';
 import type { FailedChunk, VectorSetKey } from '../../../search/vector-repository.ts';
 import { countRows } from '../../database/count-rows.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeCounts, lockCounts } from './vector-counts.ts';
 import { asChunkVector, setId, vectorTable, wantAll } from './vector-sets.ts';
@@ -24,7 +24,7 @@ export async function listFailures(
   of: VectorSetKey,
   query: ListQuery,
 ): Promise<Page<FailedChunk> | undefined> {
-  const cursors = cursorsOf(query);
+  const cursors = [query.after, query.before].filter((cursor) => cursor !== undefined);
   const places = new Map(
     cursors.length === 0
       ? []

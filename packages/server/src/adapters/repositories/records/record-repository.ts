@@ -22,7 +22,7 @@ import { readFileName } from '../../../collections/records/record-source.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -155,11 +155,6 @@ async function listRecords(
   const filters = recordFilters(query, { dialect, projectId: of.projectId });
   const ofCollection = () =>
     liveRecords(read).where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
-  const cursors = cursorsOf(query);
-  if (cursors.length > 0) {
-    const found = await ofCollection().clearSelect().select('id').where('id', 'in', cursors).execute();
-    if (found.length !== new Set(cursors).size) return undefined;
-  }
   const readPage = (window: KeysetWindow) => {
     let page = ofCollection()
       .clearSelect()

@@ -7,7 +7,7 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
 import { countRows } from '../../database/count-rows.ts';
 import type { Database } from '../../database/database.ts';
-import { cursorsOf, type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /** Reads the rows of sheets that produced no chunk, in either database. */
@@ -15,11 +15,6 @@ export function createRecordRowRepository({ read }: Database): RecordRowReposito
   return {
     async list(key, status, query) {
       const rowsOf = () => visibleRows(read, key, status);
-      const cursors = cursorsOf(query);
-      if (cursors.length > 0) {
-        const found = await rowsOf().where('record_row.id', 'in', cursors).execute();
-        if (found.length !== new Set(cursors).size) return undefined;
-      }
       const readPage = (window: KeysetWindow) => {
         let rows = rowsOf();
         for (const bound of window.bounds) rows = rows.where('record_row.id', bound.compare, bound.id);
