@@ -116,6 +116,20 @@ async function createKey({ filesUrl, key }: StartedService, project: string, sco
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
+test('[file-inputs] an input is checked before its files are read', async (t) => {
+  const service = await openService(t);
+  const file = 'file:file0mwq7qe92rz5d1vkc40m';
+  const wrong = await execute(service, { file, text: 5 });
+  assert.deepEqual([wrong.status, wrong.code], [422, 'REQUEST_VALIDATION_ERROR'], wrong.text);
+  assert.match(wrong.message, /input_params\/text must be a string/);
+  assert.deepEqual((await execute(service, { file })).code, 'OBJECT_NOT_FOUND');
+  // A picture in the request may be longer than other texts to which a pattern applies.
+  const content = randomBytes(90_000);
+  const sent = await execute(service, { file: content.toString('base64') });
+  assert.deepEqual(sent.data?.digests, [sha256(content)], sent.text);
+  assert.equal((await execute(service, { file: `${content.toString('base64')}!` })).status, 422);
+});
+
 test('[file-inputs] an input names a file or an artifact by REST, directly, asynchronously and over MCP', async (t) => {
   const service = await openService(t);
   const { pluginsUrl, key } = service;

@@ -31,7 +31,7 @@ export const longFiles: readonly string[] = [
   'packages/server/src/execution/isolation-policy.test.ts',
   'packages/server/src/extraction/chunking/splitters.test.ts',
   'packages/server/src/files/content-check/content-type-slices.test.ts',
-  'packages/server/src/http/length-keywords.test.ts',
+  'packages/server/src/kernel/validation/length-keywords.test.ts',
   'packages/server/src/mcp/insert-tools.test.ts',
   'packages/server/src/search/segments/segments.test.ts',
   'packages/server/src/search/vector-pages/open-vector-index.test.ts',

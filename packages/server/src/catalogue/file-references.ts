@@ -36,9 +36,33 @@ export function isFileContent({ contentEncoding }: Readonly<Record<string, unkno
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** The format of a reference, for {@link exemptReferences}. */
+export const referenceFormat = 'file-reference';
+
+/**
+ * Returns the schema that runs check inputs against, before references are replaced by base64: the rules about the characters of file
+ * content do not apply to a reference.
+ */
+export function exemptReferences<Schema extends JsonSchema>(schema: Schema): Schema {
+  if (!describesFileContent(schema)) return schema;
+  const copy = structuredClone(schema);
+  for (const node of markedIn(copy)) exempt(node);
+  return copy;
+}
+
+const contentRules = ['pattern', 'format', 'minLength', 'maxLength'] as const;
+
+function exempt(node: Record<string, unknown>): void {
+  const rules = contentRules.filter((rule) => node[rule] !== undefined).map((rule) => [rule, node[rule]]);
+  if (rules.length === 0) return;
+  for (const rule of contentRules) delete node[rule];
+  const others = Array.isArray(node.allOf) ? node.allOf : [];
+  node.allOf = [...others, { if: { format: referenceFormat }, else: Object.fromEntries(rules) }];
+}
+
 /**
  * Returns the schema of an input as clients see it: what describes file content accepts a reference too. Runs check inputs
- * against the schema of the manifest, after references were replaced by base64.
+ * against {@link exemptReferences}.
  */
 export function withFileReferences<Schema extends JsonSchema>(schema: Schema): Schema {
   if (!describesFileContent(schema)) return schema;

@@ -20,10 +20,11 @@ import {
   isRepeatable,
   type PreparedRun,
 } from './executor.ts';
-import type { FileInputs } from './file-inputs/file-inputs.ts';
+import { type FileInputs, type InputFiles, noFiles } from './file-inputs/file-inputs.ts';
 import { createFinish, redactionFailed } from './finish-run.ts';
 import { isShallow, maxOutputDepth } from './json-bounds.ts';
 import type { Execution } from './outcome.ts';
+import { replaceAt } from './output-parts/find-parts.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import { handlersRefused, noRoomForRun, valueTooDeep, verificationImpossible } from './problems.ts';
 import { createRunAdmission } from './run-admission.ts';
@@ -85,7 +86,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, observer, verification });
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, observer });
-  const fill = deps.fileInputs?.fill ?? ((request, _caller, work) => work(request));
+  const readFiles = deps.fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));
 
   function prepare(request: PluginCall, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
     // An accepted run continues although the disk is nearly full: its client cannot send it again.
@@ -103,21 +104,23 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const isolation = handlerPath === null ? 'none' : bundle.isolation;
     const run: Run = { ...begun, pluginId: plugin.id, isolation, input };
     const { mcp } = plugin.manifest;
-    const start = async () => {
-      if (handlerPath !== null) return await runHandler(handlerPath, run);
-      return mcp === undefined ? await runDeclarative(calls.ofPlugin(plugin), run) : await runTool(mcp, run);
+    const start = async (filled: Run) => {
+      if (handlerPath !== null) return await runHandler(handlerPath, filled);
+      return mcp === undefined ? await runDeclarative(calls.ofPlugin(plugin), filled) : await runTool(mcp, filled);
     };
     run.trace.validatedAt = performance.now();
-    return { run, isRepeatable, start: () => conclude(run, start, plugin) };
+    return { run, isRepeatable, start: (files) => conclude(run, () => start(withFiles(run, files)), plugin) };
   }
 
   return {
     prepare,
-    fill,
+    readFiles,
 
     async execute(request, signal, caller) {
-      const run = async (filled: PluginCall) => await prepare(filled, signal, caller).start();
-      return await admission.admit(caller?.keyId, () => fill(request, caller ?? nobody, run));
+      return await admission.admit(caller?.keyId, () => {
+        const { start } = prepare(request, signal, caller);
+        return readFiles(request, caller ?? nobody, start);
+      });
     },
 
     async verifyCredentials(request, signal, caller = nobody) {
@@ -175,6 +178,12 @@ function readInput(plugin: CompiledPlugin, params: Record<string, unknown>, run:
   // The messages may quote values, and a caller may have put a credential into an input.
   if (violations.length > 0) throw valueInvalid('input_params', run.policy.egress.redactor.deep(violations));
   return input;
+}
+
+/** The run whose input has files instead of the references to them. Its records keep the references. */
+function withFiles(run: Run, files: InputFiles): Run {
+  if (files.size === 0) return run;
+  return { ...run, input: replaceAt(run.input, files) as Run['input'] }; // an object before, too
 }
 
 type ConclusionDeps = Pick<ExecutorDeps, 'logger' | 'metrics' | 'artifacts'> & { readonly observer: RunObserver };

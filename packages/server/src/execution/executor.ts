@@ -1,9 +1,11 @@
 import type { PluginCall, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
-import type { FileInputs } from './file-inputs/file-inputs.ts';
+import type { FileInputs, InputFiles } from './file-inputs/file-inputs.ts';
 import type { Execution, Outcome } from './outcome.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
 import type { ObservedRun, RunCaller } from './run-observer.ts';
+
+export type { InputFiles };
 
 /** Runs plugins for the HTTP routes and for MCP. */
 export interface Executor {
@@ -14,8 +16,8 @@ export interface Executor {
   execute(request: PluginCall, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
   /** Performs all checks of `execute` and throws as it does. The plugin does not run yet. */
   prepare(request: PluginCall, signal: AbortSignal, caller?: RunCaller): PreparedRun;
-  /** Replaces the files that an input names. `execute` does it by itself, `prepare` does not. */
-  readonly fill: FileInputs['fill'];
+  /** Reads the files that the input of a prepared run names. `execute` does it by itself. */
+  readonly readFiles: FileInputs['read'];
   /** Calls the upstream to find out whether the credentials work. Throws a Problem when the bundle declares no call for that. */
   verifyCredentials(request: VerifyCredentialsRequest, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
 }
@@ -26,7 +28,7 @@ export interface PreparedRun {
   /** Whether running the plugin twice has the same effect as running it once. */
   readonly isRepeatable: boolean;
   /** Runs the plugin; call it once. Never rejects: the execution tells how the run ended. */
-  start(): Promise<Execution>;
+  start(files: InputFiles): Promise<Execution>;
 }
 
 /** The upper limits of a run. A bundle may declare lower ones. */

@@ -7,8 +7,8 @@ import { isJsonObject } from '../kernel/json/json-object.ts';
 import type { Problem } from '../kernel/problem.ts';
 import { describeErrors } from '../kernel/validation/describe-errors.ts';
 import { createFieldChecks, fieldOf } from '../kernel/validation/field-errors.ts';
+import { replaceLengthKeywords } from '../kernel/validation/length-keywords.ts';
 import { toErrorDetail, validationFailed } from '../kernel/validation/validation-error.ts';
-import { replaceLengthKeywords } from './length-keywords.ts';
 
 const common = { allErrors: false, useDefaults: true, removeAdditional: false, verbose: true, strict: false } as const;
 const bodies = replaceLengthKeywords(new Ajv({ ...common, coerceTypes: false }));

@@ -3,6 +3,7 @@ import { maxProfiles } from '../access/credential-profiles/credential-profiles.t
 import { answerReserve } from '../artifacts/add-artifacts.ts';
 import { credentialLimits } from '../catalogue/credential-bounds.ts';
 import { maxQuestionCharacters } from '../catalogue/plugin-search.ts';
+import { checkLimits } from '../catalogue/schema/check-budget.ts';
 import { maxAnswerDepth } from '../execution/declarative/body.ts';
 import { fileInputLimits } from '../execution/file-inputs/file-inputs.ts';
 import { maxOutputParts } from '../execution/json-bounds.ts';
@@ -46,6 +47,25 @@ export const pluginLimits = {
     unit: 'members',
     value: () => maxInputMembers,
     above: refused('REQUEST_VALIDATION_ERROR'),
+  },
+  pattern_characters: {
+    bounds:
+      'one text of an input or output to which a `pattern` or `format` applies; a `pattern` like that of base64 has no bound',
+    unit: 'characters',
+    value: () => checkLimits.patternText,
+    above: 'An input gets REQUEST_VALIDATION_ERROR; an output is returned with a violation.',
+  },
+  pattern_characters_of_value: {
+    bounds: 'all such texts of one input or output, each counted once for each pattern',
+    unit: 'characters',
+    value: () => checkLimits.patternTexts,
+    above: 'An input gets REQUEST_VALIDATION_ERROR; an output is returned with a violation.',
+  },
+  compared_characters: {
+    bounds: 'the items of arrays with `uniqueItems` in one input or output, as JSON',
+    unit: 'characters',
+    value: () => checkLimits.comparedItems,
+    above: 'An input gets REQUEST_VALIDATION_ERROR; an output is returned with a violation.',
   },
   answer_depth: {
     bounds: 'nested arrays and objects in a JSON answer of the third party that a plugin calls',

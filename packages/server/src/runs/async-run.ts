@@ -1,5 +1,5 @@
 import type { PluginCall } from '@quartermaster/contract';
-import type { Executor, PreparedRun } from '../execution/executor.ts';
+import type { Executor, InputFiles, PreparedRun } from '../execution/executor.ts';
 import { parseJson } from '../kernel/json/parse-json.ts';
 import { underWay } from './run-outcome.ts';
 import type { RunKey, RunLease, StoredRequest, StoredRun } from './run-repository.ts';
@@ -12,8 +12,9 @@ export interface AsyncRun {
   readonly stored: StoredRun;
   /** null when the caller has no API key. */
   readonly keyId: string | null;
-  /** The characters of its request, which stays in memory. */
-  readonly size: number;
+  /** The characters of its request and its files, which stay in memory. */
+  size: number;
+  files: InputFiles;
   readonly done: PromiseWithResolvers<void>;
   readonly controller: AbortController;
   /** Prepares a further attempt. Throws a Problem when the run can no longer begin. */
@@ -53,6 +54,7 @@ export function prepareAsyncRun(
     stored,
     keyId,
     size: JSON.stringify(request).length,
+    files: new Map(),
     done: Promise.withResolvers<void>(),
     controller,
     prepare: () => prepare({ runId: stored.id, createdAt: stored.createdAt }),
@@ -62,6 +64,12 @@ export function prepareAsyncRun(
     stopReason: null,
   };
   return run;
+}
+
+/** Adds the files that the input names. Call it before the queue counts the run. */
+export function addFiles(run: AsyncRun, files: InputFiles): void {
+  run.files = files;
+  for (const text of files.values()) run.size += text.length;
 }
 
 /** Whether another process may execute the run after this one stops. */

@@ -9,6 +9,7 @@ import type { Logger } from '../kernel/log/logger.ts';
 import {
   type AsyncRun,
   type AsyncRunOptions,
+  addFiles,
   prepareAsyncRun,
   type RequestEncrypter,
   type StopReason,
@@ -21,7 +22,7 @@ import { createRunQueue, type QueueBounds } from './run-queue.ts';
 import type { AcceptedRun, RunKey, RunLease, RunRepository } from './run-repository.ts';
 
 export interface AsyncRunsDeps {
-  readonly executor: Pick<Executor, 'prepare' | 'fill'>;
+  readonly executor: Pick<Executor, 'prepare' | 'readFiles'>;
   readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
   readonly resolveCredentials: ResolveCredentials;
   /** null when the operator has configured no key. Credentials then stay in memory. */
@@ -111,13 +112,16 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   async function accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey> {
     if (stopping.signal.aborted) throw serviceStopping();
     const resolved = await resolveRequest(deps.resolveCredentials, caller.projectId, request);
-    return await executor.fill(resolved, caller, (filled) => acceptFilled(request, filled, caller));
+    const { projectId, keyId } = caller;
+    const run = prepare({ request: resolved, projectId, keyId });
+    return await executor.readFiles(resolved, caller, (files) => {
+      addFiles(run, files);
+      return acceptPrepared(run, request, caller);
+    });
   }
 
-  /** @param request names files; only this form is stored */
-  async function acceptFilled(request: PluginCall, filled: typeof request, caller: BackgroundCaller) {
-    const { projectId, keyId } = caller;
-    const run = prepare({ request: filled, projectId, keyId });
+  /** @param request names files and profiles; only this form is stored */
+  async function acceptPrepared(run: AsyncRun, request: PluginCall, caller: BackgroundCaller): Promise<RunKey> {
     const { stored, prepared } = run;
     const storedRequest = toStoredRequest(request, stored, { encrypter, isRepeatable: prepared.isRepeatable });
     run.isStored = storedRequest.text !== null;

@@ -44,7 +44,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
     const { signal } = run.controller;
     for (let attemptsLeft = attemptsAtFullQueue; ; attemptsLeft -= 1) {
       if (!(await begin(run))) return null;
-      const execution = await run.prepared.start();
+      const execution = await run.prepared.start(run.files);
       if (execution.outcome.kind !== 'queue_full' || attemptsLeft === 1) return execution;
       run.hasBegun = false;
       await setTimeout(execution.outcome.retryAfterSeconds * 1000, undefined, { signal }).catch(() => {});

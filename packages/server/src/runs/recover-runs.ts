@@ -4,7 +4,13 @@ import type { Executor } from '../execution/executor.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { isTemporary, Problem } from '../kernel/problem.ts';
-import { type AsyncRun, type AsyncRunOptions, type RequestEncrypter, readStoredRequest } from './async-run.ts';
+import {
+  type AsyncRun,
+  type AsyncRunOptions,
+  addFiles,
+  type RequestEncrypter,
+  readStoredRequest,
+} from './async-run.ts';
 import { cancelledEnd, type Interruption, interruptedEnd } from './run-outcome.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-repository.ts';
@@ -12,7 +18,7 @@ import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-reposit
 export interface RecoveryDeps {
   readonly repository: Pick<RunRepository, 'claimOrphaned' | 'end' | 'requeue'>;
   readonly resolveCredentials: ResolveCredentials;
-  readonly executor: Pick<Executor, 'fill'>;
+  readonly executor: Pick<Executor, 'readFiles'>;
   readonly encrypter: RequestEncrypter | null;
   readonly queue: RunQueue;
   readonly prepare: (options: Omit<AsyncRunOptions, 'lease'>) => AsyncRun;
@@ -49,8 +55,9 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     const { projectId, id: runId, createdAt } = stored;
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
     const resumes = { runId, createdAt };
-    await deps.executor.fill(resolved, { projectId, resumes }, async (filled) => {
-      const run = deps.prepare({ request: filled, projectId, keyId: null, resumes });
+    const run = deps.prepare({ request: resolved, projectId, keyId: null, resumes });
+    await deps.executor.readFiles(resolved, { projectId, resumes }, async (files) => {
+      addFiles(run, files);
       run.isStored = true;
       queue.reserve(run);
       queue.enqueue(run);

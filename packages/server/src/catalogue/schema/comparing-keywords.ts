@@ -1,38 +1,42 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { jsonSize } from '../../kernel/json/json-size.ts';
+import type { CheckBudget } from './check-budget.ts';
 
 /**
  * Replaces the engine's keywords that compare values. Its `uniqueItems` compares each pair of objects, which takes minutes for 1
- * MiB. Its comparison calls `valueOf`, which the data can define.
+ * MiB. Its comparison calls `valueOf`, which the data can define. `const` and `enum` read no more of a value than their own values
+ * have, because a union may have a thousand of them.
  */
-export function replaceComparingKeywords(ajv: Ajv2020): void {
+export function replaceComparingKeywords(ajv: Ajv2020, budget: CheckBudget): void {
   for (const keyword of ['const', 'enum', 'uniqueItems']) ajv.removeKeyword(keyword);
   ajv.addKeyword({
     keyword: 'const',
-    compile: (wanted: unknown) => {
-      const text = canonical(wanted);
-      return (value: unknown) => canonical(value) === text;
-    },
+    compile: (wanted: unknown) => isAmong([wanted]),
   });
   ajv.addKeyword({
     keyword: 'enum',
     schemaType: 'array',
-    compile: (wanted: readonly unknown[]) => {
-      const texts = new Set(wanted.map(canonical));
-      return (value: unknown) => texts.has(canonical(value));
-    },
+    compile: isAmong,
   });
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    compile: (wanted: boolean) => (items: readonly unknown[]) => !wanted || areUnique(items),
+    compile: (wanted: boolean) => (items: readonly unknown[]) => !wanted || areUnique(items, budget),
   });
 }
 
-function areUnique(items: readonly unknown[]): boolean {
+function isAmong(wanted: readonly unknown[]): (value: unknown) => boolean {
+  const texts = new Set(wanted.map(canonical));
+  const longest = Math.max(0, ...wanted.map((value) => jsonSize(value, Number.POSITIVE_INFINITY)));
+  return (value) => jsonSize(value, longest) <= longest && texts.has(canonical(value));
+}
+
+function areUnique(items: readonly unknown[], budget: CheckBudget): boolean {
   const seen = new Set<string>();
   for (const item of items) {
     const text = canonical(item);
+    budget.compare(text.length);
     if (seen.has(text)) return false;
     seen.add(text);
   }

@@ -2,12 +2,15 @@ import type { ErrorDetail } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { once } from '../../kernel/concurrency/once.ts';
 import { describeErrors } from '../../kernel/validation/describe-errors.ts';
+import { replaceLengthKeywords } from '../../kernel/validation/length-keywords.ts';
 import { toErrorDetail, type ValidationError } from '../../kernel/validation/validation-error.ts';
 import type { Check, CompiledPlugin } from '../catalogue.ts';
+import { exemptReferences, readFileReference, referenceFormat } from '../file-references.ts';
+import { compileBoundedRegExp } from './bounded-patterns.ts';
+import { type CheckBudget, CheckTooLarge, createCheckBudget } from './check-budget.ts';
 import { replaceComparingKeywords } from './comparing-keywords.ts';
 import { copyJson } from './copy-json.ts';
 import { addLinearFormats } from './formats.ts';
-import { compileLinearRegExp } from './linear-regexp.ts';
 import { withoutRemarks } from './subschemas.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -15,7 +18,10 @@ export type ReadInput = CompiledPlugin['readInput'];
 
 /** Compiles the schemas of plugins. Each is compiled at first use, so that thousands of plugins load quickly. */
 export interface SchemaCompiler {
-  /** Adds defaults to a copy; coerces nothing. */
+  /**
+   * Adds defaults to a copy; coerces nothing. A reference to a stored file is valid where the schema describes file content: the
+   * service puts the file in after the check, so no pattern reads the content.
+   */
   compileInput(schema: GetSchema): ReadInput;
   compileOutput(schema: GetSchema): Check;
   /** Its messages quote no values. */
@@ -42,7 +48,6 @@ const baseOptions = {
   code: {
     // Optimising takes as long as generating the code, and both block the event loop.
     optimize: false,
-    regExp: Object.assign((pattern: string) => compileLinearRegExp(pattern), { code: 'compileLinearRegExp' }),
   },
 } satisfies Options;
 
@@ -51,7 +56,7 @@ export function createSchemaCompiler(): SchemaCompiler {
   const withDefaults = createEngines({ useDefaults: true });
   const plain = createEngines({});
   return {
-    compileInput: (schema) => createReadInput(withDefaults(schema)),
+    compileInput: (schema) => createReadInput(withDefaults(() => exemptReferences(schema()))),
     compileOutput: (schema) => createCheck(plain(schema), { showValues: true }),
     compileCredentials: (schema) => createCheck(plain(schema), { showValues: false }),
   };
@@ -62,8 +67,14 @@ type Validate = (value: unknown, options: { all: boolean; showValues: boolean })
 
 /** Uses two engines: stopping at the first error bounds the work on hostile data, and listing all errors helps people. */
 function createEngines(options: Options): (schema: GetSchema) => Validate {
-  const first = once(() => createEngine({ ...options, allErrors: false }));
-  const all = once(() => createEngine({ ...options, allErrors: true }));
+  const budget = createCheckBudget();
+  const first = once(() => createEngine({ ...options, allErrors: false }, budget));
+  const all = once(() => createEngine({ ...options, allErrors: true }, budget));
+  const passes = (validate: ValidateFunction, value: unknown) => {
+    budget.reset();
+    // Synchronous, because `$async` is refused at load.
+    return validate(value) === true;
+  };
   let count = 0;
   return (wanted) => {
     // A unique `$id` prevents references of one schema from resolving in another.
@@ -81,16 +92,16 @@ function createEngines(options: Options): (schema: GetSchema) => Validate {
   };
 }
 
-function createEngine(options: Options): Ajv2020 {
-  const engine = new Ajv2020({ ...baseOptions, ...options });
-  addLinearFormats(engine);
-  replaceComparingKeywords(engine);
+function createEngine(options: Options, budget: CheckBudget): Ajv2020 {
+  const regExp = Object.assign((pattern: string) => compileBoundedRegExp(pattern, budget), {
+    code: 'compileBoundedRegExp',
+  });
+  const engine = new Ajv2020({ ...baseOptions, ...options, code: { ...baseOptions.code, regExp } });
+  addLinearFormats(engine, budget);
+  engine.addFormat(referenceFormat, (text) => readFileReference(text) !== undefined);
+  replaceComparingKeywords(engine, budget);
+  replaceLengthKeywords(engine);
   return engine;
-}
-
-function passes(validate: ValidateFunction, value: unknown): boolean {
-  // Synchronous, because `$async` is refused at load.
-  return validate(value) === true;
 }
 
 function createReadInput(validate: Validate): ReadInput {
@@ -98,7 +109,7 @@ function createReadInput(validate: Validate): ReadInput {
     const copied = copyJson(value);
     if ('refusal' in copied) return { input: {}, violations: toErrorDetails([copied.refusal]) };
     const all = copied.nodes <= maxNodesForAllErrors;
-    const find = (input: unknown) => guarded(() => validate(input, { all, showValues: true }));
+    const find = (input: unknown) => guarded(input, () => validate(input, { all, showValues: true }));
     const errors = find(copied.copy);
     const input = copied.copy;
     // With strict function calling, null is the only way to leave out a parameter.
@@ -135,7 +146,7 @@ function dropNull(input: unknown, segments: readonly string[]): boolean {
 }
 
 function createCheck(validate: Validate, { showValues }: { showValues: boolean }): Check {
-  return (value) => toErrorDetails(guarded(() => validate(value, { all: hasFewNodes(value), showValues })));
+  return (value) => toErrorDetails(guarded(value, () => validate(value, { all: hasFewNodes(value), showValues })));
 }
 
 const tooDeep: ValidationError = {
@@ -144,14 +155,35 @@ const tooDeep: ValidationError = {
   expected: 'nested less deeply',
 };
 
-/** Reports an exhausted stack as an error of the value: recursive schemas follow the data's depth. */
-function guarded(find: () => ValidationError[]): ValidationError[] {
+/**
+ * Reports an exhausted stack as an error of the value, because recursive schemas follow the data's depth; so is a value that exceeds
+ * what a check may read.
+ */
+function guarded(value: unknown, find: () => ValidationError[]): ValidationError[] {
   try {
     return find();
   } catch (error) {
+    if (error instanceof CheckTooLarge) return [describeTooLarge(value, error)];
     if (error instanceof RangeError) return [tooDeep];
     throw error;
   }
+}
+
+function describeTooLarge(value: unknown, { text, expected }: CheckTooLarge): ValidationError {
+  if (text === null) return { segments: [], found: 'more', expected };
+  return { segments: findText(value, text) ?? [], found: `${text.length} characters`, expected };
+}
+
+/** Finds the place of a text, or of the object that has it as a name. The copy of the value bounded its depth. */
+function findText(value: unknown, text: string): string[] | undefined {
+  if (value === text) return [];
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if (name === text) return [];
+    const found = findText(member, text);
+    if (found !== undefined) return [name, ...found];
+  }
+  return undefined;
 }
 
 function hasFewNodes(value: unknown): boolean {

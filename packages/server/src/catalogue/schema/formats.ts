@@ -1,5 +1,7 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { type DefinedFormats, fullFormats } from 'ajv-formats/dist/formats.js';
+import { boundedFormat } from './bounded-patterns.ts';
+import type { CheckBudget } from './check-budget.ts';
 import { type LinearRegExp, translateRegExp } from './linear-regexp.ts';
 
 type TextFormat = (text: string) => boolean;
@@ -13,14 +15,17 @@ const replaced: Readonly<Record<string, TextFormat>> = {
   byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
 };
 
-/** Adds the formats of ajv-formats, all in linear time. Unknown formats are annotations, as JSON Schema defines. */
-export function addLinearFormats(ajv: Ajv2020): void {
+/**
+ * Adds the formats of ajv-formats, all in linear time and, except for the replaced ones, within the budget. Unknown formats are
+ * annotations, as JSON Schema defines.
+ */
+export function addLinearFormats(ajv: Ajv2020, budget: CheckBudget): void {
   // The table is a record by format name, so it can be indexed by text.
   for (const [name, format] of Object.entries(fullFormats as DefinedFormats)) {
     const own = replaced[name];
     if (own !== undefined) ajv.addFormat(name, own);
-    else if (format instanceof RegExp) ajv.addFormat(name, linear(format));
-    else ajv.addFormat(name, format);
+    else if (typeof format !== 'string')
+      ajv.addFormat(name, boundedFormat(format instanceof RegExp ? linear(format) : format, budget));
   }
 }
 

@@ -24,7 +24,7 @@ function open(bytes: number, sources: Partial<FileSources['artifacts']> & Partia
     ...sources,
   };
   const schema = { properties: { file: { contentEncoding: 'base64' } } };
-  const { fill } = createFileInputs({
+  const { read } = createFileInputs({
     ...{ schemaOf: () => () => schema, logger: createLogger('silent'), metrics: createMetrics() },
     sources: { files: all, artifacts: all },
   });
@@ -32,7 +32,7 @@ function open(bytes: number, sources: Partial<FileSources['artifacts']> & Partia
   const request = (file: string) => ({ bundle_id: 'b', plugin_id: 'p', input_params: { file }, credentials: {} });
   return {
     fill: async <T>(work: (input: object) => Promise<T>, reference = `file:${id}`, from: object = caller) =>
-      await fill(request(reference), { projectId: 'p', ...from }, ({ input_params }) => work(input_params)),
+      await read(request(reference), { projectId: 'p', ...from }, (files) => work(Object.fromEntries(files))),
   };
 }
 
@@ -52,7 +52,7 @@ test('the limit input_file_bytes_of_process applies to the files of all runs in 
   await assert.rejects(fill(unreachable), { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
   end();
   await Promise.all(running);
-  assert.deepEqual(await fill(async (input) => input), { file: Buffer.from('bytes').toString('base64') });
+  assert.deepEqual(await fill(async (input) => input), { '/file': Buffer.from('bytes').toString('base64') });
 });
 
 test('a file that is deleted while it is read has its own error, and so does an expired artifact', async () => {

@@ -7,7 +7,6 @@ import { isId } from '../../kernel/identifier.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
 import { objectNotFound, Problem } from '../../kernel/problem.ts';
-import { replaceAt } from '../output-parts/find-parts.ts';
 import type { RunCaller } from '../run-observer.ts';
 import { findReferences, type ReferencePlace } from './find-references.ts';
 import { findOtherType } from './media-type-match.ts';
@@ -15,6 +14,7 @@ import {
   artifactExpired,
   fileInputsBusy,
   fileInputsTooLarge,
+  fileLengthRefused,
   filesNotReachable,
   fileTypeRefused,
   keyNeededForFile,
@@ -37,13 +37,19 @@ export interface FileCaller extends Pick<RunCaller, 'projectId' | 'scopes' | 're
   readonly keyId?: string | null | undefined;
 }
 
-/** Replaces the files and artifacts that an input names by their base64. Source: ADR 0102. */
+/** The base64 that replaces the references of an input, by their JSON Pointers. */
+export type InputFiles = ReadonlyMap<string, string>;
+
+export const noFiles: InputFiles = new Map();
+
+/** Reads the files and artifacts that an input names, as base64. Source: ADR 0102. */
 export interface FileInputs {
   /**
-   * Calls `work` with the request after that. A request that names no file is passed on as it is.
+   * Calls `work` with the files of the request. Its input must have been checked: this reads up to
+   * `fileInputLimits.inputBytes`.
    * @throws Problem when the caller may not read files, or a file cannot be sent
    */
-  fill<T>(request: PluginCall, caller: FileCaller, work: (filled: PluginCall) => Promise<T>): Promise<T>;
+  read<T>(request: PluginCall, caller: FileCaller, work: (files: InputFiles) => Promise<T>): Promise<T>;
 }
 
 /** Where stored bytes can be read. */
@@ -94,9 +100,9 @@ export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInp
     return { bytes: file.bytes, open: () => sources.files.open(file) };
   }
 
-  async function fillPlaces<T>(
+  async function readPlaces<T>(
     { places, caller, request }: FilledPlaces,
-    work: (filled: PluginCall) => Promise<T>,
+    work: (files: InputFiles) => Promise<T>,
   ): Promise<T> {
     checkPermission(places, caller);
     const contents: Content[] = [];
@@ -113,26 +119,25 @@ export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInp
       bytesPassed.inc(bytes);
       for (const { reference } of places) passed.inc({ kind: reference.kind, result: 'passed' });
       logger.info(describe({ places, caller, request }, bytes), 'stored files passed to plugin');
-      const filled = replaceAt(request.input_params, texts) as PluginCall['input_params']; // an object before, too
-      return await work({ ...request, input_params: filled });
+      return await work(texts);
     } finally {
       bytesInUse -= bytes;
     }
   }
 
   return {
-    async fill(request, caller, work) {
+    async read(request, caller, work) {
       const schema = schemaOf(request.bundle_id, request.plugin_id);
       const places = schema === undefined ? [] : findReferences(schema, request.input_params);
       const [first] = places;
-      if (first === undefined) return await work(request);
+      if (first === undefined) return await work(noFiles);
       let hasBegun = false;
-      const begin = (filled: PluginCall) => {
+      const begin = (files: InputFiles) => {
         hasBegun = true;
-        return work(filled);
+        return work(files);
       };
       try {
-        return await fillPlaces({ places, caller, request }, begin);
+        return await readPlaces({ places, caller, request }, begin);
       } catch (error) {
         const result = error instanceof Problem ? error.code.toLowerCase() : 'failed';
         if (!hasBegun) passed.inc({ kind: first.reference.kind, result });
@@ -160,12 +165,16 @@ function checkPermission([first, ...others]: readonly ReferencePlace[], caller: 
   if (excess !== undefined) throw tooManyFileInputs(excess.path, references);
 }
 
-/** @throws FILE_TOO_LARGE before anything is read */
+/** @throws Problem before anything is read */
 function sumOf(places: readonly ReferencePlace[], contents: readonly Content[]): number {
   const { inputBytes: limit } = fileInputLimits;
   let found = 0;
-  for (const [index, { path }] of places.entries()) {
-    found += contents[index]?.bytes ?? 0;
+  for (const [index, { path, minLength, maxLength }] of places.entries()) {
+    const bytes = contents[index]?.bytes ?? 0;
+    const characters = 4 * Math.ceil(bytes / 3);
+    if (characters < minLength) throw fileLengthRefused(path, characters, `at least ${minLength}`);
+    if (characters > maxLength) throw fileLengthRefused(path, characters, `at most ${maxLength}`);
+    found += bytes;
     if (found > limit) throw fileInputsTooLarge(path, { limit, found });
   }
   return found;

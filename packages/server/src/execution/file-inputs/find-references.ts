@@ -11,6 +11,9 @@ export interface ReferencePlace {
   readonly reference: FileReference;
   /** The media type that the schema requires. */
   readonly mediaType: string | undefined;
+  /** The characters of base64 that the schema requires. */
+  readonly minLength: number;
+  readonly maxLength: number;
 }
 
 /** Bounds the steps for schemas that apply many subschemas to the same value. */
@@ -34,9 +37,11 @@ export function findReferences(
     if (!isJsonObject(node) || steps > maxSteps || inPlace > maxInPlace) return;
     if (typeof value === 'string' && isFileContent(node)) {
       const reference = readFileReference(value);
-      const { contentMediaType: type } = node;
+      const { contentMediaType: type, minLength: least, maxLength: most } = node;
       const mediaType = typeof type === 'string' ? type : undefined;
-      if (reference !== undefined) found.set(path, { path, reference, mediaType });
+      const minLength = typeof least === 'number' ? least : 0;
+      const maxLength = typeof most === 'number' ? most : Number.POSITIVE_INFINITY;
+      if (reference !== undefined) found.set(path, { path, reference, mediaType, minLength, maxLength });
     }
     const same = { path, inPlace: inPlace + 1 };
     if (typeof node.$ref === 'string') visit(resolvePointer(node.$ref, schema), value, same);

@@ -47,6 +47,11 @@ export function fileTypeRefused(path: string, { wanted, found }: { wanted: strin
   return fieldInvalid(placeOf(path), `a file whose content is ${found}`, `a file of the type ${wanted}`);
 }
 
+/** @param allowed such as `at most 100` */
+export function fileLengthRefused(path: string, characters: number, allowed: string): Problem {
+  return fieldInvalid(placeOf(path), `a file with ${characters}`, `a file with ${allowed} characters of base64`);
+}
+
 /** The files that runs hold in memory reach the limit of the process. */
 export function fileInputsBusy(): Problem {
   return new Problem(

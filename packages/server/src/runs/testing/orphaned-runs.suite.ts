@@ -124,7 +124,7 @@ export function describeOrphanedRuns(
       queue: createRunQueue(bounds, () => assert.fail('a run was started')),
       prepare: () => assert.fail('a run was prepared'),
       resolveCredentials: () => assert.fail('credentials were asked for'),
-      executor: { fill: (request, _caller, work) => work(request) },
+      executor: { readFiles: (_request, _caller, work) => work(new Map()) },
       encrypter: null,
       lease: () => ({ owner, until: now + length }),
       clock: { now: () => now },
