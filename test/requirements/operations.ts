@@ -183,6 +183,17 @@ export const operationsRequirements: Requirements = {
       '[store] with PostgreSQL, a command on stored content refuses a folder without a store or of another store, and changes nothing',
     ],
   },
+  'operations.one-node': {
+    promise: 'One process serves the files of a store, also when its data folder was copied.',
+    source: 'ADR 0164',
+    tests: [
+      '[nodes] a copy of the data folder is refused while the first process lives, and the first loses nothing',
+      '[nodes] a copy of the data folder with a copy of the database is a store of its own',
+      '[nodes] a copy of the data folder of a SQLite store is a store of its own, also beside the running one',
+      '[nodes] a killed process starts again on its folder at once, and keeps the id of the folder',
+      '[nodes] a paused process that was replaced stores nothing when it comes back, and exits with 75',
+    ],
+  },
   'operations.upgrade': {
     promise: 'A store of an earlier version keeps all its data.',
     source: 'ADR 0067',

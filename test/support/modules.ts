@@ -27,6 +27,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'idempotency',
       'ingestion',
       'jobs',
+      'nodes',
       'runs',
       'search',
     ],
@@ -150,6 +151,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency', 'pictures', 'search'],
     entries: [],
   },
+  nodes: { uses: [], entries: [] },
   packaging: { uses: [], entries: [] },
   pictures: { uses: ['processes'], entries: ['picture-limits', 'svg-converter'] },
   processes: {
@@ -209,6 +211,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'ingestion',
       'limits',
       'mcp',
+      'nodes',
       'packaging',
       'pictures',
       'processes',

@@ -34,17 +34,18 @@ const earlierFile = 'database-mark';
  * Checks that the data folder and the database belong together before anything is created in either. The first start
  * claims the folder. Otherwise bytes without a row would be quarantined, and bytes in another folder would not be
  * found. Source: ADR 0068.
+ * @returns the id of the folder
  * @throws Error when the database has another data folder, or the folder another database
  */
-export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<void> {
+export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<string> {
   const { store, isDatabaseInFolder } = deps;
   const found = await readIdentityFile(folder);
   const { storeId, folderId } = await store.readIdentity();
   if (found.storeId !== undefined) {
     if (found.storeId !== storeId) throw folderOfAnotherDatabase(folder, join(folder, identityFile));
-    if (found.folderId === folderId) return;
+    if (folderId !== null && hasId(found, folderId)) return folderId;
   }
-  if (folderId !== null && found.folderId !== folderId && !isDatabaseInFolder) {
+  if (folderId !== null && !hasId(found, folderId) && !isDatabaseInFolder) {
     throw secondFolder(folder, join(folder, identityFile), { store_id: storeId, folder_id: folderId });
   }
   if (found.storeId === undefined) await assertSameContent(folder, { storeId, ...deps });
@@ -58,7 +59,23 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
   }
   await writeIdentityFile(folder, { store_id: storeId, folder_id: claimed });
   await rm(join(folder, earlierFile), { force: true });
+  return claimed;
 }
+
+/**
+ * Replaces the id of the data folder, so that other copies of the folder are refused. The caller changes the row of the
+ * store between the two steps. After a crash between them, the folder has both ids.
+ */
+export const folderIds = {
+  async prepare(folder: string, newId: string): Promise<void> {
+    const { storeId, folderId } = await readIdentityFile(folder);
+    await writeIdentityFile(folder, { store_id: storeId, folder_id: newId, previous_folder_id: folderId });
+  },
+  async finish(folder: string, newId: string): Promise<void> {
+    const { storeId } = await readIdentityFile(folder);
+    await writeIdentityFile(folder, { store_id: storeId, folder_id: newId });
+  },
+};
 
 /**
  * Checks before a command reads or writes the data folder that the folder belongs to the store. Changes nothing. A
@@ -75,7 +92,7 @@ export async function assertDataFolder(
 
 /** @throws Error when the folder has another id. A store with no id is accepted. */
 export async function assertFolderId(folder: string, folderId: string | null): Promise<void> {
-  if (folderId === null || (await readIdentityFile(folder)).folderId === folderId) return;
+  if (folderId === null || hasId(await readIdentityFile(folder), folderId)) return;
   throw notTheDataFolder(folder, identityFile);
 }
 
@@ -85,7 +102,7 @@ export async function isDataFolder(
   store: Pick<StoreIdentityRepository, 'readIdentity'>,
 ): Promise<boolean> {
   const { folderId } = await store.readIdentity();
-  return folderId !== null && (await readIdentityFile(folder)).folderId === folderId;
+  return folderId !== null && hasId(await readIdentityFile(folder), folderId);
 }
 
 /** Checks a folder without a complete identity file: a new folder, a restored one, or one of an earlier version. */
@@ -120,12 +137,31 @@ async function firstOf<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-async function readIdentityFile(folder: string): Promise<{ storeId?: string; folderId?: string }> {
+interface FoundIdentity {
+  readonly storeId?: string;
+  readonly folderId?: string;
+  /** Set while the id of the folder is being replaced. */
+  readonly previousFolderId?: string;
+}
+
+function hasId({ folderId, previousFolderId }: FoundIdentity, wanted: string): boolean {
+  return folderId === wanted || previousFolderId === wanted;
+}
+
+async function readIdentityFile(folder: string): Promise<FoundIdentity> {
   const text = await readIfThere(join(folder, identityFile));
   if (text === undefined) return {};
   // This file writes the JSON below. A file that is not JSON stops the start.
-  const { store_id, folder_id } = JSON.parse(text) as { store_id?: string; folder_id?: string };
-  return { ...(store_id && { storeId: store_id }), ...(folder_id && { folderId: folder_id }) };
+  const { store_id, folder_id, previous_folder_id } = JSON.parse(text) as {
+    store_id?: string;
+    folder_id?: string;
+    previous_folder_id?: string;
+  };
+  return {
+    ...(store_id && { storeId: store_id }),
+    ...(folder_id && { folderId: folder_id }),
+    ...(previous_folder_id && { previousFolderId: previous_folder_id }),
+  };
 }
 
 async function writeIdentityFile(folder: string, identity: object): Promise<void> {

@@ -3,16 +3,11 @@ import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-
 import { openStoreEncrypter } from '../access/credential-profiles/encryption-key.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
 import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../access/projects/first-start.ts';
-import type { Database } from '../adapters/database/database.ts';
 import { openDatabase } from '../adapters/database/open-database.ts';
-import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
 import { lockFolder } from '../adapters/disk/folder-lock.ts';
 import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
-import { createFileRepository } from '../adapters/repositories/file-repository.ts';
 import { createIdempotencyRepository } from '../adapters/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
-import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
-import { claimDataFolder } from '../files/store-identity.ts';
 import { basePathOf } from '../http/base-path.ts';
 import { createApp } from '../http/create-app.ts';
 import { createDrain, type Drain } from '../http/drain.ts';
@@ -35,9 +30,10 @@ import { startBackupCheck } from './check-backups.ts';
 import { openDataFolder } from './check-folder-access.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openStreamAccess } from './wire-access.ts';
-import { openDiskSpace } from './wire-disk-space.ts';
+import { openDiskSpace } from './wire-blobs.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
+import { openFilesNode } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
 import { encryptionSettingsOf, openSecrets } from './wire-secrets.ts';
 
@@ -197,7 +193,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
-  if (config.serve !== 'plugins') await claimFolder(config.dataFolder, database);
+  await openFilesNode({ config, database, logger, registry, resources });
   const created = await createFirstKey({ repository, clock, newId }, config.dataFolder, config.firstKey);
   if (created !== undefined) logger.info({ event: 'first_key_created', key_id: created.keyId }, 'first key created');
   const keyRing = await openKeyRing({ repository, clock, logger });
@@ -252,14 +248,4 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
 /** The start message omits a key of the settings, because the operator has it. */
 function describeFirstKey(firstKey: Pick<FirstKey, 'key' | 'file'> | undefined): Service['firstKey'] {
   return firstKey === undefined || firstKey.file === null ? undefined : { key: firstKey.key, file: firstKey.file };
-}
-
-async function claimFolder(dataFolder: string, database: Database): Promise<void> {
-  await claimDataFolder(dataFolder, {
-    store: createStoreRepository(database),
-    projects: createProjectRepository(database),
-    files: createFileRepository(database),
-    blobs: openBlobFolder(dataFolder),
-    isDatabaseInFolder: database.dialect === 'sqlite',
-  });
 }

@@ -2,6 +2,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
+import type { ChangeFence } from '../../nodes/open-node.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
 import type { ChunkTexts } from '../search-index/rebuild-index.ts';
@@ -48,6 +49,8 @@ export interface Database {
    * Absent when writers never wait.
    */
   readonly untilMerged?: (collectionId: string) => Promise<void>;
+  /** PostgreSQL only: refuses changes of a process that another one may have replaced. */
+  readonly fence?: ChangeFence;
   /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable. Sends no statement. */
   assertAvailable(): void;
   /** Throws when no commit is possible. `/v1/ready` uses it. */

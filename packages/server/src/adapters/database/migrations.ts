@@ -51,6 +51,7 @@ import { collectionChunkingMigration } from './migrations/from-0042/0094-collect
 import { recordPasswordsMigration } from './migrations/from-0042/0098-record-passwords.ts';
 import { scanBoxesMigration } from './migrations/from-0042/0101-scan-boxes.ts';
 import { recordStatusesMigration } from './migrations/from-0042/0102-record-statuses.ts';
+import { createNodesMigration } from './migrations/from-0042/0104-nodes.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -107,6 +108,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0098-record-passwords': recordPasswordsMigration,
     '0101-scan-boxes': scanBoxesMigration,
     '0102-record-statuses': recordStatusesMigration,
+    '0104-nodes': createNodesMigration(dialect),
   };
 }
 

@@ -96,6 +96,15 @@ export function databaseBusy(cause: unknown): Problem {
   });
 }
 
+/** The process has written no heartbeat for so long that another one may serve the store. The change was not sent. */
+export function changesFenced(): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    'The service could not confirm that no other process serves its store. Nothing was stored. Retry the request.',
+    { retryAfter: 1 },
+  );
+}
+
 /** The server is read-only: it is a standby, or the primary was made read-only. */
 export function databaseReadOnly(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database is read-only at the moment. Retry the request.', {

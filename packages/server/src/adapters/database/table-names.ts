@@ -41,6 +41,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   vector_page: true,
   process: true,
   commit_check: true,
+  node: true,
 };
 
 /**

@@ -63,6 +63,7 @@ export interface Tables {
   vector_page: VectorPageTable;
   process: ProcessTable;
   commit_check: CommitCheckTable;
+  node: NodeTable;
 }
 
 /** The table has one row, in which `one` is 1. */
@@ -73,6 +74,20 @@ export interface StoreTable {
   folder_id: string | null;
   /** The key that encrypts credentials; null until a process with a key starts. */
   encryption_key_id: string | null;
+}
+
+/** The process that serves files, or did so last. */
+export interface NodeTable {
+  id: string;
+  serves: string;
+  host: string;
+  version: string;
+  /** Identifies the data folder on its machine. A copy of the folder has another one. */
+  folder_instance: string;
+  /** Milliseconds since 1970, by the clock of the database. */
+  started_at: number;
+  heartbeat_at: number;
+  stopped_at: number | null;
 }
 
 export interface ProjectTable {

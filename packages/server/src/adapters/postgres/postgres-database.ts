@@ -17,6 +17,7 @@ import { createMergeMetrics } from '../search-index/merge-metrics.ts';
 import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
 import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
 import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
+import { createChangeFence } from './change-fence.ts';
 import { createAvailability } from './postgres-availability.ts';
 import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
 import { explainFailedConnection } from './postgres-errors.ts';
@@ -58,12 +59,13 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   const { logger, connections = defaultConnections, durability = 'local', timeouts = servingTimeouts } = settings;
   const server = createPostgresServer(url, durability);
   const availability = createAvailability({ probe: server.probe, logger });
+  const fence = createChangeFence();
   let refused = 0;
-  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts'>) => {
+  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts' | 'assertChangeable'>) => {
     const pool = openPostgresPool({ server, availability, logger, onRefused: () => refused++, ...limits });
     return { pool, db: new RetryingKysely<Tables>({ dialect: new Dialect({ pool }) }) };
   };
-  const main = openPool({ connections: connections - 1, timeouts });
+  const main = openPool({ connections: connections - 1, timeouts, assertChangeable: fence.assert });
   const reserved = openPool({ connections: 1, timeouts });
   let clock: PostgresClock | undefined;
   let index: ReturnType<typeof openSearchIndex> | undefined;
@@ -98,9 +100,14 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     searchIndex: index.searchIndex,
     startMaintenance: index.startMerging,
     untilMerged: index.untilMerged,
-    assertAvailable: availability.assert,
+    fence,
+    assertAvailable() {
+      availability.assert();
+      fence.assert();
+    },
     async check() {
       availability.assert();
+      fence.assert();
       await checkCommit();
     },
     close,

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { databaseUnreachable } from '../database/problems.ts';
 import { retriesOfStatement, retryPause } from '../database/retry-transaction.ts';
+import { isChange } from './change-fence.ts';
 import type { Availability } from './postgres-availability.ts';
 import { explainPostgresError, type PostgresFailure } from './postgres-errors.ts';
 import type { PostgresServer } from './postgres-server.ts';
@@ -25,6 +26,8 @@ export interface PoolOptions {
   readonly logger: Logger;
   /** Called when the server refuses a further connection. */
   readonly onRefused: () => void;
+  /** Called before each statement that may change something. Throws when it must not be sent. */
+  readonly assertChangeable?: (() => void) | undefined;
 }
 
 export interface CountedPool extends PostgresPool {
@@ -105,7 +108,8 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
         })
         .finally(() => ended(false));
       const client = await availability.whileAvailable(connecting, (late) => late.release());
-      return lend(client, { availability, prefix: server.sendsOptions() ? null : localSettings(timeouts) });
+      const prefix = server.sendsOptions() ? null : localSettings(timeouts);
+      return lend(client, { availability, prefix, assertChangeable: options.assertChangeable });
     },
   };
 }
@@ -114,10 +118,11 @@ interface Loan {
   readonly availability: Availability;
   /** A statement that is sent together with the start of a transaction. */
   readonly prefix: string | null;
+  readonly assertChangeable: PoolOptions['assertChangeable'];
 }
 
 /** A connection between acquire and release. */
-function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
+function lend(client: pg.PoolClient, { availability, prefix, assertChangeable }: Loan) {
   let failure: PostgresFailure = {};
   let inTransaction = false;
 
@@ -141,6 +146,7 @@ function lend(client: pg.PoolClient, { availability, prefix }: Loan) {
   async function query(text: string, values: unknown[]) {
     // A rollback would wait for a silent server.
     if (failure.connection === 'broken') throw failure.problem;
+    if (isChange(text)) assertChangeable?.();
     for (let retriesLeft = retriesOfStatement; ; retriesLeft -= 1) {
       try {
         if (/^(begin|start transaction)\b/.test(text)) return await begin(text);

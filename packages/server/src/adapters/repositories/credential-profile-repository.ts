@@ -6,12 +6,13 @@ import type {
 import { countRows } from '../database/count-rows.ts';
 import type { CredentialProfileTable } from '../database/credential-profile-table.ts';
 import type { Database } from '../database/database.ts';
+import { databaseNow } from '../database/database-now.ts';
 import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
 import { areAtLeast, lockProject } from '../database/row-limit.ts';
 
 /** Stores credential profiles in either database. */
 export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {
-  const now = dialect === 'sqlite' ? sqliteNow : postgresNow;
+  const now = databaseNow(dialect);
   return {
     add: (profile, most) =>
       write.transaction().execute(async (transaction) => {
@@ -115,10 +116,6 @@ async function findBundles(
     .execute();
   return new Map(rows.map((row) => [row.name, row.bundle_id]));
 }
-
-/** Milliseconds since 1970 by the clock of the database, because several processes compare claims. */
-const sqliteNow = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
-const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
   return {
