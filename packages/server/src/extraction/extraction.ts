@@ -273,8 +273,6 @@ export interface SheetReport {
   /** The names of the columns in the first candidate header row; at most 40 names of at most 64 characters. */
   readonly columns: readonly string[];
   readonly rows: number;
-  /** Whether the sheet is hidden. It was read like the others. */
-  readonly hidden?: boolean;
-  /** The number of hidden rows. They were read like the others. */
+  /** The number of hidden rows, which were not read. */
   readonly hidden_rows?: number;
 }

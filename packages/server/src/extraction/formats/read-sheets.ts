@@ -1,5 +1,15 @@
 import type { Block, Document } from '../document.ts';
-import { createWarn, cutSheetNames, isBlank, type Sheet, type Warn, type Workbook } from '../qa/sheet.ts';
+import {
+  createWarn,
+  cutSheetNames,
+  describeHiddenRows,
+  describeHiddenSheets,
+  isBlank,
+  ofSheet,
+  type Sheet,
+  type Warn,
+  type Workbook,
+} from '../qa/sheet.ts';
 
 /**
  * Reads every visible sheet as a table: a line for each visible row that is not blank, ` | ` between cells. The name of a
@@ -18,7 +28,7 @@ export function readWorkbookSheets(read: readonly Sheet[], warnings: string[] = 
   const warn = createWarn(warnings);
   const sheets = cutSheetNames(read, warn);
   const blocks = sheets.filter(({ hidden }) => !hidden).flatMap((sheet) => toBlocks(sheet, warn));
-  return { blocks, warnings: [...warnings, ...describeHidden(sheets)] };
+  return { blocks, warnings: [...warnings, ...describeHiddenSheets(sheets)] };
 }
 
 async function readWorkbook(format: 'csv' | 'xlsx', bytes: Uint8Array, warn: Warn): Promise<Workbook> {
@@ -38,24 +48,14 @@ function toBlocks({ name, rows }: Sheet, warn: Warn): Block[] {
       if (row.isCut === true) cut += 1;
     }
   }
-  const where = name === null ? '' : ` of the sheet ${JSON.stringify(name)}`;
-  if (hidden > 0) warn(`hidden_rows: ${hidden} rows${where} are hidden and were not read.`);
-  if (cut > 0) warn(`columns_cut: Cells after the first 1,024 columns${where} were not read, in ${cut} rows.`);
+  if (hidden > 0) warn(describeHiddenRows(name, hidden));
+  if (cut > 0) warn(`columns_cut: Cells after the first 1,024 columns${ofSheet(name)} were not read, in ${cut} rows.`);
   if (lines.length === 0) return [];
   const sheet = name === null ? {} : { sheet: name };
   return [
     ...(name === null ? [] : [{ kind: 'heading', level: 1, text: name, ...sheet } as const]),
     { kind: 'table', text: lines.join('\n'), headerRows: 1, ...sheet },
   ];
-}
-
-const mostNamed = 20;
-
-function describeHidden(sheets: readonly Sheet[]): string[] {
-  const names = sheets.filter(({ hidden }) => hidden).map(({ name }) => JSON.stringify(name));
-  if (names.length === 0) return [];
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
-  return [`hidden_sheets: These sheets are hidden and were not read: ${names.slice(0, mostNamed).join(', ')}${more}.`];
 }
 
 function onOneLine(cell: string): string {

@@ -199,7 +199,7 @@ test('the accepted and reported rows are all rows of the sheet, whatever the pol
 test('the sheets of a workbook with a header are read, and the others are reported', () => {
   const sheet = (name: string, ...cells: string[][]) => ({
     name,
-    hidden: name === 'Notes',
+    hidden: false,
     rows: cells.map((row, index) => ({ row: index + 1, cells: row })),
   });
   const workbook = {
@@ -209,9 +209,34 @@ test('the sheets of a workbook with a header are read, and the others are report
   const { pairs, sheets } = pairsOf(workbook);
   assert.deepEqual([pairs.length, pairs[0]?.sheet, pairs[0]?.question], [1, 'QA', 'q']);
   assert.deepEqual(sheets, [
-    { name: 'Notes', header: 'missing', columns: ['x', 'y', 'z'], rows: 0, hidden: true },
+    { name: 'Notes', header: 'missing', columns: ['x', 'y', 'z'], rows: 0 },
     { name: 'QA', header: 'found', header_row: 1, columns: ['Answer', 'Question'], rows: 1 },
   ]);
+});
+
+test('hidden sheets and hidden rows are left out with a warning, for each policy of duplicates', () => {
+  const rows = (name: string) => [
+    { row: 1, cells: ['question', 'answer'] },
+    { row: 2, cells: [`${name} 1`, 'a'] },
+    { row: 3, cells: [`${name} 1`, 'draft'], hidden: true },
+    { row: 4, cells: ['', 'rejected'], hidden: true },
+  ];
+  const sheets = ['Shown', 'Secret'].map((name) => ({ name, hidden: name === 'Secret', rows: rows(name) }));
+  for (const policy of ['keep', 'skip', 'replace'] as const) {
+    const read = pairsOf({ sheets, facts: {} }, policy);
+    assert.deepEqual(
+      read.pairs.map(({ question, answer }) => [question, answer]),
+      [['Shown 1', 'a']],
+    );
+    assert.deepEqual(read.reported, []);
+    assert.deepEqual(read.sheets, [
+      { name: 'Shown', header: 'found', header_row: 1, columns: ['question', 'answer'], rows: 1, hidden_rows: 2 },
+    ]);
+    assert.deepEqual(read.warnings, [
+      'hidden_sheets: These sheets are hidden and were not read: "Secret".',
+      'hidden_rows: 2 rows of the sheet "Shown" are hidden and were not read.',
+    ]);
+  }
 });
 
 test('a formula error is neither a question nor an answer; elsewhere it is a value', () => {

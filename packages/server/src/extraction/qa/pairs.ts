@@ -5,7 +5,16 @@ import { columnsNotFound } from './columns-not-found.ts';
 import { type FoundHeader, findHeader } from './find-header.ts';
 import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
 import { rowKeyOf } from './row-key.ts';
-import { columnName, isBlank, type Sheet, type SheetRow, type Warn, type Workbook } from './sheet.ts';
+import {
+  columnName,
+  describeHiddenRows,
+  describeHiddenSheets,
+  isBlank,
+  type Sheet,
+  type SheetRow,
+  type Warn,
+  type Workbook,
+} from './sheet.ts';
 
 export interface Pair {
   readonly sheet: string | null;
@@ -33,13 +42,15 @@ export interface PairOptions {
 const limits = { pair: 65_535, value: 512, excerpt: 200, columns: 40, columnName: 64 };
 
 /**
- * Reads the question–answer pairs of all sheets whose columns are found, in order. Every row with a value below the header is either
- * a pair or reported.
+ * Reads the question–answer pairs of all visible sheets whose columns are found, in order. Every visible row with a value
+ * below the header is either a pair or reported. Warnings name what is hidden.
  * @throws ExtractionError `columns_not_found` when there are rows, but the columns are found in no sheet.
  */
 export function* readPairs(workbook: Workbook, options: PairOptions): Generator<PairOrReport> {
   const wanted = options.columns ?? {};
-  const found = workbook.sheets.map((sheet) => ({ sheet, header: findHeader(sheet, wanted) }));
+  for (const warning of describeHiddenSheets(workbook.sheets)) options.warn(warning);
+  const visible = workbook.sheets.filter(({ hidden }) => !hidden);
+  const found = visible.map((sheet) => ({ sheet, header: findHeader(sheet, wanted) }));
   const readable = found.filter(({ header }) => 'columns' in header);
   const keys = createKeys(options.onDuplicate, readable);
   for (const { sheet, header } of found) {
@@ -66,8 +77,11 @@ interface Reading {
 function* readSheet(sheet: Sheet, header: ReadableHeader, { keys, warn }: Reading): Generator<PairOrReport, Counted> {
   const count = { rows: 0, hidden: 0 };
   for (const row of rowsBelow(sheet, header)) {
+    if (row.hidden === true) {
+      count.hidden += 1;
+      continue;
+    }
     count.rows += 1;
-    if (row.hidden === true) count.hidden += 1;
     const read = readRow(sheet, row, header.columns);
     const isDuplicate = 'pair' in read && keys.isDuplicate(read.pair.rowKey);
     if (isDuplicate) yield { reported: toReported({ sheet, row, columns: header.columns }, 'duplicate_in_file') };
@@ -76,6 +90,7 @@ function* readSheet(sheet: Sheet, header: ReadableHeader, { keys, warn }: Readin
       warn(`Values of other columns are cut at ${limits.value} characters.`);
     }
   }
+  if (count.hidden > 0) warn(describeHiddenRows(sheet.name, count.hidden));
   return count;
 }
 
@@ -118,6 +133,7 @@ function createLastKeys(found: Parameters<typeof createKeys>[1]): Keys {
   for (const { sheet, header } of found) {
     if (!('columns' in header)) continue;
     for (const row of rowsBelow(sheet, header)) {
+      if (row.hidden === true) continue;
       const read = readRow(sheet, row, header.columns);
       if ('pair' in read) remaining.set(read.pair.rowKey, (remaining.get(read.pair.rowKey) ?? 0) + 1);
     }
@@ -248,7 +264,6 @@ function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted):
     ...(header.kind === 'found' ? { header_row: header.headerRow } : {}),
     columns: header.kind === 'none' ? [] : columns,
     rows,
-    ...(sheet.hidden ? { hidden: true } : {}),
     ...(hidden === 0 ? {} : { hidden_rows: hidden }),
   };
 }

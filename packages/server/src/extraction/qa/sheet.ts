@@ -51,6 +51,25 @@ export function cutSheetNames(sheets: readonly Sheet[], warn: Warn): Sheet[] {
   return sheets.map(({ hidden, rows }, at) => ({ name: names[at] ?? null, hidden, rows }));
 }
 
+const mostNamed = 20;
+
+/** Returns the warning about hidden sheets, if there are any. */
+export function describeHiddenSheets(sheets: readonly Sheet[]): string[] {
+  const names = sheets.filter(({ hidden }) => hidden).map(({ name }) => JSON.stringify(name));
+  if (names.length === 0) return [];
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  return [`hidden_sheets: These sheets are hidden and were not read: ${names.slice(0, mostNamed).join(', ')}${more}.`];
+}
+
+/** Returns the warning about hidden rows of a sheet. */
+export function describeHiddenRows(name: string | null, count: number): string {
+  return `hidden_rows: ${count} rows${ofSheet(name)} are hidden and were not read.`;
+}
+
+export function ofSheet(name: string | null): string {
+  return name === null ? '' : ` of the sheet ${JSON.stringify(name)}`;
+}
+
 /** Returns rows that are created again for each iteration. */
 export function rowsOf(open: () => Iterator<SheetRow>): Iterable<SheetRow> {
   return { [Symbol.iterator]: open };

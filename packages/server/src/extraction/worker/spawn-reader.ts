@@ -14,7 +14,7 @@ const kernelFiles = ['json/parse-json', 'zip'].map((name) =>
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = [
   ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'],
-  ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer'],
+  ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer', 'numfmt'],
 ];
 
 /** Memory that a child maps as writable at its start, mostly untouched. Measured: 1,150 MiB. */

@@ -1,3 +1,5 @@
+import { format, isValidFormat } from 'numfmt';
+
 /** Formats a number as a spreadsheet does. */
 export type Format = (value: number) => string;
 
@@ -6,18 +8,28 @@ export interface DateSystem {
   readonly epoch: 1900 | 1904;
 }
 
-/** Predefined formats, which files do not list (ECMA-376 18.8.30). The others up to 163 are dates of some locale. */
+const accounting = '_(* #,##0_);_(* \\(#,##0\\);_(* "-"_);_(@_)';
+const accountingDecimals = '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* "-"??_);_(@_)';
+
+/**
+ * Predefined formats, which files do not list (ECMA-376 18.8.30). Those with a currency have none here, because it
+ * depends on the computer that shows them. The others up to 163 are dates of some locale.
+ */
 const builtIn: Readonly<Record<number, string>> = {
   0: 'General',
   1: '0',
   2: '0.00',
   3: '#,##0',
   4: '#,##0.00',
+  5: '#,##0;(#,##0)',
+  6: '#,##0;(#,##0)',
+  7: '#,##0.00;(#,##0.00)',
+  8: '#,##0.00;(#,##0.00)',
   9: '0%',
   10: '0.00%',
   11: '0.00E+00',
-  12: 'General',
-  13: 'General',
+  12: '# ?/?',
+  13: '# ??/??',
   14: 'yyyy-mm-dd',
   15: 'd-mmm-yy',
   16: 'd-mmm',
@@ -27,10 +39,14 @@ const builtIn: Readonly<Record<number, string>> = {
   20: 'h:mm',
   21: 'h:mm:ss',
   22: 'yyyy-mm-dd h:mm',
-  37: '#,##0',
-  38: '#,##0',
-  39: '#,##0.00',
-  40: '#,##0.00',
+  37: '#,##0;(#,##0)',
+  38: '#,##0;(#,##0)',
+  39: '#,##0.00;(#,##0.00)',
+  40: '#,##0.00;(#,##0.00)',
+  41: accounting,
+  42: accounting,
+  43: accountingDecimals,
+  44: accountingDecimals,
   45: 'mm:ss',
   46: '[h]:mm:ss',
   47: 'mm:ss.0',
@@ -43,16 +59,18 @@ export function builtInFormat(id: number): string | undefined {
   return isLocalDate ? 'yyyy-mm-dd' : builtIn[id];
 }
 
-/** Compiles a format code. Dates become ISO 8601; numbers keep decimals, percent, thousands and currency. */
+/** The maximum length of a code that is parsed. It is also the maximum of Excel. */
+export const longestCode = 255;
+
+/**
+ * Compiles a format code. Numbers are shown as ECMA-376 18.8.31 says, without alignment; dates and times are ISO 8601. A
+ * code that is too long or invalid shows the number itself.
+ */
 export function createFormat(code: string, system: DateSystem): Format {
-  const sections = splitSections(code).map((section) => createSection(section, system));
-  const [positive = general, negative, zero] = sections;
-  return (value) => {
-    if (!Number.isFinite(value)) return String(value);
-    if (value < 0 && negative !== undefined) return negative(-value);
-    if (value === 0 && zero !== undefined) return zero(value);
-    return positive(value);
-  };
+  if (code.length > longestCode) return general;
+  const sections = splitSections(code).map((text) => createSection(text, system));
+  const shown = sections.every(({ kind }) => kind === 'number') ? createNumberFormat(code) : bySections(sections);
+  return (value) => (Number.isFinite(value) ? shown(value) : String(value));
 }
 
 /**
@@ -63,112 +81,88 @@ export function general(value: number): string {
   return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)));
 }
 
+/** The parts of a code: a text in quotes, an escaped or filling character, a bracket, or a character. */
+const parts = /"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g; // bounded: at most 255 characters (a format code)
+
+/** Returns the sections for numbers; a fourth one is for texts. */
 function splitSections(code: string): string[] {
-  return (code.match(/(?:"[^"]*"|\\.|\[[^[\]]*\]|[^;])+|;/g) ?? []).filter((section) => section !== ';').slice(0, 3);
+  const sections = [''];
+  for (const part of code.match(parts) ?? []) {
+    if (part === ';') sections.push('');
+    else sections[sections.length - 1] += part;
+  }
+  return sections.slice(0, 3);
 }
 
-function createSection(section: string, system: DateSystem): Format {
-  const elapsed = /\[([hms])+\]/i.test(section);
-  const bare = section.replace(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]/g, '');
-  if (/general/i.test(bare)) return general;
-  if (elapsed) return formatElapsed;
-  const tokens = bare.replace(/am\/pm|a\/p/gi, 'h');
-  if (/[ymdhsgeb]/i.test(tokens) && !/[0#?]E[+-]/i.test(tokens)) return createDateFormat(tokens, system);
-  if (!/[0#?]/.test(bare)) return bare.includes('@') ? general : () => literals(section).trim();
-  return createNumberFormat(section, bare);
+interface Section {
+  /** Codes of numbers only are left to `numfmt` as a whole. */
+  readonly kind: 'general' | 'date' | 'elapsed' | 'number';
+  readonly condition: ((value: number) => boolean) | undefined;
+  readonly show: Format;
 }
 
-function createNumberFormat(section: string, bare: string): Format {
-  if (bare.includes('/')) return general;
-  const percents = bare.match(/%/g)?.length ?? 0;
-  const pattern = /[0#?][0#?,. ]*(?:E[+-][0#?]+)?/i.exec(bare)?.[0] ?? '0';
-  const [whole = '', ...rest] = pattern.replace(/E.*/i, '').trim().split('.');
-  const decimals = Math.min(20, rest.join('').replace(/[^0#?]/g, '').length);
-  const optional = countTrailing(rest.join(''), '#');
-  const thousands = countTrailing(whole, ',');
-  const grouped = /[0#?],[0#?]/.test(whole);
-  const digits = whole.match(/0/g)?.length ?? 0;
-  const [before, after] = around(section);
+function createSection(text: string, system: DateSystem): Section {
+  const condition = readCondition(text);
+  const bare = text.replace(parts, (part) => (part.length === 1 ? part : ''));
+  if (/^(?:general|@)$/i.test(bare.trim()) && !/["\\]/.test(text)) return { kind: 'general', condition, show: general };
+  const own = text.replace(conditions, '');
+  if (/\[([hms])\1*\]/i.test(text)) return { kind: 'elapsed', condition, show: createNumberFormat(own) };
+  const tokens = bare.replace(/am\/pm|a\/p/gi, 'h').replace(/general/gi, '');
+  // A date has digits only after the seconds.
+  const isDate = /[ymdhsgeb]/i.test(tokens) && !/[0#?]/.test(tokens.replace(/s\.0+/gi, ''));
+  if (isDate) return { kind: 'date', condition, show: createDateFormat(tokens, system) };
+  return { kind: 'number', condition, show: createNumberFormat(own) };
+}
+
+const conditions = /\[([<>]=?|<>|=)\s*(-?[\d.]+)\]/g;
+
+function readCondition(text: string): Section['condition'] {
+  const [, operator = '', limit = ''] = [...text.matchAll(conditions)][0] ?? [];
+  const bound = Number(limit);
+  switch (operator) {
+    case '<':
+      return (value) => value < bound;
+    case '>':
+      return (value) => value > bound;
+    case '<=':
+      return (value) => value <= bound;
+    case '>=':
+      return (value) => value >= bound;
+    case '<>':
+      return (value) => value !== bound;
+    case '=':
+      return (value) => value === bound;
+    default:
+      return undefined;
+  }
+}
+
+/** Chooses the section for a number. The first section shows the sign of a negative number, others say it themselves. */
+function bySections(sections: readonly Section[]): Format {
+  const hasConditions = sections.some(({ condition }) => condition !== undefined);
+  const fits = ({ condition }: Section, at: number, value: number) => {
+    if (condition !== undefined) return condition(value);
+    if (at === sections.length - 1 && (at !== 1 || hasConditions)) return true;
+    return at === 1 ? value < 0 : value > 0 || (sections.length === 2 && value === 0);
+  };
   return (value) => {
-    const scaled = (value * 100 ** percents) / 1000 ** thousands;
-    const sign = scaled < 0 ? '-' : '';
-    const size = Math.abs(scaled);
-    const number = /E[+-]/i.test(bare)
-      ? scientific(size, decimals)
-      : fixed(size, { decimals, optional, grouped, digits });
-    return `${sign}${before}${number}${'%'.repeat(percents)}${after}`.trim();
+    const index = sections.findIndex((section, at) => fits(section, at, value));
+    const section = sections[index];
+    if (section === undefined) return general(value);
+    if (index > 0 && section.kind !== 'date') return section.show(Math.abs(value));
+    return section.kind === 'elapsed' && value < 0 ? `-${section.show(-value)}` : section.show(value);
   };
 }
 
-function fixed(
-  value: number,
-  { decimals, optional, grouped, digits }: { decimals: number; optional: number; grouped: boolean; digits: number },
-): string {
-  if (value >= 1e21) return general(value);
-  // Numbers are binary; the intended value is the decimal of 15 digits.
-  let text = rounded(Number(value.toPrecision(15)), decimals).toFixed(decimals);
-  if (optional > 0) {
-    const dropped = Math.min(optional, countTrailing(text, '0'));
-    text = text.slice(0, text.length - dropped).replace(/\.$/, '');
-  }
-  const [whole = '', fraction] = text.split('.');
-  const padded = whole.padStart(digits, '0');
-  const shown = grouped ? inGroups(padded) : padded;
-  return fraction === undefined ? shown : `${shown}.${fraction}`;
-}
-
-function countTrailing(text: string, character: string): number {
-  let count = 0;
-  while (count < text.length && text[text.length - 1 - count] === character) count += 1;
-  return count;
-}
-
-/** Groups digits: `1234567` becomes `1,234,567`. */
-function inGroups(digits: string): string {
-  const groups: string[] = [];
-  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
-  return groups.join(',');
-}
-
-/** Rounds the written decimal, not the binary value, which may be slightly less. */
-function rounded(value: number, decimals: number): number {
-  const [mantissa, exponent = '0'] = String(value).split('e');
-  const shifted = Math.round(Number(`${mantissa}e${Number(exponent) + decimals}`));
-  return Number.isSafeInteger(shifted) ? Number(`${shifted}e-${decimals}`) : value;
-}
-
-function scientific(value: number, decimals: number): string {
-  const [mantissa = '', exponent = '0'] = value.toExponential(decimals).split('e');
-  const power = Number(exponent);
-  return `${mantissa}E${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
-}
-
-/** Returns the literal text and currency before and after the digits. */
-function around(section: string): [string, string] {
-  const parts = section.match(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g) ?? [];
-  const isDigit = (part: string) => /^[0#?]$/.test(part);
-  const first = parts.findIndex(isDigit);
-  const last = parts.findLastIndex(isDigit);
-  return [
-    parts.slice(0, first).map(literal).join(''),
-    parts
-      .slice(last + 1)
-      .map(literal)
-      .join(''),
-  ];
-}
-
-function literals(section: string): string {
-  return (section.match(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g) ?? []).map(literal).join('');
-}
-
-function literal(part: string): string {
-  if (part.startsWith('"')) return part.slice(1, -1);
-  if (part.startsWith('\\')) return part.slice(1);
-  if (part.startsWith('[$')) return /^\[\$([^-\]]*)/.exec(part)?.[1] ?? '';
-  if (part.startsWith('_') && part.length === 2) return ' ';
-  if (part.length > 1) return '';
-  return /[$€£¥₩₽()+ \-:]/.test(part) ? part : '';
+/** `numfmt` takes other separators from the locale of a currency or digits, which spreadsheets do not. */
+function createNumberFormat(code: string): Format {
+  const neutral = code.replace(parts, (part) =>
+    part.startsWith('[$')
+      ? part.replace(/^\[\$([^-\]]*)(?:-[^\]]*)?\]$/, (_, symbol) => (symbol === '' ? '' : `[$${symbol}]`))
+      : part,
+  );
+  if (!isValidFormat(neutral)) return general;
+  return (value) => format(neutral, value).trim();
 }
 
 const dayMs = 86_400_000;
@@ -187,10 +181,4 @@ function createDateFormat(tokens: string, { epoch }: DateSystem): Format {
     if (!showsDate) return time;
     return showsTime ? `${day}T${time}` : day;
   };
-}
-
-function formatElapsed(value: number): string {
-  const seconds = Math.round(value * 86_400);
-  const two = (count: number) => String(count).padStart(2, '0');
-  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }

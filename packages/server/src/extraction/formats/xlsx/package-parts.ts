@@ -157,7 +157,7 @@ function readFormats(part: Uint8Array, system: DateSystem): Format[] {
   const formatOf = (id: number): Format => {
     const code = codes.get(id) ?? builtInFormat(id);
     if (code === undefined) return general;
-    const known = cache.get(code) ?? createFormat(code.slice(0, 255), system);
+    const known = cache.get(code) ?? createFormat(code, system);
     cache.set(code, known);
     return known;
   };

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import otherProgram from 'ssf';
+import { createFormat, longestCode } from './number-format.ts';
+
+/** Formats of numbers. Dates are ISO 8601 here, so no other program is a reference for them. */
+const codes = [
+  ...[
+    '0',
+    '0.0',
+    '0.00',
+    '0.000',
+    '00000',
+    '#',
+    '#.##',
+    '0.##',
+    '0.0#',
+    '#,##0',
+    '#,##0.00',
+    '#,##0.000',
+    '0,',
+    '0.0,',
+  ],
+  ...['#,##0,', '#,##0.0,', '0.00,,', '0.0,,"M"', '0.0,"K"', '#,##0,"k"', '0%', '0.0%', '0.00%', '#,##0%', '0" %"'],
+  ...[
+    '0.00E+00',
+    '0.0E+00',
+    '##0.0E+0',
+    '0" pcs"',
+    '"No. "0',
+    '"$"#,##0.00',
+    '$#,##0',
+    '[$€]#,##0.00',
+    '#,##0.00\\ "zł"',
+  ],
+  ...['[Red]0.0', '[Blue]#,##0.00', '0;-0', '0;(0)', '#,##0;(#,##0)', '#,##0.00_);(#,##0.00)', '0;-0;"none"', '0.0;;'],
+  ...['"$"#,##0.00_);[Red]\\("$"#,##0.00\\)', '_(* #,##0_);_(* \\(#,##0\\);_(* "-"_);_(@_)'],
+  ...['[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', '[>999999]0.0,,"M";[>999]0.0,"K";0', '[>=1000]#,##0,"K";0'],
+  ...['[<1]0.00%;0', '[=1]"yes";[=0]"no";0', '[=0]"none";0', '[>=100]"many";"few"', '[<0]-0;0', '(000) 000-0000'],
+  ...['000-00-0000', '0000', '# ?/?', '# ??/??', '0.000%', '???0', ';;;'],
+];
+
+const positive = [0.004, 0.05, 0.25, 0.5, 1, 1.5, 7, 42, 1234.567, 25_500, 123_456_789];
+const others = [0, -0.25, -3, -1234.567];
+
+/** Where the other program differs, the standard decides: what it says, and the cells with what they show. */
+const decided: ReadonlyArray<
+  readonly [reason: string, cells: ReadonlyArray<readonly [code: string, value: number, shown: string]>]
+> = [
+  [
+    'A half is rounded away from zero.',
+    [
+      ['0.0', -0.25, '-0.3'],
+      ['[Red]0.0', -0.25, '-0.3'],
+    ],
+  ],
+  [
+    'A number that is rounded to zero has no sign.',
+    [
+      ['00000', -0.25, '00000'],
+      ['#,##0', -0.25, '0'],
+      ['#,##0,', -0.25, '0'],
+      ['#,##0,', -3, '0'],
+      ['#,##0.0,', -0.25, '0.0'],
+      ['#,##0.0,', -3, '0.0'],
+      ['#,##0,"k"', -0.25, '0k'],
+      ['#,##0,"k"', -3, '0k'],
+      ['$#,##0', -0.25, '$0'],
+      ['(000) 000-0000', -0.25, '(000) 000-0000'],
+      ['0000', -0.25, '0000'],
+    ],
+  ],
+  ['`#` shows no digit where the number has none.', [['#.##', -0.25, '-.25']]],
+  [
+    'The exponent is a multiple of the three digits before the point, and zero fills them.',
+    [['##0.0E+0', 0, '000.0E+0']],
+  ],
+  [
+    'A section without a condition for negative numbers alone shows their sign.',
+    [
+      ['[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', -3, '-3'],
+      ['[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', -1234.567, '-1235'],
+      ['[>999999]0.0,,"M";[>999]0.0,"K";0', -3, '-3'],
+      ['[>999999]0.0,,"M";[>999]0.0,"K";0', -1234.567, '-1235'],
+      ['[>=1000]#,##0,"K";0', -3, '-3'],
+      ['[>=1000]#,##0,"K";0', -1234.567, '-1235'],
+      ['[<1]0.00%;0', -0.25, '-25.00%'],
+      ['[<1]0.00%;0', -3, '-300.00%'],
+      ['[<1]0.00%;0', -1234.567, '-123456.70%'],
+      ['[=1]"yes";[=0]"no";0', -3, '-3'],
+      ['[=1]"yes";[=0]"no";0', -1234.567, '-1235'],
+      ['[=0]"none";0', -3, '-3'],
+      ['[=0]"none";0', -1234.567, '-1235'],
+      ['[>=100]"many";"few"', -0.25, '-few'],
+      ['[>=100]"many";"few"', -3, '-few'],
+      ['[>=100]"many";"few"', -1234.567, '-few'],
+    ],
+  ],
+  [
+    'Each `0` shows a digit.',
+    [
+      ['(000) 000-0000', -3, '-(000) 000-0003'],
+      ['(000) 000-0000', -1234.567, '-(000) 000-1235'],
+      ['000-00-0000', -3, '-000-00-0003'],
+      ['000-00-0000', -1234.567, '-000-00-1235'],
+    ],
+  ],
+  ['`?` shows a blank where the number has no digit.', [['???0', -3, '-   3']]],
+  [
+    'The text before the digits is shown, and a number that is rounded to zero has no sign.',
+    [['"No. "0', -0.25, 'No. 0']],
+  ],
+];
+
+const blank = (text: string) => text.trim();
+const show = (code: string, value: number) => createFormat(code, { epoch: 1900 })(value);
+
+test('660 cells with a positive number show what another implementation shows', () => {
+  assert.deepEqual([codes.length, new Set(codes).size, positive.length * codes.length], [60, 60, 660]);
+  const differences = codes.flatMap((code) =>
+    positive
+      .map((value) => [code, value, show(code, value), blank(otherProgram.format(code, value))])
+      .filter(([, , shown, reference]) => shown !== reference),
+  );
+  assert.deepEqual(differences, []);
+});
+
+test('240 cells with zero or a negative number show what another implementation or ECMA-376 18.8.31 says', (t) => {
+  const cells = codes.flatMap((code) => others.map((value) => [code, value] as const));
+  const differences = cells.flatMap(([code, value]) => {
+    const [shown, other] = [show(code, value), blank(otherProgram.format(code, value))];
+    if (shown === other) return [];
+    const [reason] = decided.find(([, list]) => list.some((cell) => cell[0] === code && cell[1] === value)) ?? [];
+    t.diagnostic(`${code} of ${value}: ${shown}, the other program ${other}. ${reason ?? 'Not decided.'}`);
+    return [[code, value, shown]];
+  });
+  assert.equal(cells.length, 240);
+  const byCell = (a: unknown, b: unknown) => (String(a) < String(b) ? -1 : 1);
+  assert.deepEqual(differences.toSorted(byCell), decided.flatMap(([, list]) => [...list]).toSorted(byCell));
+});
+
+test('a code of more than 255 characters, or one that is not a format, shows the number itself', () => {
+  assert.equal(show(`${'"'.padEnd(longestCode - 2, 'x')}"0`, 1.5).at(-1), '2');
+  for (const code of [`${'"'.padEnd(longestCode - 1, 'x')}"0`, '0"', '[', '0;0;0;0;0', '\\'])
+    assert.equal(show(code, 1.5), '1.5', code.slice(0, 20));
+});
