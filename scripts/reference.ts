@@ -2,6 +2,7 @@
 // them is outdated.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { describeAdmission } from './reference/admission-page.ts';
 import { type ApiDocument, describeApiTypes } from './reference/api-types.ts';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeCommands } from './reference/commands-page.ts';
@@ -20,6 +21,7 @@ const pages: Record<string, string> = {
   'docs/reference/commands.md': describeCommands(),
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
+  'docs/reference/admission.md': describeAdmission(),
   'docs/reference/limits.md': describeLimits(),
   'docs/reference/sheets.md': describeSheets(),
   ...(await describeBundles()),

@@ -84,6 +84,6 @@ test('[streams] a key has at most 20 streams over both addresses, and other keys
   assert.deepEqual(await openMany(100, keyless), Array(100).fill(200));
   assert.equal(await open(keyless), 429);
   const metrics = await (await fetch(`${service.pluginsUrl}/metrics`)).text();
-  assert.match(metrics, /^quartermaster_event_streams 121$/m);
+  assert.match(metrics, /^quartermaster_queue_running\{queue="event_streams"\} 121$/m);
   assert.match(metrics, /^quartermaster_limit_exceeded_total\{limit="event_streams_of_key"\} 2$/m);
 });

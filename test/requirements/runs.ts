@@ -82,7 +82,7 @@ export const runsRequirements: Requirements = {
       'the limit run_result_bytes deletes the oldest results beyond it, and those that are over; the runs stay',
       'a project that stores many results deletes none of another project',
       'a response that exceeds the space of its project is returned once; a repeated request gets 409 with the reason and runs nothing',
-      'the queue of accepted runs is limited in total, for each key and in bytes, and an ended run frees its place',
+      'accepted runs have places in shares of keys and projects, in items and in characters, and an ended run frees its place',
     ],
   },
 };

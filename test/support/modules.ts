@@ -59,7 +59,6 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'chunks/chunk-repository',
       'collection-repository',
       'collections',
-      'problems',
       'records/dry-runs',
       'records/record-failures',
       'records/record-repository',

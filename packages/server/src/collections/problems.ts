@@ -98,16 +98,6 @@ export function pairContentFixed(id: string): Problem {
   );
 }
 
-export function tooManyDryRuns(limit: number): Problem {
-  return new Problem(
-    'TOO_MANY_REQUESTS',
-    `${limit} dry runs are in progress, which is the maximum. Retry when one has ended.`,
-    {
-      retryAfter: 5,
-    },
-  );
-}
-
 export function noEmbeddingModel(): Problem {
   return new Problem(
     'NOT_CONFIGURED',

@@ -20,6 +20,7 @@ export interface Extractor {
   /**
    * Delivers chunks and reported rows in batches, in order. The next batch follows when the promise of the previous one
    * has resolved.
+   * @throws Problem TOO_MANY_REQUESTS when too many callers wait
    */
   extract(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
   close(): Promise<void>;
@@ -28,6 +29,10 @@ export interface Extractor {
 export interface ExtractionTask {
   /** The project of the document. A process that has read for one project never reads for another. */
   readonly projectId: string;
+  /** The key of the caller that waits. Default: none. */
+  readonly keyId?: string | null;
+  /** The document belongs to a stored record, so it waits without being refused. Default: a caller waits for it. */
+  readonly isAccepted?: boolean;
   readonly source: ExtractionSource;
   /** Null: split by the structure of the document, in chunks whose size follows the script. Ignored for question–answer sheets. */
   readonly splitter: TextSplitter | null;

@@ -1,12 +1,12 @@
 import type { Chunking, RecordFailure, RecordPreview } from '@quartermaster/contract';
 import type { Collections } from '../collections/collections.ts';
-import { tooManyDryRuns } from '../collections/problems.ts';
 import type { DryRunPlace, DryRuns } from '../collections/records/dry-runs.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import { readPassword, readSource } from '../collections/records/record-source.ts';
 import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
 import { isPartial, rowCodes } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
+import type { Turns } from '../kernel/admission/turns.ts';
 import { Secret } from '../kernel/secret.ts';
 import { taskOf, toTakenRow } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
@@ -19,15 +19,14 @@ export interface DryRunDeps {
   readonly files: FileAccess;
   readonly pages: PageFetcher;
   readonly extractor: Extractor;
-  /** The maximum number of concurrent dry runs. Each occupies a request and an extraction process. */
-  readonly mostAtOnce: number;
+  /** Each dry run occupies a request and an extraction process. */
+  readonly turns: Turns;
 }
 
 /** A dry run is one request, which the program for scanned pages must not hold for minutes. */
 const shown = { chunks: 10, rows: 100, scannedPages: 5 };
 
 export function createDryRuns(deps: DryRunDeps): DryRuns {
-  let underWay = 0;
   return {
     async run(place, body, signal) {
       const {
@@ -37,19 +36,17 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
       } = await deps.collections.find(place.projectId, place.collectionId);
       const source = await readSource(body, { files: deps.files, projectId: place.projectId, collectionType });
       const password = readPassword(body, source.type);
-      if (underWay >= deps.mostAtOnce) throw tooManyDryRuns(deps.mostAtOnce);
-      underWay += 1;
-      try {
-        return await preview(
-          deps,
-          { ...place, source, password: password === null ? null : new Secret(password), capacity, chunking },
-          signal,
-        );
-      } finally {
-        underWay -= 1;
-      }
+      const secret = password === null ? null : new Secret(password);
+      const request = { ...place, source, password: secret, capacity, chunking };
+      const shown = await deps.turns.run(place, () => preview(deps, request, signal), { signal });
+      if (shown === null) throw dryRunCancelled();
+      return shown;
     },
   };
+}
+
+function dryRunCancelled(): Error {
+  return new Error('The dry run was cancelled.');
 }
 
 interface PreviewRequest extends DryRunPlace {
@@ -60,7 +57,7 @@ interface PreviewRequest extends DryRunPlace {
 }
 
 async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortSignal): Promise<RecordPreview> {
-  const { source, password, collectionId, projectId, capacity } = request;
+  const { source, password, collectionId, projectId, keyId, capacity } = request;
   const opened = await openSource(deps, { ...source, projectId }, { signal, onProgress: () => {} });
   const chunks: ExtractedChunk[] = [];
   const rows: ReportedRow[] = [];
@@ -83,6 +80,7 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
   const task = {
     ...taskOf(source, request.chunking),
     projectId,
+    keyId,
     password,
     source: opened,
     maxChunks: capacity,
@@ -93,7 +91,7 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
     onStage: () => {},
   };
   const outcome = await deps.extractor.extract(task, signal);
-  if (outcome.kind === 'cancelled') throw new Error('The dry run was cancelled.');
+  if (outcome.kind === 'cancelled') throw dryRunCancelled();
   return toPreview({ collectionId, outcome, chunks, rows, skipped });
 }
 

@@ -92,6 +92,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   const task: ExtractionTask = {
     ...taskOf(job, job.chunking),
     projectId: job.projectId,
+    isAccepted: true,
     password,
     source,
     maxChunks: capacity,

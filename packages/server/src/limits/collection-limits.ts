@@ -10,6 +10,7 @@ import { mostMetadataBytes } from '../collections/chunks/read-fields.ts';
 import { maxCapacity } from '../collections/collection-repository.ts';
 import { loadLimits } from '../dialects/open-webui/load-document.ts';
 import { pageLimits } from '../extraction/pages/page-protocol.ts';
+import { queues } from '../kernel/admission/queues.ts';
 import { answerTokens } from '../mcp/knowledge/answer-size.ts';
 import { resourceLimits } from '../mcp/knowledge/list-resources.ts';
 import { questionLimits } from '../mcp/knowledge/tool-arguments.ts';
@@ -50,11 +51,16 @@ export const collectionLimits = {
     setting: 'QUESTION_SECONDS',
     above: refused('SERVICE_UNAVAILABLE'),
   },
-  dry_runs: {
-    bounds: 'dry runs of records at the same time, in one process',
+  waiting_dry_runs: {
+    bounds: 'dry runs of records that wait, in one process',
     unit: 'items',
-    value: (config) => config.extractionProcesses,
-    setting: 'EXTRACTION_PROCESSES',
+    value: () => queues.dry_runs.waiting,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  waiting_documents: {
+    bounds: 'documents of `/openwebui/process` and dry runs that wait for an extraction process',
+    unit: 'items',
+    value: () => queues.extraction.waiting,
     above: refused('TOO_MANY_REQUESTS'),
   },
   chunks_of_collection: {
@@ -90,7 +96,7 @@ export const collectionLimits = {
   waiting_pages: {
     bounds: 'requests for boxes or pictures of pages that wait, in one process',
     unit: 'items',
-    value: () => pageLimits.waiting,
+    value: () => queues.page_pictures.waiting,
     above: refused('TOO_MANY_REQUESTS'),
   },
   record_text_characters: {

@@ -214,14 +214,20 @@ export const pluginLimits = {
     value: () => asyncRunDefaults.maxAccepted,
     above: refused('TOO_MANY_REQUESTS'),
   },
-  queued_runs_of_key: {
-    bounds: 'asynchronous runs of one key, waiting or running',
+  queued_runs_of_project: {
+    bounds: 'asynchronous runs of one project, or of all callers without a key, if no other project has any',
     unit: 'items',
-    value: () => asyncRunDefaults.maxAcceptedOfKey,
+    value: () => asyncRunDefaults.maxAccepted / 2,
+    above: refused('TOO_MANY_REQUESTS'),
+  },
+  queued_runs_of_key: {
+    bounds: 'asynchronous runs of one key, if no other key has any',
+    unit: 'items',
+    value: () => asyncRunDefaults.maxAccepted / 4,
     above: refused('TOO_MANY_REQUESTS'),
   },
   queued_run_characters: {
-    bounds: 'the requests of all asynchronous runs that wait or run',
+    bounds: 'the requests of all asynchronous runs that wait or run; a project alone takes half, a key alone a quarter',
     unit: 'characters',
     value: () => asyncRunDefaults.maxSize,
     above: refused('TOO_MANY_REQUESTS'),

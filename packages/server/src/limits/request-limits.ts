@@ -2,7 +2,7 @@ import { maxBodyBytes, maxHeaderBytes, maxHeaders } from '../http/create-app.ts'
 import { jsonLimits } from '../http/json-body.ts';
 import { maxRequestKinds } from '../http/request-metrics.ts';
 import { maxWrongRequests } from '../idempotency/idempotency.ts';
-import { streamLimits } from '../kernel/concurrency/stream-shares.ts';
+import { streamLimits } from '../kernel/admission/stream-shares.ts';
 import { type Limit, refused } from './limit.ts';
 
 /** Limits of every request to either address. */

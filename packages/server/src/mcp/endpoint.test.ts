@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
@@ -69,7 +70,8 @@ function newCase(revision: string, method: string, params: Json): Case {
   };
 }
 
-const deps = { version: '1.2.3', knowledge: null, offers: plainOffers, logger: createLogger('silent') };
+const streams = createStreamShares();
+const deps = { version: '1.2.3', knowledge: null, offers: plainOffers, streams, logger: createLogger('silent') };
 
 /** Sends a request to a new endpoint and returns the response. */
 async function ask(one: Case, toolbox = few) {
@@ -176,4 +178,26 @@ test('the calls of a batch run one after another until their responses exceed th
     answers.map(({ error }) => (error as Json | undefined)?.code ?? 'run'),
     [...Array(6).fill('run'), ...Array(4).fill(-32000)],
   );
+});
+
+test('a subscription counts as an event stream of its key until its client leaves', async () => {
+  const shares = createStreamShares({ limits: { ofKey: 1, ofProject: 100, ofProcess: 1_000 } });
+  const endpoint = createEndpoint({ ...deps, streams: shares, callTool });
+  const { headers, message } = newCase('2026-07-28', 'subscriptions/listen', {
+    notifications: { toolsListChanged: true },
+  });
+  const subscribe = (signal: AbortSignal, keyId: string | undefined, sent: unknown = message) => {
+    const caller = { projectId: keyId === undefined ? '-' : 'p1', keyId, scopes };
+    return endpoint.answer({ headers: new Headers(headers), signal }, sent, caller, { toolbox: few, listing: 'full' });
+  };
+  const [leaving, staying] = [new AbortController(), new AbortController()];
+  await subscribe(leaving.signal, 'k1');
+  await assert.rejects(subscribe(staying.signal, 'k1'), { code: 'TOO_MANY_REQUESTS' });
+  await subscribe(staying.signal, 'k2');
+  await subscribe(staying.signal, undefined);
+  leaving.abort();
+  const invalid = { ...message, params: {} };
+  for (let n = 0; n < 2; n += 1) assert.ok((await subscribe(staying.signal, 'k1', invalid)).status >= 400);
+  await subscribe(staying.signal, 'k1');
+  await endpoint.close();
 });

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Scope } from '@quartermaster/contract';
 import type { RunCaller } from '../execution/run-observer.ts';
+import type { StreamShares } from '../kernel/admission/stream-shares.ts';
 import type { CachedJson } from '../kernel/json/json-cache.ts';
 import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
@@ -21,6 +22,7 @@ export interface Endpoint {
    * @param message the parsed body; the body of `request` is not read
    * @param caller the project and key that the tool runs for
    * @param tools the plugins of this URL, for callers that may use plugins
+   * @throws Problem TOO_MANY_REQUESTS when the message subscribes and too many streams are open
    */
   answer(request: McpRequest, message: unknown, caller: McpCaller, tools: ChosenTools): Promise<McpAnswer>;
   /** Notifies subscribed clients. */
@@ -56,6 +58,8 @@ interface LegacyOptions {
 }
 
 export interface EndpointDeps extends ProtocolServerDeps {
+  /** Limits the streams of subscribed clients. */
+  readonly streams: StreamShares;
   readonly offers: OffersDeps;
 }
 
@@ -96,7 +100,16 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
       const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
-      if (!(await isLegacyRequest(request, message))) return await finish(await newest.fetch(request, options));
+      if (!(await isLegacyRequest(request, message))) {
+        if (!subscribes(message)) return await finish(await newest.fetch(request, options));
+        const leave = deps.streams.enter({ projectId: clientId, keyId: keyId ?? null }, asked.signal);
+        try {
+          return leaveAtEnd(await finish(await newest.fetch(request, options)), leave);
+        } catch (error) {
+          leave();
+          throw error;
+        }
+      }
       const answerOne = async (one: unknown, enableJsonResponse: boolean) =>
         await finish(await answerLegacy(request, one, { authInfo, enableJsonResponse }));
       if (isOrdinaryBatch(message)) return await answerBatch(message, (one) => answerOne(one, true));
@@ -151,6 +164,28 @@ async function answerWithTools(
   const whole = insertTools([bytes], listed);
   const isSmall = Buffer.isBuffer((await listed()).body);
   return { status, headers, body: isSmall ? Buffer.concat(await Array.fromAsync(whole)) : ReadableStream.from(whole) };
+}
+
+/** Whether the answer of the message is a stream that stays open. */
+function subscribes(message: unknown): boolean {
+  return Reflect.get(Object(message), 'method') === 'subscriptions/listen';
+}
+
+/** Calls `leave` at the end of the body. The signal of the request does not abort when the service ends a stream. */
+function leaveAtEnd(answer: McpAnswer, leave: () => void): McpAnswer {
+  if (!(answer.body instanceof ReadableStream)) {
+    leave();
+    return answer;
+  }
+  const { body } = answer;
+  async function* passOn() {
+    try {
+      yield* body;
+    } finally {
+      leave();
+    }
+  }
+  return { ...answer, body: ReadableStream.from(passOn()) };
 }
 
 /** A stream is needed only for progress. A JSON answer costs both sides less than a stream of one event. */

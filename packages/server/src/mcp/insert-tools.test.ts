@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createEndpoint } from './endpoint.ts';
 import { plainOffers } from './testing/plain-offers.ts';
@@ -37,7 +38,14 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const { all } = createToolboxes({ bundles: catalogue.bundles, describePlugin }, logger);
     const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
     const callTool = () => assert.fail('no tool is called');
-    const endpoint = createEndpoint({ version: '1.2.3', knowledge: null, offers: plainOffers, logger, callTool });
+    const endpoint = createEndpoint({
+      version: '1.2.3',
+      knowledge: null,
+      offers: plainOffers,
+      streams: createStreamShares(),
+      logger,
+      callTool,
+    });
     const headers = {
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',

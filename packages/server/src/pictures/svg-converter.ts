@@ -1,4 +1,4 @@
-import type { Owner } from '../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../kernel/admission/owner.ts';
 import { createFairSemaphore } from '../kernel/concurrency/fair-semaphore.ts';
 import { onceRetried } from '../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../kernel/log/logger.ts';

@@ -2,6 +2,8 @@ import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../access/credential-profiles/resolve-credentials.ts';
 import type { BackgroundCaller } from '../execution/background.ts';
 import type { Executor } from '../execution/executor.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
+import { queues } from '../kernel/admission/queues.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createGroupCommit } from '../kernel/concurrency/group-commit.ts';
 import type { PeriodicTask } from '../kernel/concurrency/periodic-task.ts';
@@ -36,6 +38,8 @@ export interface AsyncRunsDeps {
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
   readonly options?: Partial<AsyncRunsOptions>;
 }
 
@@ -51,9 +55,8 @@ export interface AsyncRunsOptions extends QueueBounds {
 }
 
 export const asyncRunDefaults: AsyncRunsOptions = {
-  maxRunning: 64,
-  maxAccepted: 1000,
-  maxAcceptedOfKey: 250,
+  maxRunning: queues.async_run_turns.atOnce,
+  maxAccepted: queues.async_runs.atOnce,
   maxSize: 64 * 1024 * 1024,
   keepResultMs: 24 * 3_600_000,
   leaseMs: 15_000,
@@ -87,7 +90,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   const heartbeat = () => ({ owner, at: clock.now() });
   const { keepResultMs, maxOrphanedMs } = options;
   const perform = createRunPerformer({ ...deps, lease, keepResultMs, graceOver: graceOver.signal });
-  const queue = createRunQueue(options, async (run) => {
+  const queue = createRunQueue({ ...options, ...(deps.admission && { admission: deps.admission }) }, async (run) => {
     await perform(run);
     queue.release(run);
     run.done.resolve();

@@ -1,19 +1,12 @@
 import { Problem } from '../kernel/problem.ts';
 
-export function tooManyAsyncRuns(): Problem {
-  return new Problem(
-    'TOO_MANY_REQUESTS',
-    'Too many asynchronous runs are waiting or running. Retry when some have ended.',
-    {
-      retryAfter: 5,
-    },
-  );
-}
+const holders = { key: 'this key', project: 'this project', all: 'all projects' } as const;
 
-export function tooManyAsyncRunsOfKey(most: number): Problem {
+/** @param most the runs, or the characters of their requests, that the holder may have at present */
+export function tooManyAsyncRuns(holder: keyof typeof holders, most: number): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',
-    `${most} asynchronous runs of this key are waiting or running, which is the maximum. Retry when some have ended.`,
+    `The asynchronous runs of ${holders[holder]} that wait or run, or the characters of their requests, reach the maximum (${most}). Retry when some have ended.`,
     { retryAfter: 5 },
   );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run } from '@quartermaster/contract';
-import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
+import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createRunEvents } from './run-events.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Run, RunItem } from '@quartermaster/contract';
-import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
+import type { StreamShares } from '../kernel/admission/stream-shares.ts';
 import { createWakeEvent } from '../kernel/concurrency/wake-event.ts';
 import type { RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';

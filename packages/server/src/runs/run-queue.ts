@@ -1,19 +1,21 @@
-import { createFairQueue } from '../kernel/concurrency/fair-queue.ts';
+import { type Admission, createAdmission } from '../kernel/admission/admission.ts';
+import type { Owner } from '../kernel/admission/owner.ts';
 import type { AsyncRun } from './async-run.ts';
-import { tooManyAsyncRuns, tooManyAsyncRunsOfKey } from './problems.ts';
+import { tooManyAsyncRuns } from './problems.ts';
 
 export interface QueueBounds {
   /** The maximum number of runs that execute at the same time. */
   readonly maxRunning: number;
-  /** The maximum number of runs that execute or wait. */
+  /** The maximum number of runs that execute or wait. A project alone takes half of them, and a key alone a quarter. */
   readonly maxAccepted: number;
-  /** The same limit for one key. */
-  readonly maxAcceptedOfKey: number;
-  /** The maximum number of characters of all requests together. */
+  /** The maximum number of characters of all requests together, shared likewise. */
   readonly maxSize: number;
 }
 
-/** The runs that this process has accepted, executing or waiting, within bounds. */
+/**
+ * The runs that this process has accepted, executing or waiting, within bounds. A client has their ids, so none is displaced:
+ * they hold places with reserved shares until they end.
+ */
 export interface RunQueue {
   readonly all: ReadonlyMap<string, AsyncRun>;
   /** The number of further runs that the queue can accept. */
@@ -29,58 +31,49 @@ export interface RunQueue {
 }
 
 /** @param work never rejects */
-export function createRunQueue(bounds: QueueBounds, work: (run: AsyncRun) => Promise<void>): RunQueue {
+export function createRunQueue(
+  bounds: QueueBounds & { readonly admission?: Admission },
+  work: (run: AsyncRun) => Promise<void>,
+): RunQueue {
+  const { admission = createAdmission(), maxAccepted, maxSize, maxRunning } = bounds;
   const all = new Map<string, AsyncRun>();
-  const waiting = createFairQueue<AsyncRun>(({ stored, keyId }) => ({ projectId: stored.projectId, keyId }));
-  const ofKeys = new Map<string, number>();
-  let running = 0;
-  let size = 0;
-
-  function count(run: AsyncRun, by: 1 | -1): void {
-    size += by * run.size;
-    if (run.keyId === null) return;
-    const remaining = (ofKeys.get(run.keyId) ?? 0) + by;
-    if (remaining === 0) ofKeys.delete(run.keyId);
-    else ofKeys.set(run.keyId, remaining);
-  }
+  const places = admission.places('async_runs', { places: maxAccepted, sizes: maxSize, refuse: tooManyAsyncRuns });
+  const turns = admission.turns('async_run_turns', { permits: maxRunning, waiting: Number.POSITIVE_INFINITY });
+  const leave = new Map<string, () => void>();
+  /** Ends the wait of each run that waits. */
+  const waiting = new Map<string, AbortController>();
 
   async function start(run: AsyncRun): Promise<void> {
-    running += 1;
+    const { id } = run.stored;
+    const promoted = new AbortController();
+    waiting.set(id, promoted);
+    const endTurn = await turns.acquire(ownerOf(run), { signal: promoted.signal, isAccepted: true });
+    waiting.delete(id);
     await work(run);
-    running -= 1;
-    next();
-  }
-
-  function next(): void {
-    while (running < bounds.maxRunning) {
-      const run = waiting.next();
-      if (run === undefined) return;
-      void start(run);
-    }
+    endTurn?.();
   }
 
   return {
     all,
-    remaining: () => Math.max(0, bounds.maxAccepted - all.size),
+    remaining: () => Math.max(0, maxAccepted - all.size),
     reserve: (run) => {
-      if (all.size >= bounds.maxAccepted || size + run.size > bounds.maxSize) throw tooManyAsyncRuns();
-      const { keyId } = run;
-      const ofKey = keyId === null ? 0 : (ofKeys.get(keyId) ?? 0);
-      if (ofKey >= bounds.maxAcceptedOfKey) throw tooManyAsyncRunsOfKey(bounds.maxAcceptedOfKey);
+      leave.set(run.stored.id, places.enter(ownerOf(run), run.size));
       all.set(run.stored.id, run);
-      count(run, 1);
     },
-    enqueue: (run) => {
-      waiting.add(run);
-      next();
+    enqueue: (run) => void start(run),
+    promote: ({ stored: { id } }) => {
+      const wait = waiting.get(id);
+      wait?.abort();
+      return waiting.delete(id);
     },
-    promote: (run) => {
-      if (!waiting.remove(run)) return false;
-      void start(run);
-      return true;
-    },
-    release: (run) => {
-      if (all.delete(run.stored.id)) count(run, -1);
+    release: ({ stored: { id } }) => {
+      leave.get(id)?.();
+      leave.delete(id);
+      all.delete(id);
     },
   };
+}
+
+function ownerOf({ stored: { projectId }, keyId }: AsyncRun): Owner {
+  return { projectId, keyId };
 }

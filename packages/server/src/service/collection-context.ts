@@ -7,9 +7,10 @@ import type { FileAccess } from '../files/file-access.ts';
 import type { PageFetcher } from '../ingestion/page-fetcher.ts';
 import type { RecordMetrics } from '../ingestion/record-metrics.ts';
 import type { RecordWorkerDeps } from '../ingestion/record-worker.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
+import type { StreamShares } from '../kernel/admission/stream-shares.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
-import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -48,6 +49,8 @@ export interface CollectionContext {
   readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
   /** Default: shares that are not limited by other streams. */
   readonly shares?: StreamShares;
   readonly extractor: Extractor;

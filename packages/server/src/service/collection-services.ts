@@ -14,7 +14,8 @@ import { createDryRuns } from '../ingestion/dry-run.ts';
 import { startRechunker } from '../ingestion/rechunker.ts';
 import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts';
 import { openSweeper } from '../ingestion/sweeper.ts';
-import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
+import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createFindDistinct } from '../search/query/find-distinct.ts';
 import { limitQuestions } from '../search/query/limit-questions.ts';
 import { createRetrieve, type VectorSearchDeps } from '../search/query/retrieve.ts';
@@ -38,6 +39,7 @@ export interface CollectionServices {
 /** Opens collections, records and chunks, and starts their background work. */
 export function openCollectionServices(deps: CollectionContext): CollectionServices {
   const { repositories, files, clock, newId, logger, countTokens, space, limits, countExceeded } = deps;
+  const { admission = createAdmission() } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
   const passwords = createRecordPasswords(deps.encrypter);
   const tools = { files, passwords, clock, newId, space, limits, countExceeded, metrics: deps.metrics };
@@ -94,7 +96,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     files,
     pages: deps.pages,
     extractor: deps.extractor,
-    mostAtOnce: deps.extractionProcesses,
+    turns: admission.turns('dry_runs', { permits: deps.extractionProcesses }),
   });
   return {
     collections,

@@ -16,11 +16,12 @@ import { mountPlugins } from '../http/mount-plugins.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
 import { registerWatchdogMetrics } from '../http/watch-requests.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
+import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createLimitCounter } from '../kernel/concurrency/limit-counter.ts';
-import { createStreamShares } from '../kernel/concurrency/stream-shares.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
-import { createMetrics } from '../kernel/metrics.ts';
+import { createMetrics, type Registry } from '../kernel/metrics.ts';
 import { closeAll } from '../kernel/process/close-all.ts';
 import { warnAboutRoot } from '../kernel/process/warn-about-root.ts';
 import type { Watchdog } from '../kernel/process/watchdog.ts';
@@ -201,7 +202,8 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   const requestMetrics = createRequestMetrics(registry);
   const streams = openStreamAccess({ database, logger });
   resources.defer(() => streams.close());
-  const countExceeded = createLimitCounter(registry);
+  const limiting = openLimits(registry);
+  const { countExceeded } = limiting;
   const idempotencyRepository = createIdempotencyRepository(database, {
     maxBytes: config.maxKeptAnswerBytes,
     onExceeded: () => countExceeded('kept_answers_of_project'),
@@ -214,8 +216,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     registry,
     database,
     keyRing,
-    countExceeded,
-    shares: createStreamShares({ countExceeded, metrics: registry }),
+    ...limiting,
     idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
     idempotencyRepository,
     resources,
@@ -243,6 +244,12 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   };
   const firstKey = created ?? (await findUnusedFirstKey({ repository, clock }, config.dataFolder));
   return { context, firstKey: describeFirstKey(firstKey) };
+}
+
+function openLimits(registry: Registry): Pick<ServiceContext, 'countExceeded' | 'admission' | 'shares'> {
+  const countExceeded = createLimitCounter(registry);
+  const admission = createAdmission({ metrics: registry });
+  return { countExceeded, admission, shares: createStreamShares({ countExceeded, admission }) };
 }
 
 /** The start message omits a key of the settings, because the operator has it. */

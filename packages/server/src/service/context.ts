@@ -5,10 +5,11 @@ import type { App } from '../http/app.ts';
 import type { Parts } from '../http/readiness.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { IdempotencyRepository } from '../idempotency/idempotency-repository.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
+import type { StreamShares } from '../kernel/admission/stream-shares.ts';
 import type { Caller } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
-import type { StreamShares } from '../kernel/concurrency/stream-shares.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -23,6 +24,8 @@ export interface ServiceContext {
   readonly newId: NewId;
   readonly registry: Registry;
   readonly countExceeded: CountExceeded;
+  /** The queues of both addresses. */
+  readonly admission: Admission;
   /** The event streams of both addresses. */
   readonly shares: StreamShares;
   readonly database: Database;

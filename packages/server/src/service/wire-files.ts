@@ -164,11 +164,12 @@ async function countTokens(text: string): Promise<number> {
   return (await import('../extraction/chunking/tokens.ts')).countTokens(text);
 }
 
-function openPages({ config, registry, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {
+function openPages({ config, registry, admission, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {
   return openPageReader({
     isolation,
     memoryMb: config.extractionMemoryMb,
     onResult: createPageMetrics(registry),
+    admission,
     logger,
   });
 }
@@ -191,10 +192,10 @@ async function openCollections(
   const extractor = openExtractor({
     isolation,
     ocr,
-    // One more process is started on demand for the worker that is reserved for projects without a record in progress.
-    processes: config.extractionProcesses + 1,
+    processes: config.extractionProcesses,
     timeoutMs: config.extractionSeconds * 1000,
     memoryMb: config.extractionMemoryMb,
+    admission: context.admission,
     logger,
   });
   resources.defer(() => extractor.close());
@@ -204,7 +205,7 @@ async function openCollections(
   const repositories = createCollectionRepositories(database);
   database.startMaintenance(() => context.space.hasFreeSpace());
   const services = openCollectionServices({
-    shares: context.shares,
+    ...{ admission: context.admission, shares: context.shares },
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
     repositories,
     embedding: await openEmbedding(context, countTokens),

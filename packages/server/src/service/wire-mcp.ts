@@ -52,7 +52,7 @@ export interface SharedMcpDeps extends Pick<EndpointsDeps, 'callTool'> {
 }
 
 export function shareMcp(
-  { logger, registry, config }: Pick<ServiceContext, 'logger' | 'registry' | 'config'>,
+  { logger, registry, config, shares: streams }: Pick<ServiceContext, 'logger' | 'registry' | 'config' | 'shares'>,
   { store, catalogue, callTool, search, findProfiles }: SharedMcpDeps,
 ): SharedMcp {
   const calls = new Counter({
@@ -76,7 +76,9 @@ export function shareMcp(
     const searchTools = createSearchTools({ search, check: checkArguments, countSearch });
     const offers = { searchTools, findProfiles, listTokens: config.mcpListTokens };
     const toolsets = config.mcpToolsets;
-    return { endpoints: createEndpoints({ catalogue, callTool, knowledge, offers, toolsets, version, logger }) };
+    return {
+      endpoints: createEndpoints({ catalogue, callTool, knowledge, offers, toolsets, streams, version, logger }),
+    };
   }
   return {
     preload: loadLibrary,

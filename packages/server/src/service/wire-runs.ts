@@ -52,11 +52,11 @@ export interface AsyncRunsOptions extends RunServices {
 
 /** Open it after the components that run plugins, so that it is closed before them. */
 export function openAsyncRuns(
-  { clock, logger, resources, shares }: ServiceContext,
+  { clock, logger, resources, admission, shares }: ServiceContext,
   { runStore, repository, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
-    ...{ ...options, repository, clock, logger, owner: randomUUID() },
+    ...{ ...options, repository, admission, clock, logger, owner: randomUUID() },
     changed: (runId) => runStore.changed(runId),
   });
   const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);

@@ -109,7 +109,7 @@ export const storeSettings = {
   },
   EXTRACTION_PROCESSES: {
     description:
-      'Read at most this many documents at the same time, each in its own process. One additional process reads a small document of a project that has none in progress. Unset: the number of processors, at most 4',
+      'Read at most this many documents at the same time, each in its own process. One additional process is kept for a project, and one for a key, that has no document in progress. Unset: the number of processors, at most 4',
     default: null,
     check: wholeNumber(1, 64),
   },

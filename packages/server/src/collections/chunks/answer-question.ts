@@ -7,7 +7,7 @@ import {
   type RetrievalDefaults,
   type ScoredChunk,
 } from '@quartermaster/contract';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { isId } from '../../kernel/identifier.ts';
 import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';

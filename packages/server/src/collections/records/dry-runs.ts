@@ -2,6 +2,7 @@ import type { RecordCreate, RecordPreview } from '@quartermaster/contract';
 
 export interface DryRunPlace {
   readonly projectId: string;
+  readonly keyId: string;
   readonly collectionId: string;
 }
 

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { listen } from '../../http/listen.ts';
 import { createSteppedExtractor } from '../../ingestion/testing/stepped-extractor.suite.ts';
-import { createStreamShares } from '../../kernel/concurrency/stream-shares.ts';
+import { createStreamShares } from '../../kernel/admission/stream-shares.ts';
 import { newId, openTestDatabase, openTestService } from '../testing/test-collections.suite.ts';
 import { createRecordEvents } from './record-events.ts';
 

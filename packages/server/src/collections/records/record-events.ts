@@ -1,5 +1,5 @@
 import type { RecordFailure, RecordProgress, RecordStatus } from '@quartermaster/contract';
-import type { StreamShares } from '../../kernel/concurrency/stream-shares.ts';
+import type { StreamShares } from '../../kernel/admission/stream-shares.ts';
 import { createWakeEvent } from '../../kernel/concurrency/wake-event.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
 import { toProgress } from './record-item.ts';

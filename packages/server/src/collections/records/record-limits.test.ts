@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Extractor } from '../../extraction/extraction.ts';
+import { queues } from '../../kernel/admission/queues.ts';
 import { type Answer, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
 
 const databases = { SQLite: openTestDatabase, PostgreSQL: openTestPostgres };
@@ -53,27 +54,29 @@ for (const [name, open] of Object.entries(databases)) {
   });
 }
 
-test('the limit dry_runs accepts exactly as many dry runs at the same time and refuses one more', async (t) => {
+test('the limit waiting_dry_runs accepts exactly as many waiting dry runs, and one of another key begins at once', async (t) => {
   const end = new AbortController();
-  let extractions = 0;
+  const otherBegan = Promise.withResolvers<void>();
   const extractor: Extractor = {
     ...endless,
     extract: (task, signal) => {
-      const extraction = endless.extract(task, signal);
-      extractions += 1;
-      // Cancels a third extraction, which would otherwise never end.
-      if (extractions > 2) end.abort();
-      return extraction;
+      if (task.keyId === 'other') otherBegan.resolve();
+      return endless.extract(task, signal);
     },
   };
   const { services, createProject } = await openTestService(t, { extractor });
   const { projectId, collection } = createProject();
-  const place = { projectId, collectionId: await collection() };
-  const run = () => services.dryRuns.run(place, { content: 'text' }, end.signal);
-  // Starts as many extractions as the module has processes.
-  const started = Promise.allSettled([run(), run()]);
-  await assert.rejects(run(), { code: 'TOO_MANY_REQUESTS' });
+  const collectionId = await collection();
+  const run = (keyId: string) =>
+    services.dryRuns.run({ projectId, keyId, collectionId }, { content: 'text' }, end.signal).then(
+      () => 'it ended',
+      (error) => error.code ?? error.message,
+    );
+  // The test service runs two at once.
+  const accepted = Array.from({ length: 2 + queues.dry_runs.waiting }, () => run('busy'));
+  assert.equal(await run('busy'), 'TOO_MANY_REQUESTS');
+  const other = run('other');
+  await otherBegan.promise;
   end.abort();
-  const ends = (await started).map((one) => (one.status === 'rejected' ? one.reason.message : 'it ended'));
-  assert.deepEqual(ends, ['The dry run was cancelled.', 'The dry run was cancelled.']);
+  assert.deepEqual([...new Set(await Promise.all([...accepted, other]))], ['The dry run was cancelled.']);
 });

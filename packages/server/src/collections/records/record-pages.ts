@@ -3,7 +3,7 @@ import { type Chunk, type PagePictureQuery, type PassageBoxes, pagePictureWidth 
 import type { PageReader, PageResult } from '../../extraction/pages/open-page-reader.ts';
 import { isPageFormat, type PageJob } from '../../extraction/pages/page-protocol.ts';
 import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import type { ChunkKey } from '../chunks/chunk-repository.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import {
@@ -72,7 +72,7 @@ export function createRecordPages({ records, chunks, files, pageReader }: Record
   }
 
   async function read(file: AccessibleFile, job: PageJob, { owner, signal }: PagesCaller) {
-    const result = await pageReader.read({ owner, job, open: () => files.open(file) }, signal);
+    const result = await pageReader.read({ owner, job, content: file.sha256, open: () => files.open(file) }, signal);
     if (result.kind === 'read') return result;
     throw toProblem(result, job);
   }

@@ -69,13 +69,13 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
       },
     },
     async (request, reply) => {
-      const { projectId } = guard.callerOf(request);
+      const { projectId, keyId } = guard.callerOf(request);
       const { collection_id: collectionId } = request.params;
       const warnings = warningsOf(RecordCreate, request.body);
       if (request.query.dry_run === true) {
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
-        const data = await dryRuns.run({ projectId, collectionId }, request.body, gone.signal);
+        const data = await dryRuns.run({ projectId, keyId, collectionId }, request.body, gone.signal);
         return { ...successEnvelope(data), ...warnings };
       }
       const data = await records.create(projectId, collectionId, request.body);

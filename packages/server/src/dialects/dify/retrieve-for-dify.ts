@@ -1,6 +1,6 @@
 import type { ChunkQuery, DifyRecords, DifyRetrieval, ScoredChunk } from '@quartermaster/contract';
 import type { NamedRecord } from '../../collections/records/record-repository.ts';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { plainName } from '../../kernel/plain-name.ts';
 import type { ChunkFilter } from '../../search/chunk-index.ts';
 import { toFilter } from './to-filter.ts';

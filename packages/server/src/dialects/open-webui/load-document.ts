@@ -15,6 +15,7 @@ export interface DocumentLoaderDeps {
 
 export interface LoadRequest extends DocumentName, TemporaryFile {
   readonly projectId: string;
+  readonly keyId: string;
   readonly requestId: string;
 }
 
@@ -33,19 +34,20 @@ const rowSplitter: ExtractionTask['splitter'] = {
 /**
  * Reads a document in a child process and returns its text, by page or sheet.
  * @throws REQUEST_VALIDATION_ERROR when it cannot be read, FILE_TOO_LARGE when its text is too long, SERVICE_UNAVAILABLE
- *   when the reading was cancelled
+ *   when the reading was cancelled, TOO_MANY_REQUESTS when too many documents wait
  */
 export async function loadDocument(
   { extractor, loaderMetrics, logger }: DocumentLoaderDeps,
   request: LoadRequest,
   signal: AbortSignal,
 ): Promise<LoadedDocument[]> {
-  const { projectId, extension, bytes, open } = request;
+  const { projectId, keyId, extension, bytes, open } = request;
   const tooLong = new AbortController();
   const areRows = extension === 'csv' || extension === 'xlsx';
   const text = collectText(loadLimits.characters, { areRows, onExceeded: () => tooLong.abort() });
   const task: ExtractionTask = {
     projectId,
+    keyId,
     source: { kind: 'file', extension, bytes, open },
     splitter: areRows ? rowSplitter : splitter,
     title: '',

@@ -49,10 +49,10 @@ export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
     async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const { projectId } = guard.callerOf(request);
+      const { projectId, keyId } = guard.callerOf(request);
       const name = readDocumentName(request.headers);
       return temporaryFiles.receive({ projectId, headers: request.headers }, request.raw, (file) =>
-        loadDocument(loader, { ...name, ...file, projectId, requestId: request.id }, gone.signal),
+        loadDocument(loader, { ...name, ...file, projectId, keyId, requestId: request.id }, gone.signal),
       );
     },
   );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
 import { moduleUrl } from '../../kernel/process/module-path.ts';
 import {

@@ -1,6 +1,6 @@
 import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
 import type { AnswerReader, PreparedResponse } from './answer-reader.ts';
 import { type CallFailure, type CallOutcome, compileAnswerRules } from './interpret-answer.ts';

@@ -5,12 +5,14 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { type Pixels, pixelAt, readPng } from '../../../../../test/support/png.ts';
 import { encryptedPdf, placedPdf, textPdf } from '../../../../../test/support/sample-pdf.ts';
+import { queues } from '../../kernel/admission/queues.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openPageReader, type PageReaderOptions } from './open-page-reader.ts';
 import { type Box, checkPageAnswer, type PageBoxes, type PageJob, pageLimits } from './page-protocol.ts';
 
 const never = new AbortController().signal;
-const owner = { projectId: 'one', keyId: null };
+const owner = { projectId: 'one', keyId: 'busy' };
+const content = 'digest';
 
 function read(bytes: Uint8Array, job: Partial<PageJob>, options: Partial<PageReaderOptions> = {}, signal = never) {
   const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent'), ...options });
@@ -18,7 +20,12 @@ function read(bytes: Uint8Array, job: Partial<PageJob>, options: Partial<PageRea
     yield bytes;
   }
   return reader.read(
-    { owner, job: { format: 'pdf', passage: '', first: 1, last: 1, scanned: [], picture: null, ...job }, open },
+    {
+      owner,
+      content,
+      job: { format: 'pdf', passage: '', first: 1, last: 1, scanned: [], picture: null, ...job },
+      open,
+    },
     signal,
   );
 }
@@ -194,18 +201,48 @@ test('the limit waiting_pages accepts exactly as many waiting requests and refus
     yield Buffer.alloc(0);
   };
   const job = { format: 'pdf', passage: '', first: 1, last: 1, scanned: [], picture: null } as const;
-  const request = { owner, job, open };
+  const request = { owner, content, job, open };
   let ended = 0;
   const count = () => {
     ended += 1;
   };
-  const accepted = Array.from({ length: 1 + pageLimits.waiting }, () =>
+  const accepted = Array.from({ length: 1 + queues.page_pictures.waiting }, () =>
     reader.read(request, leaving.signal).then(count),
   );
   assert.deepEqual(await reader.read(request, never), { kind: 'busy' });
   assert.equal(ended, 0);
+  const bytes = textPdf([['one']]);
+  for (const other of [
+    { projectId: 'one', keyId: 'other' },
+    { projectId: 'two', keyId: null },
+  ]) {
+    const openOther = async function* () {
+      yield bytes;
+    };
+    const result = await reader.read({ ...request, owner: other, open: openOther }, never);
+    assert.equal(result.kind, 'read', 'a place is kept for who reads nothing');
+  }
   leaving.abort();
   await Promise.all(accepted);
+});
+
+test('a page that exceeded the time limit is not drawn again at once, whatever the width of its picture', async () => {
+  const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent'), timeoutMs: 1 });
+  let opened = 0;
+  async function* open() {
+    opened += 1;
+    yield textPdf([['one']]);
+  }
+  const draw = (page: number, width: number, of = content) => {
+    const job = { format: 'pdf', passage: '', first: 1, last: 1, scanned: [], picture: { page, width } } as const;
+    return reader.read({ owner, content: of, job, open }, never);
+  };
+  const late = await draw(1, 300);
+  assert.match(late.kind === 'failed' ? late.message : late.kind, /exceeded the time limit/);
+  assert.deepEqual([await draw(1, 301), opened], [late, 1]);
+  await draw(2, 300);
+  await draw(1, 300, 'other digest');
+  assert.equal(opened, 3);
 });
 
 test('an answer that no honest process sends is refused', () => {

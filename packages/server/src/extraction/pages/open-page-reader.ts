@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
-import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { modulePath } from '../../kernel/process/module-path.ts';
@@ -30,6 +30,8 @@ export interface PageReader {
 export interface PageRequest {
   readonly owner: Owner;
   readonly job: PageJob;
+  /** The digest of the document. */
+  readonly content: string;
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
@@ -44,24 +46,42 @@ export interface PageReaderOptions {
   readonly renderer?: string;
   /** Called with each result. */
   readonly onResult?: (kind: PageResult['kind']) => void;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
   readonly logger: Logger;
 }
 
 const program = realpathSync(modulePath(import.meta, './child'));
 const pieceBytes = 2 ** 18;
 
-/** Each request gets a process of its own, so that no document can affect another. One runs at a time. */
+/**
+ * Each request gets a process of its own, so that no document can affect another. They run in turn among projects and keys,
+ * because one page may take the whole time limit. A page that exceeded the time limit is refused for a while, so that
+ * repeated requests do not draw it again.
+ */
 export function openPageReader(options: PageReaderOptions): PageReader {
   const { logger, renderer = '@hyzyla/pdfium' } = options;
   const isolation = options.isolation ?? onceRetried(() => findReaderIsolation(logger));
-  const semaphore = createFairSemaphore({ mostWaiting: pageLimits.waiting });
+  const { admission = createAdmission() } = options;
+  const turns = admission.turns('page_pictures', { refuse: () => queueFull });
+  const slowPages = createSlowPages();
+
   async function read(request: PageRequest, signal: AbortSignal): Promise<PageResult> {
     if (!isInstalled(renderer)) return { kind: 'missing', renderer };
     const settings = await isolation();
-    const result = await semaphore.run(request.owner, signal, () =>
-      converse(request, { ...options, settings, signal }),
-    );
-    return result ?? { kind: 'busy' };
+    const page = pageOf(request);
+    const draw = async () => {
+      const failure = slowPages.find(page);
+      if (failure !== undefined) return failure;
+      const onTimeout = (late: PageResult) => slowPages.add(page, late);
+      return await converse(request, { ...options, settings, signal, onTimeout });
+    };
+    try {
+      return (await turns.run(request.owner, draw, { signal })) ?? { kind: 'busy' };
+    } catch (error) {
+      if (error === queueFull) return { kind: 'busy' };
+      throw error;
+    }
   }
   return {
     read: async (request, signal) => {
@@ -72,6 +92,35 @@ export function openPageReader(options: PageReaderOptions): PageReader {
   };
 }
 
+const queueFull = new Error('Too many requests for pages wait.');
+
+/** Milliseconds for which a page that exceeded the time limit is not drawn again. */
+const slowPageMs = 60_000;
+const mostSlowPages = 1_000;
+
+/** Remembers pages that exceeded the time limit. The width of a picture does not distinguish them. */
+function createSlowPages() {
+  const failures = new Map<string, { readonly result: PageResult; readonly until: number }>();
+  return {
+    find(page: string): PageResult | undefined {
+      const known = failures.get(page);
+      if (known === undefined || performance.now() < known.until) return known?.result;
+      failures.delete(page);
+      return undefined;
+    },
+    add(page: string, result: PageResult): void {
+      const [oldest] = failures.keys();
+      if (failures.size >= mostSlowPages && oldest !== undefined) failures.delete(oldest);
+      failures.set(page, { result, until: performance.now() + slowPageMs });
+    },
+  };
+}
+
+/** A picture is of one page; boxes are searched on several. */
+function pageOf({ content, job: { first, last, picture } }: PageRequest): string {
+  return [content, picture?.page ?? `${first}-${last}`].join(' ');
+}
+
 function isInstalled(library: string): boolean {
   const folders = createRequire(import.meta.url).resolve.paths(library) ?? [];
   return folders.some((folder) => existsSync(join(folder, library)));
@@ -79,11 +128,12 @@ function isInstalled(library: string): boolean {
 
 interface Conversation extends PageReaderOptions {
   readonly settings: SpawnSettings;
+  readonly onTimeout: (result: PageResult) => void;
   readonly signal: AbortSignal;
 }
 
 async function converse({ job, open }: PageRequest, options: Conversation): Promise<PageResult> {
-  const { memoryMb, settings, signal, logger, timeoutMs = pageLimits.seconds * 1000 } = options;
+  const { memoryMb, settings, signal, onTimeout, logger, timeoutMs = pageLimits.seconds * 1000 } = options;
   const answer = Promise.withResolvers<PageResult>();
   const over = new AbortController();
   let read: (PageAnswer & { kind: 'read' }) | undefined;
@@ -115,7 +165,11 @@ async function converse({ job, open }: PageRequest, options: Conversation): Prom
       }
     },
   });
-  const timer = setTimeout(() => fail(`Reading the page exceeded the time limit of ${timeoutMs / 1000} s.`), timeoutMs);
+  const timer = setTimeout(() => {
+    const message = `Reading the page exceeded the time limit of ${timeoutMs / 1000} s.`;
+    onTimeout({ kind: 'failed', message });
+    fail(message);
+  }, timeoutMs);
   const unwatch = watchMemory(child.pid, memoryMb, () => fail('Reading the page exceeded the memory limit.'));
   const leave = () => answer.resolve({ kind: 'busy' });
   signal.addEventListener('abort', leave, { once: true });

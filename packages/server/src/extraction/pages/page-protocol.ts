@@ -49,7 +49,6 @@ export const pageLimits = {
   pixels: 4_000_000,
   pngBytes: 14 * 2 ** 20,
   seconds: 20,
-  waiting: 64,
 } as const;
 
 /**

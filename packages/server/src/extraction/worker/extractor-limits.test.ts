@@ -7,8 +7,9 @@ import { afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { zipSync } from 'fflate';
+import { queues } from '../../kernel/admission/queues.ts';
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
-import type { ExtractionSource, Extractor } from '../extraction.ts';
+import type { ExtractionSource, ExtractionTask, Extractor } from '../extraction.ts';
 import { mostBatchesSent } from './protocol.ts';
 import { spawnReader } from './spawn-reader.ts';
 import {
@@ -174,6 +175,32 @@ test('documents wait for a process in order, and no more than the limit run', as
   assert.ok(outcomes.every((outcome) => outcome.kind === 'extracted'));
   assert.equal(most, 2);
   assert.equal(order.length, 8);
+});
+
+test('the limit waiting_documents refuses the newest of the key that waits most, never a record or another key', async () => {
+  const pool = opened({ processes: 1 });
+  const leaving = new AbortController();
+  const started = Promise.withResolvers<void>();
+  const endless = taskOf(long, {
+    onStage: () => started.resolve(),
+    onBatch: () => new Promise((resolve) => leaving.signal.addEventListener('abort', () => resolve())),
+    keyId: 'busy',
+  });
+  const ask = (more: Partial<ExtractionTask> = {}) =>
+    pool.extract({ ...endless.task, ...more }, leaving.signal).then(
+      ({ kind }) => kind,
+      ({ code }) => code,
+    );
+  const first = ask();
+  await started.promise;
+  const accepted = Array.from({ length: queues.extraction.waiting }, () => ask());
+  assert.equal(await ask(), 'TOO_MANY_REQUESTS');
+  const record = ask({ keyId: null, isAccepted: true });
+  const other = ask({ keyId: 'other' });
+  await readsOn(pool, { projectId: 'second' });
+  leaving.abort();
+  const ends = await Promise.all([first, ...accepted, record, other]);
+  assert.deepEqual([ends.indexOf('TOO_MANY_REQUESTS'), new Set(ends).size], [accepted.length, 2]);
 });
 
 test('a process without work ends', async () => {

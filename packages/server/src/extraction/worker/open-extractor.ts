@@ -1,5 +1,6 @@
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import { keptPlaces } from '../../kernel/admission/turns.ts';
 import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
-import { createSemaphore } from '../../kernel/concurrency/semaphore.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../extraction.ts';
@@ -10,7 +11,7 @@ import { findReaderIsolation } from './reader-isolation.ts';
 export interface ExtractorOptions {
   /**
    * The maximum number of concurrent documents, each in its own process. It also limits the processes, including idle
-   * ones.
+   * ones. Two more are kept for a project and for a key without a document in progress.
    */
   readonly processes?: number;
   /** Wall-clock time to read one document, in milliseconds. */
@@ -25,20 +26,23 @@ export interface ExtractorOptions {
   readonly isolation?: () => Promise<SpawnSettings>;
   /** OCR of scanned pages, opened with the first document. Default: scanned pages are not read. */
   readonly ocr?: () => Promise<OcrEngine>;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
   readonly logger: Logger;
 }
 
 export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1024, idleMs: 60_000 } as const;
 
 /**
- * Starts processes on demand. Documents beyond the number of processes wait in order. A process reads for one project
- * only. If the limit is reached, the process that has been idle longest ends.
+ * Starts processes on demand. Documents beyond the number of processes wait for their turn among projects and keys, because
+ * one document may take minutes. A process reads for one project only. If the limit is reached, the process that has been idle longest ends.
  */
 export function openExtractor(requested: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...requested };
   const isolation = requested.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
-  const pool = createHosts(options.processes, options.idleMs);
-  const semaphore = createSemaphore({ permits: options.processes });
+  const pool = createHosts(options.processes + keptPlaces, options.idleMs);
+  const { admission = createAdmission() } = options;
+  const turns = admission.turns('extraction', { permits: options.processes });
   const closing = new AbortController();
 
   async function read(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
@@ -55,12 +59,9 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
   return {
     extract: async (task, signal) => {
       const stop = AbortSignal.any([signal, closing.signal]);
-      if (!(await semaphore.acquire(stop))) return { kind: 'cancelled' };
-      try {
-        return await read(task, stop);
-      } finally {
-        semaphore.release();
-      }
+      const owner = { projectId: task.projectId, keyId: task.keyId ?? null };
+      const wait = { signal: stop, isAccepted: task.isAccepted === true };
+      return (await turns.run(owner, () => read(task, stop), wait)) ?? { kind: 'cancelled' };
     },
     close: async () => {
       closing.abort();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createStreamShares } from '../../kernel/admission/stream-shares.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createEndpoint } from '../endpoint.ts';
 import { plainOffers } from '../testing/plain-offers.ts';
@@ -32,6 +33,7 @@ function createSlowEndpoint() {
   const logger = { ...createLogger('silent'), debug() {}, error: (...logged: unknown[]) => errors.push(logged) };
   const callTool = () => assert.fail('no plugin is called');
   const endpoint = createEndpoint({
+    streams: createStreamShares(),
     ...{ version: '1.2.3', knowledge, offers: plainOffers, callTool },
     logger: logger as never,
   });

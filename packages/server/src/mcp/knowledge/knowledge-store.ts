@@ -8,7 +8,7 @@ import type {
   ScoredChunk,
   WordsReason,
 } from '@quartermaster/contract';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import type { Page } from '../../kernel/page.ts';
 
 interface RecordKey {

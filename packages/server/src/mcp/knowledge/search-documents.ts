@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { cursorUnknown } from '../problems.ts';

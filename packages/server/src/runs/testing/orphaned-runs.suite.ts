@@ -118,7 +118,7 @@ export function describeOrphanedRuns(
 
   /** Recovers runs by a process that prepares none of them, and so ends them. */
   function recover(owner: string, now: number, hasBundle: (id: string) => boolean): Promise<void> {
-    const bounds = { maxRunning: 1, maxAccepted: 1000, maxAcceptedOfKey: 1, maxSize: 1 };
+    const bounds = { maxRunning: 1, maxAccepted: 1000, maxSize: 1 };
     return createRecovery({
       repository: repository(),
       queue: createRunQueue(bounds, () => assert.fail('a run was started')),

@@ -1,6 +1,6 @@
 import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
 import { EmbedderUnavailable } from '../embedding/embedder.ts';

@@ -1,4 +1,4 @@
-import type { Owner } from '../../kernel/concurrency/fair-queue.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
 
 /** Rankings that run at the same time. Two threads rank, and a second ranking waits for each of them, so that none is idle. */

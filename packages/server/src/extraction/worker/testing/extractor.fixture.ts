@@ -72,8 +72,8 @@ export function taskOf(source: ExtractionSource, more: Partial<ExtractionTask> =
 export const short: ExtractionSource = { kind: 'text', text: 'A short text.' };
 
 /** Asserts that the pool reads another document. */
-export async function readsOn(pool: Extractor): Promise<void> {
-  const { task, chunks } = taskOf(short);
+export async function readsOn(pool: Extractor, more: Partial<ExtractionTask> = {}): Promise<void> {
+  const { task, chunks } = taskOf(short, more);
   const outcome = await pool.extract(task, never);
   if (outcome.kind !== 'extracted' || chunks[0]?.content !== 'A short text.') throw new Error(JSON.stringify(outcome));
 }

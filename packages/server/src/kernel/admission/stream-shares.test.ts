@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics } from '../metrics.ts';
+import { createAdmission } from './admission.ts';
 import { createStreamShares, streamLimits } from './stream-shares.ts';
 
 const never = new AbortController().signal;
@@ -9,7 +10,8 @@ const refused = { code: 'TOO_MANY_REQUESTS' };
 function open() {
   const exceeded: string[] = [];
   const metrics = createMetrics();
-  const shares = createStreamShares({ countExceeded: (limit) => exceeded.push(limit), metrics });
+  const admission = createAdmission({ metrics });
+  const shares = createStreamShares({ countExceeded: (limit) => exceeded.push(limit), admission });
   const enter = (projectId: string, keyId: string | null, signal = never) => shares.enter({ projectId, keyId }, signal);
   const fill = (count: number, projectId: string, keyOf: (n: number) => string | null) =>
     Array.from({ length: count }, (_, n) => enter(projectId, keyOf(n)));
@@ -26,12 +28,15 @@ test('the limit event_streams_of_key does not affect other keys, and an ended st
   leave();
   enter('a', 'key');
   assert.throws(() => enter('a', 'key'), refused);
-  assert.match(await metrics.metrics(), new RegExp(`^quartermaster_event_streams ${streamLimits.ofKey + 1}$`, 'm'));
+  assert.match(
+    await metrics.metrics(),
+    new RegExp(`^quartermaster_queue_running\\{queue="event_streams"\\} ${streamLimits.ofKey + 1}$`, 'm'),
+  );
 });
 
 test('the limit event_streams_of_project does not affect other projects', () => {
   const { enter, fill, exceeded } = open();
-  fill(streamLimits.ofProject, 'a', (n) => `key ${n % 10}`);
+  fill(streamLimits.ofProject, 'a', (n) => `key ${n}`);
   assert.throws(() => enter('a', 'new key'), refused);
   assert.deepEqual(exceeded, ['event_streams_of_project']);
   enter('b', 'key of b');
@@ -45,10 +50,8 @@ test('callers without a key share the places of one project', () => {
 });
 
 test('the limit event_streams_of_process applies to all projects together', () => {
-  const { enter, fill, exceeded } = open();
-  const projects = streamLimits.ofProcess / streamLimits.ofProject;
-  for (let project = 0; project < projects; project++)
-    fill(streamLimits.ofProject, `project ${project}`, (n) => `key ${project} ${n}`);
+  const { enter, exceeded } = open();
+  for (let project = 0; project < streamLimits.ofProcess; project++) enter(`project ${project}`, 'key');
   assert.throws(() => enter('another', 'key'), refused);
   assert.deepEqual(exceeded, ['event_streams_of_process']);
 });

@@ -1,0 +1,94 @@
+import { Counter, Gauge, type Registry } from '../metrics.ts';
+import { Problem } from '../problem.ts';
+import { createPlaces, type PlaceOptions, type Places } from './places.ts';
+import { type QueueDescription, type QueueName, queues } from './queues.ts';
+import { type OpenShareCounts, openMemoryCounts } from './share-counts.ts';
+import { createTurns, type TurnOptions, type Turns } from './turns.ts';
+
+/**
+ * Admits the work of callers, in every queue by the same rules: fair shares by project, then by key. `queues` lists the
+ * queues.
+ */
+export interface Admission {
+  /** Opens a queue whose entries wait for their turn. Options that are left out are those of the list. */
+  turns(name: QueueName, options?: Partial<TurnOptions>): Turns;
+  /** Opens a queue whose entries hold a place. */
+  places(name: QueueName, options?: Partial<PlaceOptions>): Places;
+}
+
+export interface AdmissionDeps {
+  readonly metrics?: Registry;
+  /** Default: the counts of this process. */
+  readonly openCounts?: OpenShareCounts;
+}
+
+interface OpenQueue {
+  readonly queue: QueueName;
+  readonly running: () => number;
+  readonly waiting: () => number;
+}
+
+export function createAdmission({ metrics, openCounts = openMemoryCounts }: AdmissionDeps = {}): Admission {
+  const opened: OpenQueue[] = [];
+  const countRefused = metrics === undefined ? () => {} : observe(opened, metrics);
+
+  function refuseWith<Args extends unknown[]>(
+    queue: QueueName,
+    refuse: (...args: Args) => Error = () => queueFull(queue),
+  ) {
+    return (...args: Args): Error => {
+      countRefused(queue);
+      return refuse(...args);
+    };
+  }
+
+  return {
+    turns(queue, options = {}) {
+      const { atOnce, waiting, keepsPlaces = false }: QueueDescription = queues[queue];
+      const running = openCounts(queue, 'running');
+      const listed = { permits: Number(atOnce), waiting: Number(waiting), keepsPlaces };
+      const turns = createTurns({ ...listed, ...options, refuse: refuseWith(queue, options.refuse) }, running);
+      opened.push({ queue, running: () => running.of(nobody).all, waiting: turns.waiting });
+      return turns;
+    },
+    places(queue, options = {}) {
+      const places = Number(queues[queue].atOnce);
+      const counts = { places: openCounts(queue, 'places'), sizes: openCounts(queue, 'size') };
+      opened.push({ queue, running: () => counts.places.of(nobody).all, waiting: () => 0 });
+      return createPlaces({ places, ...options, refuse: refuseWith(queue, options.refuse) }, counts);
+    },
+  };
+}
+
+const nobody = { projectId: '', keyId: null };
+
+function observe(opened: readonly OpenQueue[], metrics: Registry): (queue: QueueName) => void {
+  const gauges = [
+    ['running', 'Entries of each queue that run or hold a place.'],
+    ['waiting', 'Entries of each queue that wait for their turn.'],
+  ] as const;
+  for (const [what, help] of gauges) {
+    new Gauge({
+      name: `quartermaster_queue_${what}`,
+      help,
+      labelNames: ['queue'],
+      registers: [metrics],
+      collect() {
+        this.reset();
+        for (const one of opened) this.inc({ queue: one.queue }, one[what]());
+      },
+    });
+  }
+  const refused = new Counter({
+    name: 'quartermaster_queue_refused_total',
+    help: 'Requests that a full queue refused with 429, by queue.',
+    labelNames: ['queue'],
+    registers: [metrics],
+  });
+  return (queue) => refused.inc({ queue });
+}
+
+function queueFull(queue: QueueName): Problem {
+  const message = `Too many requests of this project or key wait in the queue "${queue}" (${queues[queue].entries}). Retry later.`;
+  return new Problem('TOO_MANY_REQUESTS', message, { retryAfter: 5 });
+}

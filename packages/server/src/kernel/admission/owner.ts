@@ -1,0 +1,8 @@
+/** Who a place is counted for. Callers without a key count as one project with one key. */
+export interface Owner {
+  readonly projectId: string;
+  /** null when the caller has no API key. */
+  readonly keyId: string | null;
+}
+
+export const keyless: Owner = { projectId: '-', keyId: null };

@@ -1,0 +1,127 @@
+import { createFairOrder } from './fair-order.ts';
+import type { Owner } from './owner.ts';
+import type { ShareCounts, Shares } from './share-counts.ts';
+
+/** The permits that `keepsPlaces` adds: one for a project and one for a key. */
+export const keptPlaces = 2;
+
+/** Limits how many tasks run at once. The others wait for their turn among projects and the keys of a project. */
+export interface Turns {
+  /**
+   * Waits for a turn. @returns the function that ends the turn; null when the signal aborts first
+   * @throws the error of `refuse` when the waiting entries are full and the caller's share of them is the largest
+   */
+  acquire(owner: Owner, wait?: Wait): Promise<(() => void) | null>;
+  /** Runs a task in its turn. @returns null when the signal aborts before the task starts */
+  run<T>(owner: Owner, task: () => Promise<T>, wait?: Wait): Promise<T | null>;
+}
+
+export interface Wait {
+  readonly signal?: AbortSignal | undefined;
+  /** Work that was accepted already. It is never refused and does not count as waiting. */
+  readonly isAccepted?: boolean;
+}
+
+export interface TurnOptions {
+  /** The number of tasks that run at once. */
+  readonly permits: number;
+  /** The number of callers that may wait. */
+  readonly waiting: number;
+  /**
+   * Keeps one more permit for a project that runs nothing, and one for a key that runs nothing while its project does. Tasks
+   * that take long would otherwise occupy every permit.
+   */
+  readonly keepsPlaces?: boolean;
+  /** The error for a caller that is refused. */
+  readonly refuse: () => Error;
+}
+
+interface Entry extends Owner {
+  readonly isRefusable: boolean;
+  readonly start: (end: () => void) => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/**
+ * A full queue refuses the newest entry of the largest share, so an owner below its share displaces one of the owner that has
+ * most. Nobody can keep others out by asking more often.
+ */
+export function createTurns(options: TurnOptions, running: ShareCounts): Turns & { readonly waiting: () => number } {
+  const order = createFairOrder<Entry>((entry) => entry);
+  /** The kept permits in use. */
+  const kept = { project: 0, key: 0 };
+  let refusable = 0;
+
+  function findPermit({ all, project, key }: Shares): keyof typeof kept | 'general' | null {
+    if (all - kept.project - kept.key < options.permits) return 'general';
+    if (options.keepsPlaces !== true || key > 0) return null;
+    const permit = project === 0 ? 'project' : 'key';
+    return kept[permit] === 0 ? permit : null;
+  }
+
+  function holds(owner: Owner): Shares | null {
+    const held = running.of(owner);
+    return findPermit(held) === null ? null : held;
+  }
+
+  function leave(entry: Entry): boolean {
+    const isGone = order.remove(entry);
+    if (isGone && entry.isRefusable) refusable -= 1;
+    return isGone;
+  }
+
+  function startNext(): void {
+    for (let entry = order.next(holds); entry !== undefined; entry = order.next(holds)) start(entry);
+  }
+
+  function start(entry: Entry): void {
+    const { projectId, keyId } = entry;
+    if (entry.isRefusable) refusable -= 1;
+    const permit = findPermit(running.of(entry));
+    const count = (by: 1 | -1) => {
+      running.add({ projectId, keyId }, by);
+      if (permit === 'project' || permit === 'key') kept[permit] += by;
+    };
+    count(1);
+    let isRunning = true;
+    entry.start(() => {
+      if (!isRunning) return;
+      isRunning = false;
+      count(-1);
+      startNext();
+    });
+  }
+
+  function add(entry: Entry): void {
+    order.add(entry);
+    if (entry.isRefusable) refusable += 1;
+    startNext();
+    if (refusable <= options.waiting) return;
+    const refused = order.newestOfLargest(entry, (waiting) => waiting.isRefusable);
+    if (refused !== undefined && leave(refused)) refused.refuse(options.refuse());
+  }
+
+  async function acquire({ projectId, keyId }: Owner, { signal, isAccepted = false }: Wait = {}) {
+    if (signal?.aborted) return null;
+    const { promise, resolve, reject } = Promise.withResolvers<(() => void) | null>();
+    const entry: Entry = { projectId, keyId, isRefusable: !isAccepted, start: resolve, refuse: reject };
+    const cancel = () => void (leave(entry) && resolve(null));
+    add(entry);
+    signal?.addEventListener('abort', cancel, { once: true });
+    return await promise.finally(() => signal?.removeEventListener('abort', cancel));
+  }
+
+  return {
+    acquire,
+    waiting: order.size,
+    async run(owner, task, wait) {
+      const end = await acquire(owner, wait);
+      if (end === null) return null;
+      try {
+        return await task();
+      } finally {
+        end();
+      }
+    },
+  };
+}

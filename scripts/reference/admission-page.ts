@@ -1,0 +1,38 @@
+import { type QueueDescription, queues } from '../../packages/server/src/kernel/admission/queues.ts';
+
+/** Renders docs/reference/admission.md. */
+export function describeAdmission(): string {
+  const rows = Object.entries<QueueDescription>(queues).map(([name, queue]) => {
+    const { entries, atOnce, waiting, keepsPlaces = false, shares = 'a half and a quarter', whenFull } = queue;
+    const share = waiting === undefined ? shares : keepsPlaces ? 'turns, kept permits' : 'turns';
+    return `| \`${name}\` | ${entries} | ${show(atOnce)} | ${show(waiting ?? '–')} | ${share} | ${whenFull} |`;
+  });
+  return [
+    '# Admission',
+    '',
+    'Generated from `packages/server/src/kernel/admission/queues.ts` by `npm run reference`; do not edit.',
+    '',
+    'Every queue, pool and counter that takes work of callers uses one component. It shares by project, then by key. Callers',
+    'without a key count as one project with one key. The counts are those of one process.',
+    '',
+    '* **Turns.** Waiting entries start in turn among projects, then among the keys of a project. Whoever runs least is next.',
+    '* **Kept permits.** One more permit is kept for a project that runs nothing, and one for a key that runs nothing while its',
+    '  project does. A long task of one caller therefore never occupies the whole pool.',
+    '* **A full queue** refuses the newest entry of the project that waits most, and of its key that waits most, with 429 and',
+    '  `Retry-After`. An entry of anybody else takes the free place.',
+    '* **Places** belong to entries that cannot be displaced, such as open streams and accepted runs. A project takes at most half',
+    '  of the places that the other projects leave. A key takes at most half of what its project may take and its other keys leave.',
+    '  A project alone therefore has a half, a key alone a quarter, and who holds nothing finds a place.',
+    '',
+    '`quartermaster_queue_running`, `quartermaster_queue_waiting` and `quartermaster_queue_refused_total` have the label `queue`.',
+    '',
+    '| Queue | Entries | At once | May wait | Shares | When full |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function show(value: number | string): string {
+  return typeof value === 'number' ? value.toLocaleString('en') : value;
+}
