@@ -119,3 +119,14 @@ test('a PDF is opened with its password in each spelling, and one that needs non
   assert.match(await textOf(encryptedPdf(''), 'any'), /Hello/);
   await assert.rejects(textOf(encryptedPdf('geheim'), 'Geheim'), { code: 'password_wrong' });
 });
+
+test('Markdown that is nested too deeply for its parser is read as plain text with a warning', () => {
+  for (const marker of ['>', '- ', '1. ', '> - ']) {
+    const markdown = `# Title\n\n${marker.repeat(10_000)}deep\n`;
+    const { blocks, warnings } = readMarkdown(Buffer.from(markdown));
+    assert.deepEqual(blocks, [{ kind: 'paragraph', text: markdown }]);
+    assert.match(warnings.join(), /^nested_too_deep: /);
+  }
+  const shallow = readMarkdown(Buffer.from(`${'> '.repeat(50)}- inner\n`));
+  assert.deepEqual([shallow.blocks[0]?.text, shallow.warnings], ['- inner', []]);
+});

@@ -9,6 +9,18 @@ const frontMatterLimit = 4000;
 export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
   const { text, facts: encoding, warnings } = decodeText(bytes, [charset]);
   const { frontMatter, body } = separateFrontMatter(text);
+  const facts = frontMatter === '' ? encoding : { ...encoding, front_matter: frontMatter.slice(0, frontMatterLimit) };
+  try {
+    return { blocks: readBlocks(body), facts, warnings };
+  } catch (cause) {
+    // The parser calls itself for each level of quotes, lists and brackets, until the stack is full.
+    if (!(cause instanceof RangeError)) throw cause;
+    const warning = 'nested_too_deep: The Markdown is nested too deeply. It was read as plain text.';
+    return { blocks: [{ kind: 'paragraph', text: body }], facts, warnings: [...warnings, warning] };
+  }
+}
+
+function readBlocks(body: string): Block[] {
   const tokens = lexer(body);
   const blocks: Block[] = [];
   for (const token of tokens) {
@@ -18,8 +30,7 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
     // Appends one by one, because a list may have more items than a call may have arguments.
     for (const block of reader.end().blocks) blocks.push(block);
   }
-  const facts = frontMatter === '' ? encoding : { ...encoding, front_matter: frontMatter.slice(0, frontMatterLimit) };
-  return { blocks, facts, warnings };
+  return blocks;
 }
 
 /** YAML between `---` at the very start and the next line of `---` or `...`. A lone rule there is no front matter. */

@@ -16,6 +16,9 @@ test('a reader cannot announce a larger picture, two pictures, or send other byt
   const begin = (more: object) => createPictureCollector(6).begin({ ...message, ...more });
   for (const more of [{ width: 4 }, { width: 0 }, { height: -1 }, { width: 1.5 }, { dpi: 1e9 }, { width: '3' }])
     assert.throws(() => begin(more), TypeError, JSON.stringify(more));
+  const long = { ...message, width: 32_768, height: 1 };
+  assert.throws(() => createPictureCollector(1_000_000).begin(long), TypeError);
+  createPictureCollector(1_000_000).begin({ ...long, width: 32_767 });
   const collector = createPictureCollector(6);
   assert.throws(() => collector.add(Buffer.from([1])), TypeError);
   collector.begin(message);

@@ -1,4 +1,4 @@
-import type { Picture } from '../ocr/recognition.ts';
+import { isSendable, type Picture } from '../ocr/recognition.ts';
 
 /** The announcement of a picture. Its bytes follow. */
 export interface PictureMessage {
@@ -22,9 +22,8 @@ export function createPictureCollector(maxPixels: number): PictureCollector {
   let current: { readonly message: PictureMessage; readonly gray: Buffer; length: number } | undefined;
   return {
     begin: (message) => {
-      const { width, height, dpi } = message;
-      const isPositive = [width, height, dpi].every((value) => Number.isInteger(value) && value > 0);
-      if (current !== undefined || !isPositive || width * height > maxPixels || dpi > 2400)
+      const { width, height } = message;
+      if (current !== undefined || !isSendable(message, maxPixels))
         throw new TypeError('not a picture that may be sent now');
       current = { message, gray: Buffer.allocUnsafeSlow(width * height), length: 0 };
     },

@@ -4,12 +4,15 @@ import { after, test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import { type ExtractionOutcome, type Extractor, isPartial } from '../../extraction.ts';
 import type { OcrOptions } from '../../ocr/open-ocr.ts';
+import type { Ocr } from '../../ocr/recognition.ts';
 import { openTestOcr } from '../../ocr/testing/ocr.fixture.ts';
+import { createPictureCollector } from '../../worker/collect-picture.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
 import { pdfOf } from '../testing/documents.fixture.ts';
 import { drawPages } from '../testing/scanned-pdf.fixture.ts';
 import type { PictureFormat } from './open-picture.ts';
 import { mostDecodedPixels } from './picture.ts';
+import { readPicture } from './read-picture.ts';
 import { readPng } from './read-png.ts';
 import { readTiff } from './read-tiff.ts';
 import { readWebp } from './read-webp.ts';
@@ -206,5 +209,26 @@ test('damaged and hostile pictures are refused', async () => {
     const isReported =
       outcome.kind === 'failed' || (outcome.kind === 'extracted' && outcome.report.warnings.length > 0);
     assert.ok(isReported, `${name}: ${JSON.stringify(outcome)}`);
+  }
+});
+
+test('a picture of 40,000,000 pixels in one line is not sent, and the report names the reason', async () => {
+  const width = mostDecodedPixels;
+  const job = { kind: 'on', engine: 'e', languages: ['eng'], maxPixels: 40_000_000, maxPages: 9 } as const;
+  const ocr: Ocr = {
+    job,
+    recognize: async (picture) => {
+      createPictureCollector(job.maxPixels).begin({ type: 'picture', ...picture });
+      return { kind: 'unread', reason: 'failed', seconds: 0 };
+    },
+  };
+  for (const [columns, rows] of [
+    [width, 1],
+    [1, width / 2],
+    [50_000, 2],
+  ] as const) {
+    const png = pngOf({ width: columns, height: rows, rows: Buffer.alloc((columns + 1) * rows) });
+    const { facts } = await readPicture('png', png, { ocr });
+    assert.deepEqual(facts.ocr?.not_read, [{ reason: 'pixel_limit', pages: [[1, 1]] }]);
   }
 });

@@ -14,15 +14,19 @@ export function fittingDpi({ pdfium }: OpenPdf, page: number, { dpi, maxPixels }
   return squareInches > 0 ? Math.min(dpi, Math.floor(Math.sqrt(maxPixels / squareInches))) : 0;
 }
 
+/** Returns the pixels of a page, rounded down, so that it rarely has more than its resolution allows. */
+export function pixelsOf({ pdfium }: Pick<OpenPdf, 'pdfium'>, page: number, dpi: number) {
+  const scale = dpi / pointsPerInch;
+  const pixels = (points: number) => Math.max(1, Math.floor(points * scale));
+  return { width: pixels(pdfium.FPDF_GetPageWidthF(page)), height: pixels(pdfium.FPDF_GetPageHeightF(page)) };
+}
+
 /**
  * Draws an open page in shades of grey.
  * @returns undefined when PDFium has no memory for it
  */
 export function drawPage({ pdfium, memory }: OpenPdf, page: number, dpi: number): Picture | undefined {
-  const scale = dpi / pointsPerInch;
-  // Rounded down, so that the page never has more pixels than its resolution allows.
-  const width = Math.max(1, Math.floor(pdfium.FPDF_GetPageWidthF(page) * scale));
-  const height = Math.max(1, Math.floor(pdfium.FPDF_GetPageHeightF(page) * scale));
+  const { width, height } = pixelsOf({ pdfium }, page, dpi);
   const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, grayFormat, 0, 0);
   if (bitmap === 0) return undefined;
   try {

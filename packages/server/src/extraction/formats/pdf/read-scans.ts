@@ -2,8 +2,8 @@ import type { Document } from '../../document.ts';
 import { confidenceFloors, createOcrCounts, type OcrCounts } from '../../ocr/ocr-report.ts';
 import type { ScannedWord } from '../../ocr/place-words.ts';
 import { type ReadLine, readWords } from '../../ocr/read-words.ts';
-import { lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
-import { drawPage, fittingDpi, pointsPerInch } from './draw-page.ts';
+import { isSendable, lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
+import { drawPage, fittingDpi, pixelsOf, pointsPerInch } from './draw-page.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import { findPictures } from './page-pictures.ts';
 import type { PageSegments } from './read-segments.ts';
@@ -101,6 +101,8 @@ function draw(
   if (!isWithinLimit) return 'page_limit';
   const dpi = fittingDpi(pdf, page, { dpi: ocrDpi, maxPixels });
   if (dpi < lowestDpi || findPictures(pdf, page).largestPixels > mostPicturePixels) return 'pixel_limit';
+  // A page that is narrower than a pixel is drawn one pixel wide, so that it may have more pixels than its area.
+  if (!isSendable({ ...pixelsOf(pdf, page, dpi), dpi }, maxPixels)) return 'pixel_limit';
   return drawPage(pdf, page, dpi) ?? 'memory_limit';
 }
 
