@@ -38,13 +38,14 @@ test('[commands] doctor checks a service, and names what is wrong with the addre
     ]),
   );
   assert.ok(!healthy.output.includes(apiKey));
+  assert.deepEqual(healthy.states.scopes, ['ok', 'files, collections, plugins, metrics, admin']);
 
   const qm = new Quartermaster({ baseUrl: filesUrl, apiKey });
   const [project] = (await qm.projects.list()).data;
   const few = await qm.keys.create(project?.project_id ?? '', { name: 'few', scopes: ['files'] });
   const limited = await examine(t, [], { ...environment, QUARTERMASTER_API_KEY: few.key });
   assert.deepEqual([limited.code, limited.states.scopes?.[0]], [0, 'warning']);
-  assert.match(limited.states.scopes?.[1] ?? '', /lacks collections, plugins/);
+  assert.match(limited.states.scopes?.[1] ?? '', /has files, but lacks collections, plugins, so/);
 
   const wrong = await examine(t, [], { ...environment, QUARTERMASTER_API_KEY: 'qmk_wrong' });
   assert.deepEqual([wrong.code, wrong.failed], [1, ['key']]);

@@ -102,7 +102,10 @@ async function* checkKey(connection: Connection, filesUrl: string): AsyncGenerat
     const missing = commandScopes.filter((scope) => !scopes.includes(scope));
     yield missing.length === 0
       ? ok('scopes', scopes.join(', '))
-      : warning('scopes', `The key lacks ${missing.join(', ')}, so commands that need them are refused.`);
+      : warning(
+          'scopes',
+          `The key has ${scopes.join(', ') || 'no scope'}, but lacks ${missing.join(', ')}, so commands that need them are refused.`,
+        );
   } catch (error) {
     const isRefused = error instanceof AuthenticationError || error instanceof ApiError;
     yield failed('key', `${isRefused ? '' : 'The key was not checked. '}${describeFailure(error).message}`);

@@ -1,19 +1,22 @@
 import { PermissionError, type Quartermaster } from '@quartermaster/client';
+import { type Scope, scopes } from '@quartermaster/contract';
 
-/** The scopes that commands need, each with a request that requires it and changes nothing. */
-const probes = {
-  files: (qm: Quartermaster) => qm.files.list({ limit: 1 }),
-  collections: (qm: Quartermaster) => qm.collections.list({ limit: 1 }),
-  plugins: (qm: Quartermaster) => qm.runs.list({ limit: 1 }),
-} as const;
+/** Each scope with a request that requires it and changes nothing. */
+const probes: Readonly<Record<Scope, (qm: Quartermaster) => Promise<unknown>>> = {
+  files: (qm) => qm.files.list({ limit: 1 }),
+  collections: (qm) => qm.collections.list({ limit: 1 }),
+  plugins: (qm) => qm.runs.list({ limit: 1 }),
+  metrics: (qm) => qm.service.metrics(),
+  admin: (qm) => qm.projects.list({ limit: 1 }),
+};
 
-export type CommandScope = keyof typeof probes;
-export const commandScopes = Object.keys(probes) as readonly CommandScope[]; // of the object above
+/** The scopes without which commands are refused. */
+export const commandScopes: readonly Scope[] = ['files', 'collections', 'plugins'];
 
-/** Returns the scopes of the key that commands need. @throws AuthenticationError when the key is not valid */
-export async function findScopes(qm: Quartermaster): Promise<readonly CommandScope[]> {
-  const answers = await Promise.all(commandScopes.map((scope) => isAllowed(probes[scope](qm))));
-  return commandScopes.filter((_, at) => answers[at]);
+/** Returns all scopes of the key. @throws AuthenticationError when the key is not valid */
+export async function findScopes(qm: Quartermaster): Promise<readonly Scope[]> {
+  const answers = await Promise.all(scopes.map((scope) => isAllowed(probes[scope](qm))));
+  return scopes.filter((_, at) => answers[at]);
 }
 
 async function isAllowed(request: Promise<unknown>): Promise<boolean> {

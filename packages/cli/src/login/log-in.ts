@@ -34,6 +34,7 @@ export async function logIn(given: string | undefined, options: LoginOptions): P
     return;
   }
   say(`Logged in to ${url} (Quartermaster ${version}). Scopes of the key: ${scopes.join(', ') || 'none'}.`);
+  if (scopes.includes('admin')) say(adminKey);
   say(`The address and the key are stored in ${file}.`);
 }
 
@@ -49,6 +50,9 @@ export async function logOut({ json }: { json?: true }): Promise<void> {
         : 'There is no stored login.',
     );
 }
+
+const adminKey =
+  'With the scope admin, the key creates and revokes the keys of its project. For daily work, create a key with fewer scopes.';
 
 /** Whether others on the network can read the key. */
 export function isExposed(url: string): boolean {
