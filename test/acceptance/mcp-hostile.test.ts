@@ -97,6 +97,38 @@ test('[mcp] bodies that are too large or too deeply nested are refused before th
   assert.equal((await post(url, ping)).status, 200);
 });
 
+test('[mcp] every Accept header that includes JSON is served, also with null params and a slash after the path', async () => {
+  const { filesUrl, pluginsUrl, key } = await shared();
+  const call = (params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const add = { name: 'arithmetic__add', arguments: { left: 1, right: 2 } };
+  const bodies = [ping, JSON.stringify({ ...JSON.parse(ping), params: null }), call(add)];
+  for (const url of [filesUrl, pluginsUrl]) {
+    const head = [`Host: ${new URL(url).host}`, 'Content-Type: application/json', `Authorization: Bearer ${key}`];
+    for (const accept of [[], ['*/*'], ['application/json'], ['application/*'], ['application/json, */*;q=0.5']]) {
+      for (const body of bodies) {
+        const lines = [...head, ...accept.map((ranges) => `Accept: ${ranges}`)];
+        assert.equal(await raw(url, lines, body), 200, `${accept} ${body}`);
+      }
+    }
+    assert.equal(await raw(url, [...head, 'Accept: text/event-stream'], ping), 406);
+  }
+  const headers = { Authorization: `Bearer ${key}` };
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  for (const params of [null, { cursor: null }, { _meta: null }]) {
+    const { status, text } = await post(`${pluginsUrl}/mcp`, JSON.stringify({ ...list, params }), headers);
+    assert.deepEqual([status, JSON.parse(text).error], [200, undefined], JSON.stringify(params));
+  }
+  const called = await post(`${pluginsUrl}/mcp`, call({ name: 'search_tools', arguments: null }), headers);
+  assert.doesNotMatch(called.text, /-32602/);
+  // Without a type for events, a call that asks for progress is answered with JSON.
+  const progress = { ...add, _meta: { progressToken: 1 } };
+  const reply = await post(`${pluginsUrl}/mcp`, call(progress), { ...headers, Accept: 'application/json' });
+  assert.equal(JSON.parse(reply.text).result.isError, undefined, reply.text);
+  for (const path of ['/mcp/', '/mcp/arithmetic/', '/mcp/arithmetic']) {
+    assert.equal((await post(`${pluginsUrl}${path}`, JSON.stringify(list), headers)).status, 200, path);
+  }
+});
+
 test('[mcp] a foreign Host or Origin is refused even with a key, and configured names are accepted', async (t) => {
   const { pluginsUrl, key } = await startService(t, { settings: { MCP_HOSTS: 'tools.example.com' } });
   const { host } = new URL(pluginsUrl);

@@ -73,9 +73,7 @@ const exempt = new Set([
   '/v1/health_check',
   '/v1/ready',
   '/v1/version',
-  '/mcp',
-  '/mcp/:bundle_id',
-  '/mcp/collections/:collection_id',
+  ...['/mcp', '/mcp/:bundle_id', '/mcp/collections/:collection_id'].flatMap((path) => [path, `${path}/`]),
 ]);
 
 /** Applies the rule to every other path of an address that needs no key. */

@@ -10,6 +10,7 @@ import type { McpAnswer } from './answer-batch.ts';
 import { maxBatch } from './batch-limits.ts';
 import type { McpRequest } from './endpoint.ts';
 import type { AnswerRequest, AskedTools, Endpoints } from './endpoints.ts';
+import { type Accepted, readAccept, readMessage } from './lenient-request.ts';
 import { type Choice, checkParameters, readChoice } from './toolsets/choice.ts';
 
 /** The part that is created at the first request. Its library is loaded when the service starts. */
@@ -63,7 +64,9 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
     const caller = { projectId, keyId, scopes, collectionId, view };
-    return send(reply, await answerRequest(toMcpRequest(request, reply), request.body, caller));
+    const accepted = readAccept(request.headers.accept);
+    const message = readMessage(request.body, accepted);
+    return send(reply, await answerRequest(toMcpRequest(request, reply, accepted), message, caller));
   }
 
   // A separate scope, so that its error handler applies to no other routes.
@@ -73,28 +76,31 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
       if (message === null) throw error;
       return reply.code(400).send(rpcError(-32700, `Parse error: ${message}`));
     });
-    scope.post('/mcp', { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
-      answer({ request, reply }, (all, caller) => all.openPlugins(undefined, askedBy(request, caller))),
-    );
-    scope.post<{ Params: { bundle_id: string } }>(
-      '/mcp/:bundle_id',
-      { onRequest: [guardHosts, guard.checkPlugins] },
-      async (request, reply) =>
-        answer({ request, reply }, (all, caller) =>
-          all.openPlugins(request.params.bundle_id, askedBy(request, caller)),
-        ),
-    );
-    scope.post<{ Params: { collection_id: string } }>(
-      '/mcp/collections/:collection_id',
-      { onRequest: [guardHosts, guard.checkCollections], schema },
-      async (request, reply) => {
-        const { collection_id: collectionId } = request.params;
-        checkParameters(Object(request.query), otherParameters);
-        return await answer({ request, reply, collectionId }, (all, caller) =>
-          all.openCollection(caller?.projectId ?? '-', collectionId),
-        );
-      },
-    );
+    // Some clients add a slash to the URL of a server.
+    for (const slash of ['', '/']) {
+      scope.post(`/mcp${slash}`, { onRequest: [guardHosts, guard.check], schema }, async (request, reply) =>
+        answer({ request, reply }, (all, caller) => all.openPlugins(undefined, askedBy(request, caller))),
+      );
+      scope.post<{ Params: { bundle_id: string } }>(
+        `/mcp/:bundle_id${slash}`,
+        { onRequest: [guardHosts, guard.checkPlugins] },
+        async (request, reply) =>
+          answer({ request, reply }, (all, caller) =>
+            all.openPlugins(request.params.bundle_id, askedBy(request, caller)),
+          ),
+      );
+      scope.post<{ Params: { collection_id: string } }>(
+        `/mcp/collections/:collection_id${slash}`,
+        { onRequest: [guardHosts, guard.checkCollections], schema },
+        async (request, reply) => {
+          const { collection_id: collectionId } = request.params;
+          checkParameters(Object(request.query), otherParameters);
+          return await answer({ request, reply, collectionId }, (all, caller) =>
+            all.openCollection(caller?.projectId ?? '-', collectionId),
+          );
+        },
+      );
+    }
   });
 }
 
@@ -148,14 +154,15 @@ function isAboutUrl({ details = [] }: Problem): boolean {
 
 const passedHeaders = /^(?:accept|content-type|mcp-.+|x-credential-.+|x-plugin-credentials|x-plugin-profile)$/;
 
-/** The headers for the SDK, without the key. */
-function toMcpRequest({ headers: sent }: FastifyRequest, reply: FastifyReply): McpRequest {
+/** The headers for the SDK, without the key. The SDK requires that a client names both types. */
+function toMcpRequest({ headers: sent }: FastifyRequest, reply: FastifyReply, { json }: Accepted): McpRequest {
   const controller = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
   const passed = Object.entries(sent).filter(([name, value]) => value !== undefined && passedHeaders.test(name));
   const headers = new Headers(passed.map(([name, value]) => [name, String(value)]));
+  if (json) headers.set('accept', 'application/json, text/event-stream');
   return { headers, signal: controller.signal };
 }
 
