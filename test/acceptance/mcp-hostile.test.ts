@@ -57,7 +57,6 @@ test('[mcp] malformed messages get JSON-RPC errors, and the service continues', 
     [call({ name: 7 }), [200]],
     [call({ name: '__proto__', arguments: {} }), [200]],
     [call({ name: 'arithmetic__add', arguments: [] }), [200]],
-    [call({ name: 'arithmetic__add', arguments: null }), [200]],
     [rpc({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x' } }), [200]],
   ];
   for (const path of ['/mcp', '/mcp/arithmetic']) {
@@ -100,7 +99,7 @@ test('[mcp] bodies that are too large or too deeply nested are refused before th
 test('[mcp] every Accept header that includes JSON is served, also with null params and a slash after the path', async () => {
   const { filesUrl, pluginsUrl, key } = await shared();
   const call = (params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  const add = { name: 'arithmetic__add', arguments: { left: 1, right: 2 } };
+  const add = { name: 'arithmetic__add', arguments: { number_1: 1, number_2: 2 } };
   const bodies = [ping, JSON.stringify({ ...JSON.parse(ping), params: null }), call(add)];
   for (const url of [filesUrl, pluginsUrl]) {
     const head = [`Host: ${new URL(url).host}`, 'Content-Type: application/json', `Authorization: Bearer ${key}`];

@@ -104,6 +104,28 @@ test('[client] the Python wheel holds the typed package only, and building it tw
   assert.ok((await stat(wheel)).size < 100_000);
 });
 
+const refusals = `
+import os, sys, quartermaster
+url, key, attempts = sys.argv[1], sys.argv[2], int(sys.argv[3])
+content = os.urandom(12 * 1024 * 1024)
+seen = []
+for nth in range(attempts):
+    wrong, name = (True, 'a.pdf') if nth % 2 == 0 else (False, 'a.exe')
+    with quartermaster.Quartermaster(url, api_key='wrong' if wrong else key, max_retries=0) as qm:
+        try:
+            qm.files.upload(content, name=name)
+        except Exception as error:
+            seen.append(type(error).__name__)
+print(' '.join(f'{name}={seen.count(name)}' for name in sorted(set(seen))))
+`;
+
+test('[client] refusals of uploads of 12 MB reach the Python client, 20 of 20', async (t) => {
+  const { filesUrl, key } = await startService(t);
+  const args = ['-c', refusals, filesUrl, key, '20'];
+  const { stdout } = await runPython(args, { modules: installation.folder });
+  assert.equal(stdout.trim(), 'AuthenticationError=10 ValidationError=10');
+});
+
 test('[client] every sample of the Python guide runs as printed: upload, record, search, run', async (t) => {
   const service = await startService(t);
   const cwd = await temporaryFolder(t);

@@ -66,6 +66,7 @@ export const clientRequirements: Requirements = {
     tests: [
       '[client] the Python wheel holds the typed package only, and building it twice gives the same bytes',
       '[client] every sample of the Python guide runs as printed: upload, record, search, run',
+      '[client] refusals of uploads of 12 MB reach the Python client, 20 of 20',
       '[client] both Python clients read artifacts of the service whole and in part, until they are deleted',
       '[client] mypy --strict accepts the Python package and every sample of its guide',
     ],

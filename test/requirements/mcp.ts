@@ -70,6 +70,7 @@ export const mcpRequirements: Requirements = {
       '[mcp] credentials are never arguments, and errors about them do not repeat them',
       '[mcp] malformed messages get JSON-RPC errors, and the service continues',
       '[mcp] contradictory requests of the newest revision are refused',
+      '[mcp] every Accept header that includes JSON is served, also with null params and a slash after the path',
       '[mcp] bodies that are too large or too deeply nested are refused before they are processed',
       '[mcp] a foreign Host or Origin is refused even with a key, and configured names are accepted',
       '[mcp] GET and DELETE are not allowed because there are no sessions, and an unknown bundle has no endpoint',

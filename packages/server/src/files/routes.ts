@@ -30,7 +30,6 @@ import { listFiles } from './list-files.ts';
 import type { ReportDamage } from './maintenance/report-damage.ts';
 import { bodyCutShort } from './problems.ts';
 import type { Admission, Admissions } from './upload/admission.ts';
-import { closeUnlessRead } from './upload/drain-body.ts';
 import { toWire, type Uploads } from './upload/upload.ts';
 
 export interface FileRoutesDeps {
@@ -104,7 +103,6 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
     '/v1/files',
     {
       onRequest: [deps.guard.requires('files'), admit],
-      onSend: closeUnlessRead,
       validatorCompiler: () => () => true,
       schema: {
         ...fileOperations.uploadFile,

@@ -9,6 +9,7 @@ import { createMetrics } from '../kernel/metrics.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createApp } from './create-app.ts';
 import { createDrain } from './drain.ts';
+import { lingerLimits } from './lingering-close.ts';
 import { listen } from './listen.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 
@@ -22,6 +23,7 @@ async function serve(t: TestContext) {
     drain: createDrain(),
     overHttps: true,
     minimumRate: { idle: 2_000, grace: 100, bytesPerSecond: 1_000_000 },
+    linger: { ...lingerLimits, milliseconds: 100 },
   });
   const Body = Type.Object({
     count: Type.Integer({ minimum: 1 }),
@@ -318,6 +320,7 @@ test('escaped member names are read correctly, whatever bodies were read before'
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
     minimumRate: { idle: 2_000, grace: 100, bytesPerSecond: 1_000_000 },
+    linger: { ...lingerLimits, milliseconds: 100 },
   });
   t.after(() => app.close());
   app.post('/v1/echo', async (request) => request.body);

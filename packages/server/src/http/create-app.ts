@@ -14,10 +14,10 @@ import { writeError } from './error-writer.ts';
 import { prepareEventStreams } from './event-streams.ts';
 import { hintAtHttps } from './https-hint.ts';
 import { readJson } from './json-body.ts';
+import { type LingerLimits, lingerLimits, lingerOnUnreadBodies } from './lingering-close.ts';
 import { logRefusals } from './log-refusals.ts';
 import { handleNotFound } from './not-found.ts';
 import { protectiveHeaders } from './protective-headers.ts';
-import { endUnreadBodies } from './read-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
@@ -48,6 +48,10 @@ export interface AppDeps {
   readonly streams?: StreamAccess;
   /** The minimum speed at which a JSON body must arrive. */
   readonly minimumRate?: MinimumRate;
+  /** Limits on reading bodies whose requests were refused. */
+  readonly linger?: LingerLimits;
+  /** Milliseconds after which an idle connection is closed. */
+  readonly keepAliveMs?: number;
 }
 
 /** The maximum size of a JSON body in bytes. */
@@ -87,7 +91,9 @@ export function createApp(deps: AppDeps): App {
     // A slow but steady upload is valid, so only idle sockets and slow headers are aborted.
     requestTimeout: 0,
     connectionTimeout: readers.idleMs,
-    keepAliveTimeout: 10_000,
+    // Longer than load balancers keep idle connections, mostly 60 s. They would send a request to a closed one.
+    keepAliveTimeout: deps.keepAliveMs ?? 75_000,
+    // The time for headers begins with their first byte, so an idle connection does not run out of it.
     // Node refuses headers that reach its limit, so the limit is one byte higher.
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,
@@ -106,13 +112,13 @@ export function createApp(deps: AppDeps): App {
   handleNotFound(app);
   const minimumRate = deps.minimumRate ?? defaultMinimumRate;
   readJson(app, minimumRate);
-  endUnreadBodies(app, minimumRate.grace);
   // Node silently drops headers beyond its limit. Allowing one more makes it possible to refuse them.
   app.server.maxHeadersCount = maxHeaders + 1;
   app.server.on('connect', clientErrors.answerConnect);
   answerExpectations(app);
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
   if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
+  lingerOnUnreadBodies(app, deps.linger ?? lingerLimits);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
   logRefusals(app);
   prepareEventStreams(app, deps.streams);

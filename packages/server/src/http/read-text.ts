@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { errorCodes } from 'fastify';
 import { type MinimumRate, watchRate } from '../kernel/concurrency/minimum-rate.ts';
 import { Problem } from '../kernel/problem.ts';
-import type { App } from './app.ts';
 
 export interface TextLimits {
   readonly maxBytes: number;
@@ -45,15 +44,4 @@ export function readText(
   const onEnd = () => settle(declared === undefined || Number(declared) === bytes ? null : wrongLength());
   const onClose = () => settle(wrongLength());
   request.on('data', onData).on('end', onEnd).on('close', onClose);
-}
-
-/**
- * Closes a connection whose request was refused before its body was read, if the body has not ended after `graceMs`.
- */
-export function endUnreadBodies(app: App, graceMs: number): void {
-  app.addHook('onResponse', ({ raw }, _reply, done) => {
-    // Requests of `app.inject` have neither property.
-    if (raw.complete === false) setTimeout(() => raw.complete || raw.socket.destroy(), graceMs).unref();
-    done();
-  });
 }

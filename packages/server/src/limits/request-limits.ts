@@ -1,5 +1,6 @@
 import { maxBodyBytes, maxHeaderBytes, maxHeaders } from '../http/create-app.ts';
 import { jsonLimits } from '../http/json-body.ts';
+import { lingerLimits } from '../http/lingering-close.ts';
 import { maxRequestKinds } from '../http/request-metrics.ts';
 import { maxWrongRequests } from '../idempotency/idempotency.ts';
 import { streamLimits } from '../kernel/admission/stream-shares.ts';
@@ -24,6 +25,18 @@ export const requestLimits = {
     unit: 'bytes',
     value: () => maxBodyBytes,
     above: refused('FILE_TOO_LARGE'),
+  },
+  refused_body_bytes: {
+    bounds: 'a body that is read and discarded after its request was refused, so that the client can read the response',
+    unit: 'bytes',
+    value: () => lingerLimits.bytes,
+    above: 'The connection is closed after the response. So is one whose body has not ended after 10 s.',
+  },
+  refused_bodies: {
+    bounds: 'connections whose refused bodies are read and discarded at once, in one process',
+    unit: 'items',
+    value: () => lingerLimits.connections,
+    above: 'Further connections are closed directly after the response.',
   },
   json_depth: {
     bounds: 'nested arrays and objects in a JSON body',

@@ -230,6 +230,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
       const access = {
         trustedProxies,
         corsOrigins,
+        keepAliveMs: config.keepAliveSeconds * 1000,
         overHttps: url?.startsWith('https:') === true,
         basePath: basePathOf(url),
       };

@@ -82,6 +82,12 @@ export const addressSettings = {
     default: 'info',
     check: oneOf(logLevels),
   },
+  KEEP_ALIVE_SECONDS: {
+    description:
+      'Close an idle connection after this many seconds. Set more than the load balancer or proxy keeps idle connections, because otherwise it answers 502 now and then',
+    default: '75',
+    check: wholeNumber(1, 3600),
+  },
   DRAIN_SECONDS: {
     description:
       'Keep serving for this many seconds after a stop signal, so that load balancers and clients move on: readiness is 503 and each response closes its connection. Unset: 0 on a terminal, otherwise 5',

@@ -96,6 +96,7 @@ export interface Config extends ModelConfig {
   readonly artifacts: { readonly lifetimeMs: number; readonly most: number };
   /** The bounds of stored runs and results. */
   readonly runRetention: { readonly days: number; readonly most: number; readonly resultBytes: number };
+  readonly keepAliveSeconds: number;
   /** null for the default: 0 on a terminal, otherwise 5. */
   readonly drainSeconds: number | null;
   readonly stopSeconds: number;
@@ -279,6 +280,7 @@ function readLimits({ number, optional }: Reader) {
       most: number('MAX_RUNS'),
       resultBytes: number('RUN_RESULTS_MB') * 1024 * 1024,
     },
+    keepAliveSeconds: number('KEEP_ALIVE_SECONDS'),
     drainSeconds: optional('DRAIN_SECONDS', Number),
     stopSeconds: number('STOP_SECONDS'),
     watchdogSeconds: number('WATCHDOG_SECONDS'),

@@ -36,7 +36,6 @@ export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
     '/process',
     {
       onRequest: guard.requires('files'),
-      onSend: temporaryFiles.closeUnlessRead,
       validatorCompiler: () => () => true,
       schema: {
         ...dialectOperations.loadForOpenWebUi,

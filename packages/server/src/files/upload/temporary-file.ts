@@ -5,7 +5,6 @@ import type { NewId } from '../../kernel/identifier.ts';
 import type { BlobStore, StagedBlob } from '../blob-store.ts';
 import { contentEncodingNotRead, fileTooLarge } from '../problems.ts';
 import type { Admissions } from './admission.ts';
-import { closeUnlessRead } from './drain-body.ts';
 import { receiveBody } from './receive-body.ts';
 
 /** A body on the disk that exists only while a request uses it. */
@@ -26,8 +25,6 @@ export interface TemporaryFiles {
     body: Readable,
     use: (file: TemporaryFile) => Promise<Result>,
   ): Promise<Result>;
-  /** An `onSend` hook for routes that receive a body. */
-  readonly closeUnlessRead: typeof closeUnlessRead;
 }
 
 export interface TemporaryFilesDeps {
@@ -52,7 +49,6 @@ export function createTemporaryFiles(deps: TemporaryFilesDeps): TemporaryFiles {
   }
 
   return {
-    closeUnlessRead,
     async receive({ projectId, headers }, body, use) {
       const encoding = headers['content-encoding'];
       if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw contentEncodingNotRead(encoding);
