@@ -59,5 +59,6 @@ export const codes: Readonly<Record<string, string>> = {
   page_unreachable: '无法访问该页面：{message}',
   page_status: '页面的服务器没有返回页面：{message}',
   page_too_large: '页面超过大小上限：{message}',
+  storage_limit: '文本块占用的存储空间与文本不成比例：{message}',
   unsupported_content: '无法读取此类型的页面：{message}',
 };

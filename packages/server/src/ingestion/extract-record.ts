@@ -18,6 +18,7 @@ import type { Secret } from '../kernel/secret.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
+import { countStoredBytes, type StoredBytes } from './stored-bytes.ts';
 
 export interface ProcessDeps {
   readonly jobs: RecordJobRepository;
@@ -74,7 +75,10 @@ export function taskOf(
   };
 }
 
-/** Reads the source and stores its chunks as the next generation. Throws LeaseLost, or the error of the extractor. */
+/**
+ * Reads the source and stores its chunks as the next generation. Throws LeaseLost, StoredTooMuch, or the error of the
+ * extractor.
+ */
 export async function extractRecord(deps: ProcessDeps, extraction: Extraction, work: Work): Promise<Extracted> {
   const { job, source, password, capacity } = extraction;
   // An extractor may not propagate what a callback throws, so the error is stored here.
@@ -88,7 +92,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     });
     return written;
   }
-  const store = createStore(deps, job, work);
+  const store = createStore(deps, { job, stored: countStoredBytes(source) }, work);
   const task: ExtractionTask = {
     ...taskOf(job, job.chunking),
     projectId: job.projectId,
@@ -116,7 +120,11 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
 /** The maximum number of rows written in one transaction. */
 const rowsAtOnce = 200;
 
-function createStore(deps: ProcessDeps, job: RecordJob, { signal, untilFreeSpace }: Work) {
+function createStore(
+  deps: ProcessDeps,
+  { job, stored }: { job: RecordJob; stored: StoredBytes },
+  { signal, untilFreeSpace }: Work,
+) {
   const { jobs, clock, newId, metrics } = deps;
   const counts = { numChunks: 0, skipped: 0 };
   const leaseUntil = () => clock.now() + deps.leaseMs;
@@ -130,6 +138,7 @@ function createStore(deps: ProcessDeps, job: RecordJob, { signal, untilFreeSpace
       .filter((chunk) => !taken.has(rowKeyOf(chunk)))
       .map((chunk) => ({ ...chunk, id: newId('chunk'), createdAt }));
     const skipped = batch.filter((chunk) => taken.has(rowKeyOf(chunk)));
+    stored.add(chunks, []);
     await untilFreeSpace?.();
     signal.throwIfAborted();
     if (!(await jobs.addChunks(job, chunks, leaseUntil()))) throw new LeaseLost();
@@ -144,6 +153,7 @@ function createStore(deps: ProcessDeps, job: RecordJob, { signal, untilFreeSpace
       await untilFreeSpace?.();
       signal.throwIfAborted();
       const slice = rows.slice(from, from + rowsAtOnce).map((row) => ({ ...row, id: newId('row') }));
+      stored.add([], slice);
       if (!(await jobs.addRows(job, slice, leaseUntil()))) throw new LeaseLost();
     }
   }

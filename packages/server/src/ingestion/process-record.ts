@@ -6,6 +6,7 @@ import { LeaseLost } from '../jobs/job.ts';
 import { extractRecord, type ProcessDeps, type Work } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
 import type { IngestedRecord, RecordJob } from './record-job-repository.ts';
+import { StoredTooMuch } from './stored-bytes.ts';
 
 /** The process that read the document was killed, for an unknown reason. `failure` is the error of the record when no attempt succeeds. */
 export class ReaderKilled extends Error {
@@ -45,7 +46,13 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   if (job.encryptedPassword !== null && password === null) return fail(deps, job, otherKey);
 
   const since = clock.now();
-  const { outcome, numChunks, skipped } = await extractRecord(deps, { job, source, password, capacity }, work);
+  const extraction = { job, source, password, capacity };
+  const extracted = await extractRecord(deps, extraction, work).catch((error: unknown) => {
+    if (error instanceof StoredTooMuch) return error;
+    throw error;
+  });
+  if (extracted instanceof StoredTooMuch) return fail(deps, job, extracted.failure);
+  const { outcome, numChunks, skipped } = extracted;
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);

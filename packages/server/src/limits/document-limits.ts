@@ -5,6 +5,7 @@ import { deepestJson } from '../extraction/formats/json/json-values.ts';
 import { packageLimits } from '../extraction/formats/package-limits.ts';
 import { placeLimits } from '../extraction/place-names.ts';
 import { mostColumns } from '../extraction/qa/sheet.ts';
+import { storedLimits } from '../ingestion/stored-bytes.ts';
 import type { Limit } from './limit.ts';
 
 const notRead = 'The page is not read. The record ends in `partial`, and `ocr.not_read` of its report names the page.';
@@ -29,6 +30,12 @@ export const documentLimits = {
     unit: 'characters',
     value: () => placeLimits.name,
     above: 'The name is cut and ends in `…`. A warning counts the cut names.',
+  },
+  record_stored_bytes: {
+    bounds: 'what is stored for a record besides 64 bytes for each character of its text: content, places and terms',
+    unit: 'bytes',
+    value: () => storedLimits.bytes,
+    above: 'The record ends in `error` with the code `storage_limit`.',
   },
   report_characters: {
     bounds: 'the `report` of a record as JSON',
