@@ -113,6 +113,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
     entries: [
       'blob-store',
       'byte-range',
+      'commit-files',
       'delete-file',
       'file-access',
       'file-content',

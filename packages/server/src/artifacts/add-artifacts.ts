@@ -1,9 +1,11 @@
 import type { BlobDigest, BlobStore } from '../files/blob-store.ts';
+import { commitFiles } from '../files/commit-files.ts';
 import { finishDeleting } from '../files/delete-file.ts';
-import { CommitInDoubt, type FileLimits, type FileRepository, type StoredArtifact } from '../files/file-repository.ts';
+import type { FileLimits, FileRepository, StoredArtifact } from '../files/file-repository.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../kernel/identifier.ts';
+import type { Logger } from '../kernel/log/logger.ts';
 import type { ArtifactRepository } from './artifact-repository.ts';
 
 export interface ArtifactOwner {
@@ -29,6 +31,7 @@ export interface AddArtifactsDeps {
   readonly limits: FileLimits;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly logger: Logger;
   readonly countExceeded: CountExceeded;
   /** Milliseconds for which an artifact is stored. */
   readonly lifetimeMs: number;
@@ -60,24 +63,19 @@ export async function addArtifacts(
   }
   await blobs.checkRoom();
   const staged: StoredArtifact[] = [];
-  const discard = async () => void (await Promise.all(staged.map(({ blobId }) => blobs.remove(blobId))));
-  try {
+  const outcomes = await commitFiles(deps, staged, async () => {
     for (const content of contents) staged.push(await commit(deps, content, owner));
     const isStored = async (blob: { blobId: string; bytes: number }) => (await blobs.size(blob.blobId)) === blob.bytes;
     const rows = staged.map((file) => ({ file, claim: null }));
-    const outcomes = await files.add(rows, limits, isStored);
-    const kept = staged.map((artifact, index) => {
-      const outcome = outcomes[index];
-      return outcome?.kind === 'added' ? { artifact, ...outcome } : null;
-    });
-    await removeUnused(deps, kept, staged);
-    if (kept.includes(null)) return await undo(deps, staged, kept);
-    return kept.flatMap((one) => (one === null ? [] : [{ ...one.artifact, blobId: one.blobId }]));
-  } catch (error) {
-    // After a commit in doubt the rows may refer to the bytes.
-    if (!(error instanceof CommitInDoubt)) await discard();
-    throw error;
-  }
+    return await files.add(rows, limits, isStored);
+  });
+  const kept = staged.flatMap((artifact, index) => {
+    const outcome = outcomes[index];
+    return outcome?.kind === 'added' ? [{ ...artifact, blobId: outcome.blobId }] : [];
+  });
+  if (kept.length === staged.length) return kept;
+  await undo(deps, kept);
+  return null;
 }
 
 function withReserve({ limits: { maxProjectBytes, maxFiles }, most }: AddArtifactsDeps) {
@@ -89,28 +87,12 @@ function withReserve({ limits: { maxProjectBytes, maxFiles }, most }: AddArtifac
   return { limits, most: most + artifacts };
 }
 
-type Kept = { readonly artifact: StoredArtifact; readonly blobId: string; readonly replaced?: string } | null;
-
-/** Removes staged bytes that no row uses: those that the project already had, and those that were refused. */
-async function removeUnused(
-  { blobs }: AddArtifactsDeps,
-  kept: readonly Kept[],
-  staged: readonly StoredArtifact[],
-): Promise<void> {
-  const used = new Set(kept.flatMap((one) => (one === null ? [] : [one.blobId])));
-  const replaced = kept.flatMap((one) => (one?.replaced === undefined ? [] : [one.replaced]));
-  const unused = staged.map(({ blobId }) => blobId).filter((blobId) => !used.has(blobId));
-  await Promise.all([...unused, ...replaced].map((blobId) => blobs.remove(blobId)));
-}
-
 /** Deletes the artifacts of a run of which others were refused: a run has all of its artifacts or none. */
-async function undo(deps: AddArtifactsDeps, staged: readonly StoredArtifact[], kept: readonly Kept[]): Promise<null> {
-  for (const [index, { projectId, id }] of staged.entries()) {
-    if (kept[index] === null) continue;
+async function undo(deps: AddArtifactsDeps, kept: readonly StoredArtifact[]): Promise<void> {
+  for (const { projectId, id } of kept) {
     const deleting = await deps.files.startDelete(projectId, id, 'artifact');
     if (typeof deleting !== 'string') await finishDeleting(deps, deleting);
   }
-  return null;
 }
 
 async function commit(

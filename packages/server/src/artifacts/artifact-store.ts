@@ -1,5 +1,6 @@
 import type { Artifact } from '@quartermaster/contract';
 import type { BlobStore } from '../files/blob-store.ts';
+import { discardStaged } from '../files/commit-files.ts';
 import { finishDeleting } from '../files/delete-file.ts';
 import type { StoredArtifact } from '../files/file-repository.ts';
 import { checkLength, readVerified, type VerifiedContentDeps } from '../files/maintenance/verified-content.ts';
@@ -178,7 +179,7 @@ function forCaller(artifact: Artifact, { projectId }: ArtifactOwner): Artifact {
   return projectId === '-' ? { ...artifact, artifact_id: '' } : artifact;
 }
 
-function toContent({ blobs, newId }: ArtifactStoreDeps, { name, mediaType, bytes }: NewArtifact): Content {
+function toContent({ blobs, newId, logger }: ArtifactStoreDeps, { name, mediaType, bytes }: NewArtifact): Content {
   const commit = async () => {
     const blob = blobs.stage(newId('blob'));
     try {
@@ -188,7 +189,7 @@ function toContent({ blobs, newId }: ArtifactStoreDeps, { name, mediaType, bytes
       await blob.commit();
       return { blobId: blob.blobId, ...digest };
     } finally {
-      await blob.discard();
+      await discardStaged(logger, blob);
     }
   };
   return { name, mediaType, commit };

@@ -1,4 +1,5 @@
 import type { BlobStore } from '../files/blob-store.ts';
+import { discardStaged } from '../files/commit-files.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { Content } from './add-artifacts.ts';
@@ -33,6 +34,7 @@ export async function receiveBytes(
   maxBytes: number,
 ): Promise<WrittenBytes | null> {
   const blob = blobs.stage(newId('blob'));
+  const discard = () => discardStaged(logger, blob);
   try {
     await blobs.checkRoom();
     let head: Buffer = Buffer.alloc(0);
@@ -46,7 +48,7 @@ export async function receiveBytes(
       return taken.length === chunk.length;
     });
     if (bytes === 0) {
-      await blob.discard();
+      await discard();
       return null;
     }
     const digest = await blob.finish();
@@ -54,9 +56,9 @@ export async function receiveBytes(
       await blob.commit();
       return { blobId: blob.blobId, ...digest };
     };
-    return { head, isComplete, commit, discard: () => blob.discard() };
+    return { head, isComplete, commit, discard };
   } catch (error) {
-    await blob.discard();
+    await discard();
     logger.warn({ err: error }, 'large answer not stored');
     return null;
   }

@@ -7,6 +7,7 @@ import type { MinimumRate } from '../../kernel/concurrency/minimum-rate.ts';
 import type { NewId } from '../../kernel/identifier.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { BlobDigest, BlobStore } from '../blob-store.ts';
+import { commitFiles, discardStaged } from '../commit-files.ts';
 import { checkContent } from '../content-check/content-type-check.ts';
 import {
   CommitInDoubt,
@@ -79,34 +80,32 @@ export function createUploads(deps: UploadsDeps): Uploads {
       await staged.commit();
       return { file: await addRow(admission, file, verified), ignored: form.ignored };
     } finally {
-      await staged.discard();
+      await discardStaged(deps.logger, staged);
     }
   }
 
-  /** Adds the row of durable bytes. They stay unless it is certain that no row refers to them. */
+  /** Adds the row of durable bytes. */
   async function addRow(admission: Admission, file: StoredFile, verified: Promise<void>): Promise<File> {
     const answer = toWire(file);
-    try {
+    const add = async () => {
       await verified;
       const claim =
         admission.claim?.kind === 'running' ? await admission.claim.complete(fingerprintOf(file), answer) : null;
-      const outcome = await rows.add({ file, claim });
-      if (outcome.kind === 'claim_lost') throw idempotencyClaimLost();
-      if (outcome.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
-      if (outcome.kind === 'too_many_files') throw tooManyFiles(deps.quota.limits.maxFiles ?? 0);
+      return [await rows.add({ file, claim })];
+    };
+    try {
+      const [outcome] = await commitFiles(deps, [file], add);
+      if (outcome?.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
+      if (outcome?.kind === 'too_many_files') throw tooManyFiles(deps.quota.limits.maxFiles ?? 0);
+      if (outcome?.kind !== 'added') throw idempotencyClaimLost();
       if (admission.claim?.kind === 'running') admission.claim.stored();
-      if (outcome.blobId !== file.blobId) await removeQuietly(deps, file.blobId);
-      if (outcome.replaced !== undefined) await removeQuietly(deps, outcome.replaced);
       return answer;
     } catch (error) {
-      if (error instanceof CommitInDoubt) {
-        // It is unknown whether the key has an answer, so the claim is released in the background.
-        if (admission.claim?.kind === 'running') admission.claim.releaseLater();
-        deps.logger.error({ err: error, blob_id: file.blobId }, 'upload in doubt: commit not confirmed');
-        throw uploadInDoubt(error);
-      }
-      await removeQuietly(deps, file.blobId);
-      throw error;
+      if (!(error instanceof CommitInDoubt)) throw error;
+      // It is unknown whether the key has an answer, so the claim is released in the background.
+      if (admission.claim?.kind === 'running') admission.claim.releaseLater();
+      deps.logger.error({ err: error, blob_id: file.blobId }, 'upload in doubt: commit not confirmed');
+      throw uploadInDoubt(error);
     }
   }
 
@@ -177,13 +176,4 @@ function fingerprintOf(file: Pick<StoredFile, 'purpose' | 'name' | 'sha256'>): s
   return createHash('sha256')
     .update(JSON.stringify([file.purpose, file.name, file.sha256]))
     .digest('hex');
-}
-
-/** Removes a blob that has no row. If that fails, the sweep quarantines it later. */
-async function removeQuietly(deps: UploadsDeps, blobId: string): Promise<void> {
-  try {
-    await deps.blobs.remove(blobId);
-  } catch (error) {
-    deps.logger.warn({ err: error, blob_id: blobId }, 'unneeded blob not removed');
-  }
 }
