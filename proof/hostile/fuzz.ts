@@ -12,7 +12,14 @@ import { canary, openTwoProjects } from './two-projects.ts';
  * Errors with a 5xx status that hostile requests may cause: failures of a third party or plugin, and features that are
  * not configured.
  */
-const causedByOthers = new Set(['PROVIDER_ERROR', 'PLUGIN_FAILED', 'PLUGIN_TIMEOUT', 'NOT_CONFIGURED']);
+const causedByOthers = new Set([
+  'PROVIDER_ERROR',
+  'PROVIDER_REJECTED',
+  'PROVIDER_RATE_LIMITED',
+  'PLUGIN_FAILED',
+  'PLUGIN_TIMEOUT',
+  'NOT_CONFIGURED',
+]);
 
 /** Operations that would revoke the keys of the fuzzer. */
 const leftOut = new Set(['revokeKey', 'rotateKey']);

@@ -171,7 +171,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
     const failing = await ended(service, await accept(service, { plugin: 'read', q: 'fail' }));
     assert.deepEqual(
       [failing.outcome, failing.result, failing.error.code],
-      ['upstream_failed', null, 'PROVIDER_ERROR'],
+      ['upstream_rejected', null, 'PROVIDER_REJECTED'],
     );
     assert.equal((await execute(service, { plugin: 'read', q: 'x'.repeat(101) })).status, 422);
   });

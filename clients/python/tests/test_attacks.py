@@ -175,6 +175,7 @@ class Retries(BothClients):
             (refusal("409 C", "DUPLICATE_OBJECT", Retry_After="1"), [3, 3, 1, 3]),
             (refusal("409 C", "DUPLICATE_OBJECT"), [1, 1, 1, 1]),
             (refusal("502 B", "PROVIDER_ERROR"), [1, 1, 1, 1]),
+            (refusal("429 T", "PROVIDER_RATE_LIMITED", Retry_After="1"), [1, 1, 1, 1]),
             (refusal("504 B", "PLUGIN_TIMEOUT"), [1, 1, 1, 1]),
             (refusal("429 T", "TOO_MANY_REQUESTS", Retry_After="61"), [1, 1, 1, 1]),
             (refusal("500 E", "INTERNAL_SERVER_ERROR"), [1, 1, 1, 1]),

@@ -92,7 +92,7 @@ export interface Issue {
   readonly expected: string;
 }
 
-/** Status 400, 413, 415, 416 or 422: the request is malformed, too large, or a field is wrong. */
+/** Status 400, 413, 415, 416 or 422: the request is malformed or too large, a field is wrong, or a third party rejected it. */
 export class ValidationError extends ApiError {
   override readonly name: string = 'ValidationError';
 
@@ -102,7 +102,7 @@ export class ValidationError extends ApiError {
   }
 }
 
-/** Status 429: a rate limit, a queue or a quota. `retryAfterMs` is null for a quota. */
+/** Status 429: a rate limit of the service or of a third party, a queue or a quota. `retryAfterMs` is null for a quota. */
 export class RateLimitError extends ApiError {
   override readonly name: string = 'RateLimitError';
 }

@@ -13,7 +13,8 @@ export const errorCodes = {
   },
   CREDENTIALS_VALIDATION_ERROR: {
     status: 401,
-    meaning: 'The third party rejected the credentials of the request.',
+    meaning:
+      'The third party rejected the credentials: it answered 401, or the manifest of the bundle says that the answer means so.',
   },
   SESSION_VALIDATION_FAILED: {
     status: 401,
@@ -48,10 +49,20 @@ export const errorCodes = {
     status: 422,
     meaning: 'A field is missing, has the wrong type or has a value that is not allowed.',
   },
+  PROVIDER_REJECTED: {
+    status: 422,
+    meaning:
+      'The third party rejected the request with a status of 400 to 499. `details[0]` has `upstream_status`, and its `upstream_code` and `message`. The same input fails again.',
+  },
   RUN_CANCELLED: { status: 409, meaning: 'The run was cancelled before it ended.' },
   TOO_MANY_REQUESTS: {
     status: 429,
     meaning: 'A rate limit is reached or a queue is full. `Retry-After` says when to retry.',
+  },
+  PROVIDER_RATE_LIMITED: {
+    status: 429,
+    meaning:
+      'The third party limits the rate of requests. `Retry-After` is that of the third party, at most one day; it is absent when the third party sends none.',
   },
   RESOURCE_LIMIT_REACHED: { status: 429, meaning: 'A quota or a capacity is used up.' },
   INTERNAL_SERVER_ERROR: {
@@ -68,7 +79,8 @@ export const errorCodes = {
   },
   PROVIDER_ERROR: {
     status: 502,
-    meaning: 'The third party rejected the call, sent an invalid response or could not be reached.',
+    meaning:
+      'The third party failed (408 or 5xx), sent an answer that cannot be used, or could not be reached, or the request to it is not allowed.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

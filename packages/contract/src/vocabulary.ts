@@ -57,6 +57,8 @@ export const runOutcomes = [
   'succeeded',
   'input_rejected',
   'upstream_failed',
+  'upstream_rejected',
+  'upstream_rate_limited',
   'credentials_rejected',
   'egress_refused',
   'timed_out',

@@ -62,6 +62,22 @@ export const RequestTemplate = Type.Object(
 );
 export type RequestTemplate = Static<typeof RequestTemplate>;
 
+/** Where the reason of an error answer stands, and messages for statuses. Without it, the usual places are searched. */
+export const ErrorMapping = Type.Object(
+  {
+    /** JMESPath over {status, headers, body, input}: the message of the third party. */
+    message: Type.Optional(Type.String()),
+    /** JMESPath over the same data: the error code of the third party. */
+    code: Type.Optional(Type.String()),
+    /** Messages by HTTP status, 400 to 599. */
+    statuses: Type.Optional(
+      Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 500 }), { maxProperties: 100 }),
+    ),
+  },
+  strict,
+);
+export type ErrorMapping = Static<typeof ErrorMapping>;
+
 /** How the upstream's response becomes the output. */
 export const ResponseMapping = Type.Object(
   {
@@ -78,6 +94,8 @@ export const ResponseMapping = Type.Object(
     credentials_rejected: Type.Optional(Type.Array(Type.Integer())),
     /** JMESPath; true means that an error response is caused by the credentials (some APIs answer 200 or 400). */
     credentials_rejected_when: Type.Optional(Type.String()),
+    /** The same as `errors` of the bundle, for this call only. */
+    errors: Type.Optional(ErrorMapping),
   },
   strict,
 );
@@ -126,6 +144,8 @@ export const BundleManifest = Type.Object(
     /** The JSON Schema of the `credentials` object, with `x-secret: true` on each secret. Absent when none are needed. */
     credentials_schema: Type.Optional(Schema),
     inject: Type.Optional(Type.Array(Injection)),
+    /** Applies to every call of the bundle: requests, handlers, remote tools and `verify`. */
+    errors: Type.Optional(ErrorMapping),
     /** A cheap call that checks whether the credentials work. */
     verify: Type.Optional(Type.Object({ request: RequestTemplate, response: Type.Optional(ResponseMapping) }, strict)),
     limits: Type.Optional(

@@ -24,7 +24,7 @@ MAX_RETRY_AFTER = 60.0
 
 _never_sent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 _passing_statuses = (408, 429, 502, 503, 504)
-_outcomes_of_plugins = ("PROVIDER_ERROR", "PLUGIN_TIMEOUT", "RESOURCE_LIMIT_REACHED")
+_outcomes_of_plugins = ("PROVIDER_ERROR", "PROVIDER_RATE_LIMITED", "PLUGIN_TIMEOUT", "RESOURCE_LIMIT_REACHED")
 
 
 def read_json(response: httpx.Response) -> Any:

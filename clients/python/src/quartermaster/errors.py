@@ -57,7 +57,10 @@ class ConflictError(ApiError):
 
 
 class ValidationError(ApiError):
-    """400, 413, 415, 416 or 422: the request has a wrong form, size or value. `issues` lists what is wrong."""
+    """
+    400, 413, 415, 416 or 422: the request has a wrong form, size or value, or a third party rejected it. `issues` lists what is
+    wrong.
+    """
 
     @property
     def issues(self) -> list[dict[str, Any]]:
@@ -66,7 +69,7 @@ class ValidationError(ApiError):
 
 
 class RateLimitError(ApiError):
-    """429: a rate limit, a quota or a full queue. `retry_after` says when to send the request again."""
+    """429: a rate limit of the service or of a third party, a quota or a full queue. `retry_after` says when to send the request again."""
 
 
 class ServerError(ApiError):

@@ -1033,7 +1033,7 @@ class Run(TypedDict):
     asynchronous: bool
     """Whether the run was requested with `Prefer: respond-async`."""
     status: Literal["queued", "running", "ended"]
-    outcome: Literal["succeeded", "input_rejected", "upstream_failed", "credentials_rejected", "egress_refused", "timed_out", "failed", "crashed", "out_of_memory", "queue_full", "cancelled", "interrupted"] | None
+    outcome: Literal["succeeded", "input_rejected", "upstream_failed", "upstream_rejected", "upstream_rate_limited", "credentials_rejected", "egress_refused", "timed_out", "failed", "crashed", "out_of_memory", "queue_full", "cancelled", "interrupted"] | None
     error_code: str | None
     upstream_status: int | None
     created_timestamp: Timestamp
@@ -1109,7 +1109,7 @@ class RunItem(TypedDict):
     asynchronous: bool
     """Whether the run was requested with `Prefer: respond-async`."""
     status: Literal["queued", "running", "ended"]
-    outcome: Literal["succeeded", "input_rejected", "upstream_failed", "credentials_rejected", "egress_refused", "timed_out", "failed", "crashed", "out_of_memory", "queue_full", "cancelled", "interrupted"] | None
+    outcome: Literal["succeeded", "input_rejected", "upstream_failed", "upstream_rejected", "upstream_rate_limited", "credentials_rejected", "egress_refused", "timed_out", "failed", "crashed", "out_of_memory", "queue_full", "cancelled", "interrupted"] | None
     error_code: str | None
     upstream_status: int | None
     created_timestamp: Timestamp
@@ -1178,8 +1178,10 @@ ErrorCode = Literal[
     "UNSUPPORTED_MEDIA_TYPE",
     "RANGE_NOT_SATISFIABLE",
     "REQUEST_VALIDATION_ERROR",
+    "PROVIDER_REJECTED",
     "RUN_CANCELLED",
     "TOO_MANY_REQUESTS",
+    "PROVIDER_RATE_LIMITED",
     "RESOURCE_LIMIT_REACHED",
     "INTERNAL_SERVER_ERROR",
     "PLUGIN_FAILED",

@@ -171,7 +171,7 @@ export type Run = {
   /** Whether the run was requested with `Prefer: respond-async`. */
   asynchronous: boolean;
   status: 'queued' | 'running' | 'ended';
-  outcome: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | null;
+  outcome: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'upstream_rejected' | 'upstream_rate_limited' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | null;
   error_code: string | null;
   upstream_status: number | null;
   created_timestamp: Timestamp;
@@ -244,7 +244,7 @@ export type RunItem = {
   /** Whether the run was requested with `Prefer: respond-async`. */
   asynchronous: boolean;
   status: 'queued' | 'running' | 'ended';
-  outcome: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | null;
+  outcome: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'upstream_rejected' | 'upstream_rate_limited' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | null;
   error_code: string | null;
   upstream_status: number | null;
   created_timestamp: Timestamp;
@@ -623,7 +623,7 @@ export interface PluginsApi {
         bundle_id?: string | undefined;
         plugin_id?: string | undefined;
         /** Return only runs with this outcome; `none` returns runs that have not ended. */
-        outcome?: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | 'none' | undefined;
+        outcome?: 'succeeded' | 'input_rejected' | 'upstream_failed' | 'upstream_rejected' | 'upstream_rate_limited' | 'credentials_rejected' | 'egress_refused' | 'timed_out' | 'failed' | 'crashed' | 'out_of_memory' | 'queue_full' | 'cancelled' | 'interrupted' | 'none' | undefined;
         /** Return only runs created at or after this time, in milliseconds. */
         since?: number | undefined;
       };

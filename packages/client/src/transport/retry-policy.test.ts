@@ -32,6 +32,7 @@ const cases: ReadonlyArray<readonly [what: string, error: unknown, state: typeof
   ['a proxy without a service', refused(502, 'UNREADABLE_ANSWER'), fresh, 500],
   ['a proxy that waited for too long', refused(504, 'UNREADABLE_ANSWER'), fresh, 500],
   ['a third party that failed', refused(502, 'PROVIDER_ERROR'), keyed, null],
+  ['a third party that limits the rate', refused(429, 'PROVIDER_RATE_LIMITED', 2000), keyed, null],
   ['a plugin that took too long', refused(504, 'PLUGIN_TIMEOUT'), keyed, null],
   ['the same request in progress', refused(409, 'DUPLICATE_OBJECT', 1000), keyed, 1000],
   ['an object that exists', refused(409, 'DUPLICATE_OBJECT'), keyed, null],

@@ -48,6 +48,8 @@ export const tools = {
   'outcome.succeeded': 'Succeeded',
   'outcome.timed_out': 'Timed out',
   'outcome.upstream_failed': 'Upstream error',
+  'outcome.upstream_rate_limited': 'Upstream rate limit',
+  'outcome.upstream_rejected': 'Rejected by upstream',
   'phase.plugin_ms': 'Plugin',
   'phase.queue_ms': 'Queue',
   'phase.start_ms': 'Startup',

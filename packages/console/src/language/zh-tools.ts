@@ -46,6 +46,8 @@ export const tools = {
   'outcome.succeeded': '成功',
   'outcome.timed_out': '超时',
   'outcome.upstream_failed': '上游错误',
+  'outcome.upstream_rate_limited': '上游限流',
+  'outcome.upstream_rejected': '被上游拒绝',
   'phase.plugin_ms': '插件',
   'phase.queue_ms': '排队',
   'phase.start_ms': '启动',

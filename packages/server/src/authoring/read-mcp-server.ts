@@ -69,8 +69,10 @@ function wordsOf(failure: McpFailure): string {
       const { result } = failure;
       return 'message' in result ? result.message : result.kind.replaceAll('_', ' ');
     }
-    case 'status':
-      return `it answered with status ${failure.status}${failure.excerpt === null ? '' : `: ${failure.excerpt.slice(0, 200)}`}`;
+    case 'status': {
+      const { answer, excerpt } = failure;
+      return `it answered with status ${answer.status}${excerpt === null ? '' : `: ${excerpt.slice(0, 200)}`}`;
+    }
     case 'error':
       return failure.message || `error ${failure.code}`;
     case 'protocol':

@@ -84,6 +84,9 @@ export type EgressResult =
       readonly message: string;
       /** The origin of a redirect that was one too many; redacted. */
       readonly redirectOrigin?: string;
+      /** The status and the `Retry-After` of a token endpoint that gave no token. */
+      readonly status?: number;
+      readonly retryAfter?: string | undefined;
     }
   | { readonly kind: 'too_large'; readonly message: string }
   /** The token endpoint rejected the credentials. `excerpt` is the start of its answer, redacted. */

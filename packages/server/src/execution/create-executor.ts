@@ -83,7 +83,10 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const observer = deps.observer ?? noObserver;
   const calls = createPreparedCalls();
   const verification = calls.ofVerification;
-  const { runDeclarative, runHandler, runTool } = createPluginRunner({ ...deps, limits, observer, verification });
+  const { runDeclarative, runHandler, runTool } = createPluginRunner({
+    ...{ ...deps, limits, observer, verification },
+    errorRules: calls.errorsOf,
+  });
   const admission = createRunAdmission(limits.maxRunsOfKey);
   const conclude = createConclusion({ ...deps, observer });
   const readFiles = deps.fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));

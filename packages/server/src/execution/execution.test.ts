@@ -436,7 +436,7 @@ describe('an Idempotency-Key', () => {
     assert.deepEqual([unknown.status, again.status, server.requests.length], [502, 502, 1]);
     assert.deepEqual(again.body.error.details, unknown.body.error.details);
     status = 400;
-    assert.equal((await execute(write, { 'idempotency-key': 'k2' })).status, 502);
+    assert.equal((await execute(write, { 'idempotency-key': 'k2' })).status, 422);
     status = 200;
     assert.equal((await execute(write, { 'idempotency-key': 'k2' })).status, 200);
     assert.equal((await execute({ plugin_id: 'nope' }, { 'idempotency-key': 'k3' })).status, 404);

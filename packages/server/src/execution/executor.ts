@@ -73,6 +73,12 @@ export const defaultLimits: ExecutionLimits = {
   toolBeliefMs: 300_000,
 };
 
+/** The third party or the service refused to act, so nothing happened. */
+const refusals: ReadonlySet<Outcome['kind']> = new Set([
+  ...(['input_rejected', 'credentials_rejected', 'upstream_rejected', 'upstream_rate_limited'] as const),
+  'egress_refused',
+]);
+
 /** Whether repeating the run cannot repeat an effect of the plugin. */
 export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | undefined): boolean {
   // The artifact of the answer is the result: a repetition would ask the third party again.
@@ -82,7 +88,7 @@ export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | undefine
   // The handler may have had an effect before it failed.
   if (plugin.handlerPath !== null) return false;
   if (outcome.kind === 'upstream_failed') return outcome.upstreamStatus !== null && outcome.upstreamStatus < 500;
-  return ['input_rejected', 'credentials_rejected', 'egress_refused'].includes(outcome.kind);
+  return refusals.has(outcome.kind);
 }
 
 /** Whether running the plugin twice has the same effect as running it once. */

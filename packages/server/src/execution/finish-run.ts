@@ -65,6 +65,8 @@ export const redactionFailed = {
 
 const kindsWithAnswer = [
   'upstream_failed',
+  'upstream_rejected',
+  'upstream_rate_limited',
   'egress_refused',
   'failed',
   'timed_out',
@@ -92,7 +94,9 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 
 /** Redacts only texts that others wrote, so that a secret that equals the name of a kind cannot change the kind. */
 function redactMessages<T extends Exclude<RawOutcome, { kind: 'returned' }>>(outcome: T, redactor: Redactor): T {
-  const message = 'message' in outcome ? { message: redactor.text(outcome.message) } : {};
-  const excerpt = 'excerpt' in outcome && outcome.excerpt !== null ? { excerpt: redactor.text(outcome.excerpt) } : {};
-  return { ...outcome, ...message, ...excerpt };
+  const texts = ['message', 'upstreamCode', 'upstreamMessage', 'excerpt'].flatMap((member) => {
+    const text: unknown = Reflect.get(outcome, member);
+    return typeof text === 'string' ? [[member, redactor.text(text)]] : [];
+  });
+  return { ...outcome, ...Object.fromEntries(texts) };
 }

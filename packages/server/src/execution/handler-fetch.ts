@@ -1,10 +1,13 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { Broker, EgressRequest, EgressResult } from '../egress/broker.ts';
+import type { Answer } from './declarative/answer.ts';
 import { decodeText, isText } from './declarative/body.ts';
 import { outcomeWithoutAnswer } from './declarative/declarative.ts';
-import { type CallFailure, excerptOf } from './declarative/interpret-answer.ts';
+import type { CallFailure } from './declarative/interpret-answer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import { holdsTokens, type UnusedAnswer, unusedAnswerOf } from './unused-answers/unused-answer.ts';
+import type { ErrorRules } from './upstream-errors/error-rules.ts';
+import { failureOf } from './upstream-errors/upstream-failure.ts';
 
 /** The `context.fetch` of one run of a handler. */
 export interface HandlerFetch {
@@ -15,15 +18,15 @@ export interface HandlerFetch {
   lastAnswer(): UnusedAnswer | undefined;
 }
 
-type RefusesCredentials = (answer: Extract<EgressResult, { kind: 'response' }>) => boolean;
+export interface BlameRules {
+  readonly errors: ErrorRules;
+  /** Whether an answer means that the credentials are wrong. */
+  readonly blamesCredentials: (answer: Answer) => boolean;
+}
+
 type Failure = Error & { readonly code: string };
 
-/** @param refusesCredentials whether an answer means that the credentials are wrong; leave it out when the bundle takes none */
-export function createHandlerFetch(
-  broker: Broker,
-  policy: RunPolicy,
-  refusesCredentials: RefusesCredentials = () => false,
-): HandlerFetch {
+export function createHandlerFetch(broker: Broker, policy: RunPolicy, rules: BlameRules): HandlerFetch {
   let requests = 0;
   let last: EgressResult | null = null;
   let lastAnswer: UnusedAnswer | undefined;
@@ -49,19 +52,16 @@ export function createHandlerFetch(
 
   return {
     fetch,
-    blame: () => (last === null ? null : outcomeOf(last, refusesCredentials)),
+    blame: () => (last === null ? null : outcomeOf(last, rules)),
     lastAnswer: () => lastAnswer,
   };
 }
 
-function outcomeOf(result: EgressResult, refusesCredentials: RefusesCredentials): CallFailure | null {
+function outcomeOf(result: EgressResult, rules: BlameRules): CallFailure | null {
   if (result.kind !== 'response') return outcomeWithoutAnswer(result);
-  const { status } = result;
-  const isRefusal = refusesCredentials(result);
-  if (status < 400 && !isRefusal) return null;
-  const answered = { upstreamStatus: status, excerpt: excerptOf(result) };
-  if (isRefusal) return { kind: 'credentials_rejected', ...answered };
-  return { kind: 'upstream_failed', message: `The API answered with status ${status}.`, ...answered };
+  const blamesCredentials = rules.blamesCredentials(result);
+  if (result.status < 400 && !blamesCredentials) return null;
+  return failureOf(result, { rules: rules.errors, blamesCredentials });
 }
 
 function toEgress(request: OutboundRequest): EgressRequest {

@@ -10,7 +10,7 @@ function interpret(output: string, items: number, context: { isInThread?: boolea
   const rules = compileAnswerRules({ output });
   const answer = { status: 200, headers: {}, body: Buffer.from(`[${Array(items).fill(1).join(',')}]`) };
   return interpretAnswer(rules, answer, {
-    ...{ input: {}, takesCredentials: false, maxOutputBytes: megabyte },
+    ...{ input: {}, maxOutputBytes: megabyte },
     ...context,
   });
 }

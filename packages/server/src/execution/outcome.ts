@@ -10,6 +10,17 @@ export interface KeptAnswer {
   readonly isEarlier?: true;
 }
 
+/** What a third party answered instead of a result. Every text is redacted and bounded. */
+export interface UpstreamAnswer {
+  /** null without an answer. */
+  readonly upstreamStatus: number | null;
+  /** The code and the message of the third party, where its answer has them. */
+  readonly upstreamCode: string | null;
+  readonly upstreamMessage: string | null;
+  /** The first bytes of the answer. */
+  readonly excerpt: string | null;
+}
+
 interface WithAnswer {
   /** Absent unless the third party had answered with success. */
   readonly answer?: KeptAnswer;
@@ -28,15 +39,19 @@ export type Outcome =
     }
   /** The plugin rejected the input: 422. */
   | { readonly kind: 'input_rejected'; readonly message: string }
-  /** The upstream answered with an error or could not be reached: 502. */
+  /** The upstream answered with 408 or 5xx, gave an unusable answer or could not be reached: 502. */
+  | ({ readonly kind: 'upstream_failed'; readonly message: string } & UpstreamAnswer & WithAnswer)
+  /** The upstream rejected the request with another 4xx: 422. */
+  | ({ readonly kind: 'upstream_rejected'; readonly message: string } & UpstreamAnswer & WithAnswer)
+  /** The upstream answered with 429: 429. `retryAfterSeconds` is null when the upstream names no time. */
   | ({
-      readonly kind: 'upstream_failed';
+      readonly kind: 'upstream_rate_limited';
       readonly message: string;
-      readonly upstreamStatus: number | null;
-      readonly excerpt: string | null;
-    } & WithAnswer)
+      readonly retryAfterSeconds: number | null;
+    } & UpstreamAnswer &
+      WithAnswer)
   /** The upstream rejected the credentials: 401. */
-  | { readonly kind: 'credentials_rejected'; readonly upstreamStatus: number; readonly excerpt: string | null }
+  | ({ readonly kind: 'credentials_rejected' } & UpstreamAnswer)
   /** The egress policy forbids the address: 502. */
   | ({ readonly kind: 'egress_refused'; readonly message: string } & WithAnswer)
   /** `of` names the limit: processor time, or by default elapsed time. */
@@ -53,6 +68,8 @@ export const outcomeCodes = {
   succeeded: null,
   input_rejected: 'REQUEST_VALIDATION_ERROR',
   upstream_failed: 'PROVIDER_ERROR',
+  upstream_rejected: 'PROVIDER_REJECTED',
+  upstream_rate_limited: 'PROVIDER_RATE_LIMITED',
   credentials_rejected: 'CREDENTIALS_VALIDATION_ERROR',
   egress_refused: 'PROVIDER_ERROR',
   timed_out: 'PLUGIN_TIMEOUT',

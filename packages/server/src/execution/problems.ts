@@ -1,6 +1,7 @@
 import { Problem } from '../kernel/problem.ts';
 import { anyValue, missing, validationFailed } from '../kernel/validation/validation-error.ts';
 import type { KeptAnswer, Outcome } from './outcome.ts';
+import { upstreamProblem } from './upstream-errors/problems.ts';
 
 /** This machine cannot isolate the bundle's code as the operator requires. */
 export function handlersRefused(bundleId: string, reason: string): Problem {
@@ -61,7 +62,7 @@ export function outcomeProblem(outcome: FailedOutcome, runId: string): Problem {
   const [detail = {}] = problem.details ?? [];
   const artifact = answer.artifact === null ? {} : { artifact: answer.artifact };
   const message = `${problem.message.replace(/\.$/, '')}. ${describeAnswer(answer)}`;
-  return new Problem(problem.code, message, { details: [{ ...detail, ...artifact }] });
+  return new Problem(problem.code, message, { headers: problem.headers, details: [{ ...detail, ...artifact }] });
 }
 
 type FailedOutcome = Exclude<Outcome, { kind: 'succeeded' }>;
@@ -95,20 +96,13 @@ function problemOf(outcome: FailedOutcome, runId: string): Problem {
         details: [{ ...run, path: 'body/input_params', message: outcome.message }],
       });
     case 'upstream_failed':
-      return new Problem('PROVIDER_ERROR', describeUpstream(outcome), {
-        details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
-      });
+    case 'upstream_rejected':
+    case 'upstream_rate_limited':
     case 'credentials_rejected':
-      return new Problem(
-        'CREDENTIALS_VALIDATION_ERROR',
-        'The third party rejected the credentials. Check them and run the plugin again.',
-        {
-          details: [{ ...run, upstream_status: outcome.upstreamStatus, excerpt: outcome.excerpt }],
-        },
-      );
+      return upstreamProblem(outcome, runId);
     case 'egress_refused':
       return new Problem('PROVIDER_ERROR', `The outbound request is not allowed: ${outcome.message}.`, {
-        details: [{ ...run, upstream_status: null, excerpt: null }],
+        details: [{ ...run, upstream_status: null, upstream_code: null, message: outcome.message, excerpt: null }],
       });
     case 'timed_out':
       return new Problem('PLUGIN_TIMEOUT', describeTimeLimit(outcome), { details: [run] });
@@ -124,11 +118,6 @@ function problemOf(outcome: FailedOutcome, runId: string): Problem {
     case 'cancelled':
       return new Problem('RUN_CANCELLED', 'The run was cancelled.', { details: [run] });
   }
-}
-
-function describeUpstream({ message, answer }: Extract<Outcome, { kind: 'upstream_failed' }>): string {
-  if (answer === undefined || answer.isEarlier === true) return `The third party failed: ${message}`;
-  return `The plugin cannot use the answer of the third party: ${message.replace(/\.$/, '')}.`;
 }
 
 function describeTimeLimit({ limitMs, of }: Extract<Outcome, { kind: 'timed_out' }>): string {

@@ -8,7 +8,7 @@ import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import { blamesCredentials } from './declarative/interpret-answer.ts';
 import type { ExecutionLimits } from './executor.ts';
-import { createHandlerFetch } from './handler-fetch.ts';
+import { type BlameRules, createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import type { SplitOutput } from './output-parts/split-output.ts';
@@ -18,6 +18,7 @@ import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox, SandboxTask } from './sandbox/sandbox.ts';
 import type { LargeAnswers } from './unused-answers/large-answers.ts';
 import { type Unusable, withUnusedAnswer } from './unused-answers/unused-answer.ts';
+import type { ErrorRules } from './upstream-errors/error-rules.ts';
 
 /** One run, from its first check to its end. */
 export interface Run extends ObservedRun {
@@ -53,6 +54,8 @@ export interface PluginRunnerDeps {
   readonly observer: RunObserver;
   /** The call that verifies the credentials of a bundle, if the bundle declares one. */
   readonly verification: (bundle: CompiledBundle) => PreparedCall | null;
+  /** The `errors` of a bundle. */
+  readonly errorRules: (bundle: CompiledBundle) => ErrorRules;
   readonly version?: string;
 }
 
@@ -70,22 +73,30 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
     running += 1;
     trace.pluginBeganAt = performance.now();
-    const takesCredentials = bundle.manifest.credentials_schema !== undefined;
     const { maxOutputBytes } = limits;
     const owner = { projectId: caller.projectId, keyId: caller.keyId ?? null };
     try {
-      return await start({ broker, reader, owner, policy: policy.egress, takesCredentials, maxOutputBytes, signal });
+      return await start({
+        broker,
+        reader,
+        owner,
+        policy: policy.egress,
+        maxOutputBytes,
+        signal,
+        errors: deps.errorRules(bundle),
+      });
     } finally {
       running -= 1;
     }
   }
 
   /** Uses the rules of the verification call to recognise rejected credentials; without that call, status 401. */
-  function judgeOf(bundle: CompiledBundle) {
-    if (bundle.manifest.credentials_schema === undefined) return undefined;
+  function blameRulesOf(bundle: CompiledBundle): BlameRules {
     const call = deps.verification(bundle);
-    return (answer: Parameters<typeof blamesCredentials>[1]) =>
-      call === null ? answer.status === 401 : blamesCredentials(call.response, answer);
+    return {
+      errors: deps.errorRules(bundle),
+      blamesCredentials: (answer) => (call === null ? answer.status === 401 : blamesCredentials(call.response, answer)),
+    };
   }
 
   return {
@@ -106,7 +117,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
       // The process may send any text. A text that cannot be redacted must not fail more than its own run.
       const redact = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
-      const handlerFetch = createHandlerFetch(broker, policy, judgeOf(bundle));
+      const handlerFetch = createHandlerFetch(broker, policy, blameRulesOf(bundle));
       const task: SandboxTask = {
         bundleId: bundle.id,
         projectId: run.caller.projectId,

@@ -18,6 +18,8 @@ Outcome = Literal[
     "succeeded",
     "input_rejected",
     "upstream_failed",
+    "upstream_rejected",
+    "upstream_rate_limited",
     "credentials_rejected",
     "egress_refused",
     "timed_out",

@@ -270,6 +270,24 @@ const invalidFiles: Readonly<Record<string, InvalidFile>> = {
     to: "'{temperature: round(body.main.temp)}'",
     says: `${plugin}:23 response.output: JMESPath has no function round().`,
   },
+  'a place of an error that does not compile': {
+    file: plugin,
+    from: 'response:',
+    to: 'response:\n  errors: {message: body.error.}',
+    says: `${plugin}:23 response.errors.message: It is not a JMESPath expression: Syntax error, unexpected token: (EOF)`,
+  },
+  'a place of an error with an unknown function': {
+    file: bundle,
+    from: 'hosts:',
+    to: 'errors: {code: first(body)}\nhosts:',
+    says: `${bundle}:8 errors.code: JMESPath has no function first().`,
+  },
+  'a message for a status that is no error': {
+    file: bundle,
+    from: 'hosts:',
+    to: 'errors: {statuses: {200: Fine.}}\nhosts:',
+    says: `${bundle}:8 errors.statuses[200]: Must be a status from 400 to 599.`,
+  },
   'a schema of an unknown type': {
     file: plugin,
     from: lat,

@@ -1,5 +1,5 @@
 import { compile, isRegistered } from '@jmespath-community/jmespath';
-import type { ResponseMapping } from '@quartermaster/plugin-kit';
+import type { ErrorMapping, ResponseMapping } from '@quartermaster/plugin-kit';
 import type { ErrorCollector, FieldPath } from './error-collector.ts';
 
 const maxLength = 4_096;
@@ -7,11 +7,23 @@ const maxLength = 4_096;
 /** Checks that the JMESPath expressions of a response compile and call only existing functions. */
 export function checkResponse(response: ResponseMapping, root: FieldPath, errors: ErrorCollector): void {
   for (const member of ['output', 'failed_when', 'credentials_rejected_when'] as const) {
-    const expression = response[member];
-    if (expression === undefined) continue;
-    const message = describeError(expression);
-    if (message !== undefined) errors.add([...root, member], message);
+    checkExpression(response[member], [...root, member], errors);
   }
+  if (response.errors !== undefined) checkErrorMapping(response.errors, [...root, 'errors'], errors);
+}
+
+/** Checks the expressions and the statuses of `errors`. */
+export function checkErrorMapping(mapping: ErrorMapping, root: FieldPath, errors: ErrorCollector): void {
+  checkExpression(mapping.message, [...root, 'message'], errors);
+  checkExpression(mapping.code, [...root, 'code'], errors);
+  for (const status of Object.keys(mapping.statuses ?? {})) {
+    if (!/^[45]\d\d$/.test(status)) errors.add([...root, 'statuses', status], 'Must be a status from 400 to 599.');
+  }
+}
+
+function checkExpression(expression: string | undefined, path: FieldPath, errors: ErrorCollector): void {
+  const message = expression === undefined ? undefined : describeError(expression);
+  if (message !== undefined) errors.add(path, message);
 }
 
 function describeError(expression: string): string | undefined {

@@ -4,7 +4,7 @@ import type { BundleManifest } from '@quartermaster/plugin-kit';
 import type { BundleFailure } from '../catalogue.ts';
 import { declaredHosts } from './bundle-hosts.ts';
 import { checkCredentials, type RequestBasis } from './check-credentials.ts';
-import { checkResponse } from './check-expression.ts';
+import { checkErrorMapping, checkResponse } from './check-expression.ts';
 import { checkBundleManifest } from './check-manifest.ts';
 import { checkRequest, requestContext } from './check-request.ts';
 import { createErrorCollector, type ErrorCollector } from './error-collector.ts';
@@ -73,6 +73,7 @@ function checkBundle(value: unknown, name: string, errors: ErrorCollector): Chec
     const found = JSON.stringify(members.id);
     errors.add(['id'], `Must be ${JSON.stringify(name)}, the name of the folder; received ${found}.`);
   }
+  if (members.errors !== undefined) checkErrorMapping(members.errors, ['errors'], errors);
   const basis = basisOf(value, members);
   if (basis !== undefined) {
     const hosts = declaredHosts(basis);

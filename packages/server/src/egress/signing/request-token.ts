@@ -95,12 +95,13 @@ async function withoutIdToken(response: Response): Promise<Response> {
 function describeFailure(result: EgressResult, error: unknown): Exclude<EgressResult, Answer> {
   if (result.kind === 'timed_out' || result.kind === 'credentials_rejected') return result;
   if (result.kind !== 'response') return { ...result, message: `no access token: ${result.message}` };
-  const { status, body } = result;
+  const { status, headers, body } = result;
   const code: unknown = Reflect.get(Object(error), 'error');
   if (status === 401 || blameCredentials.has(code)) {
     return { kind: 'credentials_rejected', status, excerpt: body.toString('utf8', 0, excerptBytes) };
   }
   const isCode = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code);
   const reason = isCode ? code : 'which is not a token of type Bearer';
-  return { kind: 'unreachable', message: `no access token: the token endpoint answered ${status}, ${reason}` };
+  const message = `no access token: the token endpoint answered ${status}, ${reason}`;
+  return { kind: 'unreachable', message, status, retryAfter: headers['retry-after'] };
 }

@@ -12,7 +12,7 @@ function longAnswer(text: string) {
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
-const context = { input: {}, takesCredentials: false, maxOutputBytes: 1024 };
+const context = { input: {}, maxOutputBytes: 1024 };
 
 test('long responses are read in turn by project, so that one project with many does not delay another', async () => {
   const reader = createAnswerReader();

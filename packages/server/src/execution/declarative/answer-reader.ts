@@ -4,8 +4,8 @@ import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
 import { moduleUrl } from '../../kernel/process/module-path.ts';
+import type { Answer } from './answer.ts';
 import {
-  type Answer,
   type AnswerContext,
   type AnswerRules,
   type CallOutcome,
@@ -97,8 +97,8 @@ export function createAnswerReader(): AnswerReader {
   }
 
   return {
-    async read(response, answer, { signal, owner, input, takesCredentials, maxOutputBytes }) {
-      const context = { input, takesCredentials, maxOutputBytes };
+    async read(response, answer, { signal, owner, input, maxOutputBytes }) {
+      const context = { input, maxOutputBytes };
       if (answer.body.length <= maxReadAtOnce) {
         const outcome = interpretAnswer(response, answer, context);
         if (outcome !== leftToThread) return outcome;
@@ -109,7 +109,7 @@ export function createAnswerReader(): AnswerReader {
       return await readInTurn(request, owner, signal);
     },
     async readOutput(json, { signal, owner, maxOutputBytes }) {
-      const context = { input: {}, takesCredentials: false, maxOutputBytes, isInThread: true };
+      const context = { input: {}, maxOutputBytes, isInThread: true };
       const request = { response: {}, answer: { status: 200, headers: {}, body: json }, context };
       const outcome = await readInTurn(request, owner, signal);
       if (outcome.kind === 'returned' || outcome.kind === 'cancelled') return outcome;

@@ -2,6 +2,8 @@ import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit
 import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
+import { compileErrorRules, type ErrorRules } from '../upstream-errors/error-rules.ts';
+import { failureOf, failureOfStatus, noUpstreamAnswer } from '../upstream-errors/upstream-failure.ts';
 import type { AnswerReader, PreparedResponse } from './answer-reader.ts';
 import { type CallFailure, type CallOutcome, compileAnswerRules } from './interpret-answer.ts';
 import { compileRequest, type RenderRequest } from './request.ts';
@@ -19,10 +21,10 @@ export interface CallContext {
   readonly reader: AnswerReader;
   readonly owner: Owner;
   readonly policy: EgressPolicy;
-  /** Whether the bundle takes credentials. When it takes none, a 401 is a failure of the upstream. */
-  readonly takesCredentials: boolean;
   /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
+  /** The `errors` of the bundle, for calls without a mapping of their own. */
+  readonly errors: ErrorRules;
 }
 
 /**
@@ -61,12 +63,18 @@ export async function runCall(
 
 type Answer = Extract<EgressResult, { kind: 'response' }>;
 
+const noRules = compileErrorRules();
+
 /** Converts an egress result without an answer to an outcome. */
 export function outcomeWithoutAnswer(result: Exclude<EgressResult, Answer>): CallFailure {
   if (result.kind === 'timed_out') return { kind: 'timed_out', limitMs: result.limitMs };
   if (result.kind === 'refused') return { kind: 'egress_refused', message: result.message };
   if (result.kind === 'credentials_rejected') {
-    return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: result.excerpt };
+    const { status, excerpt } = result;
+    return failureOf({ status, headers: {}, body: Buffer.from(excerpt) }, { rules: noRules, blamesCredentials: true });
   }
-  return { kind: 'upstream_failed', message: result.message, upstreamStatus: null, excerpt: null };
+  if (result.kind === 'unreachable' && result.status !== undefined) {
+    return failureOfStatus(result.status, result.message, result.retryAfter);
+  }
+  return { kind: 'upstream_failed', ...noUpstreamAnswer, message: result.message };
 }

@@ -5,7 +5,11 @@ import type { Outcome } from '../outcome.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
 import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
 import type { Unusable } from '../unused-answers/unused-answer.ts';
-import { type BodyFormat, decodeText, readBody } from './body.ts';
+import { compileErrorRules, type ErrorRules } from '../upstream-errors/error-rules.ts';
+import { boundedMessage } from '../upstream-errors/read-reason.ts';
+import { failureOf, noUpstreamAnswer, reasonOf } from '../upstream-errors/upstream-failure.ts';
+import { type Answer, excerptOf } from './answer.ts';
+import { type BodyFormat, readBody } from './body.ts';
 import {
   createExpressionBudget,
   type ExpressionBudget,
@@ -30,19 +34,11 @@ export interface AnswerRules {
   readonly format: BodyFormat;
   readonly mapping: Mapping;
   readonly credentialsRejected: ReadonlySet<number>;
-}
-
-/** The answer of an upstream. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly errors: ErrorRules;
 }
 
 export interface AnswerContext {
   readonly input: Record<string, unknown>;
-  /** Whether the bundle takes credentials. When it takes none, a 401 is a failure of the upstream. */
-  readonly takesCredentials: boolean;
   /** The maximum size of the output as JSON, in bytes. */
   readonly maxOutputBytes: number;
   /** Whether a thread reads the answer. Otherwise, work that would block the event loop ends with {@link leftToThread}. */
@@ -61,12 +57,13 @@ export function compileAnswerRules(response: ResponseMapping): AnswerRules {
     format: response.format ?? 'json',
     mapping: compileMapping(response),
     credentialsRejected: new Set(response.credentials_rejected ?? [401]),
+    errors: compileErrorRules(response.errors),
   };
 }
 
 /** Parses an answer and maps it to an outcome. The work grows with the answer: see {@link maxReadAtOnce}. */
 export function interpretAnswer(call: AnswerRules, result: Answer, context: AnswerContext): CallOutcome {
-  const { input, takesCredentials, isInThread = false } = context;
+  const { input, isInThread = false } = context;
   const read = readBody(result.body, result.headers['content-type'], call.format);
   const scope: MappingScope = {
     status: result.status,
@@ -76,9 +73,9 @@ export function interpretAnswer(call: AnswerRules, result: Answer, context: Answ
   };
   const budget = createExpressionBudget(isInThread ? mostSteps : mostStepsAtOnce);
   try {
-    const failure = judgeAnswer(call, scope, { result, takesCredentials, budget });
+    const failure = judgeAnswer(call, scope, { result, budget });
     if (failure !== null) return failure;
-    if ('wrong' in read) return { ...upstreamFailed(result, read.wrong), isUnusable };
+    if ('wrong' in read) return { ...unusableAnswer(result, read.wrong), isUnusable };
     return mapOutput(call.mapping.output, scope, { ...context, budget });
   } catch (error) {
     if (!(error instanceof ExpressionTooExpensive)) throw error;
@@ -107,19 +104,17 @@ export function blamesCredentials(call: AnswerRules, result: Answer): boolean {
 function judgeAnswer(
   call: AnswerRules,
   scope: MappingScope,
-  { result, takesCredentials, budget }: { result: Answer; takesCredentials: boolean; budget: ExpressionBudget },
+  { result, budget }: { readonly result: Answer; readonly budget: ExpressionBudget },
 ): CallOutcome | null {
   const isSuccess = result.status >= 200 && result.status < 300;
   const blamed = evaluate(call.mapping.credentialsRejectedWhen, scope, budget);
   const failed = isSuccess ? evaluate(call.mapping.failedWhen, scope, budget) : true;
-  if (takesCredentials && (blamed !== false || (failed !== false && call.credentialsRejected.has(result.status)))) {
-    return { kind: 'credentials_rejected', upstreamStatus: result.status, excerpt: excerptOf(result) };
-  }
-  if (failed === false) return null;
-  return upstreamFailed(
-    result,
-    typeof failed === 'string' ? failed.slice(0, 500) : `The API answered with status ${result.status}.`,
-  );
+  const blamesCredentials = blamed !== false || (failed !== false && call.credentialsRejected.has(result.status));
+  if (!blamesCredentials && failed === false) return null;
+  const toValue = (expression: Evaluate) => evaluate(expression, scope, budget);
+  const found = reasonOf({ answer: result, scope, evaluate: toValue }, call.errors);
+  const reason = typeof failed === 'string' ? { ...found, message: boundedMessage(failed) } : found;
+  return failureOf(result, { rules: call.errors, reason, blamesCredentials });
 }
 
 /**
@@ -155,14 +150,7 @@ function mapOutput(
 /** The answer came, and its size or form is the reason of the failure. */
 const isUnusable = true;
 
-function upstreamFailed(result: Answer, message: string): CallFailure {
-  return { kind: 'upstream_failed', message, upstreamStatus: result.status, excerpt: excerptOf(result) };
-}
-
-const excerptBytes = 1024;
-
-/** The first bytes of an answer, to explain a failure. The broker has already redacted it. */
-export function excerptOf(result: Pick<Answer, 'body' | 'headers'>): string | null {
-  const text = decodeText(result.body.subarray(0, excerptBytes), result.headers['content-type']);
-  return text === '' ? null : text.replace(/\uFFFD$/, '');
+function unusableAnswer(result: Answer, message: string): CallFailure {
+  const { status } = result;
+  return { kind: 'upstream_failed', ...noUpstreamAnswer, message, upstreamStatus: status, excerpt: excerptOf(result) };
 }

@@ -35,7 +35,8 @@ export function compileMapping(mapping: ResponseMapping): Mapping {
   };
 }
 
-function compileExpression(name: string, source: string | undefined): Evaluate | null {
+/** @param name the member of `response`, for errors */
+export function compileExpression(name: string, source: string | undefined): Evaluate | null {
   if (source === undefined) return null;
   const expression = parse(name, source);
   return (scope, budget) => {

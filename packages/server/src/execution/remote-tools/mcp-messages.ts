@@ -3,9 +3,13 @@ import { parseJson } from '../../kernel/json/parse-json.ts';
 import { decodeText } from '../declarative/body.ts';
 
 /** The response to a JSON-RPC request. */
-export type McpReply =
-  | { readonly result: Readonly<Record<string, unknown>> }
-  | { readonly error: { readonly code: number; readonly message: string } };
+export type McpReply = { readonly result: Readonly<Record<string, unknown>> } | { readonly error: McpError };
+
+/** A JSON-RPC error. */
+export interface McpError {
+  readonly code: number;
+  readonly message: string;
+}
 
 /**
  * Finds the response to request `id` in an HTTP answer of the Streamable HTTP transport. The answer is JSON or an event

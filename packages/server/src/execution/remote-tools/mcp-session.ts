@@ -1,7 +1,7 @@
 import type { EgressRequest, EgressResult } from '../../egress/broker.ts';
-import { excerptOf } from '../declarative/interpret-answer.ts';
+import { type Answer, excerptOf } from '../declarative/answer.ts';
 import type { RunProgress } from '../run-observer.ts';
-import { findReply, type McpReply } from './mcp-messages.ts';
+import { findReply, type McpError, type McpReply } from './mcp-messages.ts';
 import { createProgressReader } from './read-progress.ts';
 import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';
 
@@ -34,9 +34,16 @@ export type McpFailure =
   /** The server did not answer, or the policy forbids the request. */
   | { readonly kind: 'no_answer'; readonly result: Exclude<EgressResult, { kind: 'response' }> }
   /** The HTTP status is not a success. */
-  | { readonly kind: 'status'; readonly status: number; readonly excerpt: string | null }
+  | {
+      readonly kind: 'status';
+      readonly answer: Answer;
+      /** The JSON-RPC error in the answer, if it has one. It often explains the status. */
+      readonly error: McpError | null;
+      /** The message of the error, otherwise the beginning of the answer. */
+      readonly excerpt: string | null;
+    }
   /** A JSON-RPC error. */
-  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | ({ readonly kind: 'error' } & McpError)
   /** The answer violates the protocol. */
   | { readonly kind: 'protocol'; readonly message: string };
 
@@ -79,8 +86,11 @@ export async function openMcpSession(
     if (result.kind !== 'response') return { failure: { kind: 'no_answer', result } };
     const { status } = result;
     const reply = findReply(result.body, result.headers['content-type'], requests);
-    if (status < 200 || status > 299)
-      return { failure: { kind: 'status', status, excerpt: wordsOf(reply) ?? excerptOf(result) } };
+    if (status < 200 || status > 299) {
+      const error = errorOf(reply);
+      const excerpt = error?.message ?? excerptOf(result);
+      return { failure: { kind: 'status', answer: result, error, excerpt } };
+    }
     const session = result.headers['mcp-session-id'];
     if (session !== undefined) headers['mcp-session-id'] = session;
     if (reply === null) return { failure: { kind: 'protocol', message: `it did not answer ${method} as MCP does` } };
@@ -150,9 +160,8 @@ async function listTools(ask: Ask): Promise<Answered<readonly ToolDefinition[]>>
   };
 }
 
-/** The message of a JSON-RPC error, if the reply has one. It often explains an HTTP status. */
-function wordsOf(reply: McpReply | null): string | null {
-  return reply !== null && 'error' in reply && reply.error.message !== '' ? reply.error.message : null;
+function errorOf(reply: McpReply | null): McpError | null {
+  return reply !== null && 'error' in reply && reply.error.message !== '' ? reply.error : null;
 }
 
 function textOf(value: unknown): string {

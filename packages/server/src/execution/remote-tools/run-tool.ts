@@ -3,12 +3,15 @@ import type { EgressResult } from '../../egress/broker.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
 import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarative.ts';
-import type { CallFailure, CallOutcome } from '../declarative/interpret-answer.ts';
+import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
 import type { RunProgress } from '../run-observer.ts';
 import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
+import { boundedMessage, type Reason } from '../upstream-errors/read-reason.ts';
+import { failureOf, noUpstreamAnswer } from '../upstream-errors/upstream-failure.ts';
 import { boundContents } from './bound-contents.ts';
+import type { McpError } from './mcp-messages.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
 
@@ -54,7 +57,7 @@ export function createToolRunner({ version, beliefMs, clock = systemClock }: Too
     }
     const what = found === undefined ? 'no longer lists it' : 'now describes it differently';
     const message = `The tool ${JSON.stringify(tool.tool)} has changed since its import: the MCP server ${what}. Import the server again.`;
-    return { kind: 'upstream_failed', message, upstreamStatus: null, excerpt: null };
+    return { kind: 'upstream_failed', ...noUpstreamAnswer, message };
   }
 
   return {
@@ -124,27 +127,34 @@ function sendWithin(
   };
 }
 
-function outcomeOf(failure: McpFailure, { takesCredentials }: CallContext): CallOutcome {
+/** The error code of JSON-RPC 2.0 §5.1 for invalid parameters, which only another input can avoid. */
+const invalidParams = -32602;
+
+function outcomeOf(failure: McpFailure, { errors }: CallContext): CallOutcome {
   switch (failure.kind) {
     case 'no_answer':
       return outcomeWithoutAnswer(failure.result);
     case 'status': {
-      const { status, excerpt } = failure;
-      if (status === 401 && takesCredentials) return { kind: 'credentials_rejected', upstreamStatus: status, excerpt };
-      return failed(`The MCP server answered with status ${status}.`, { status, excerpt });
+      const { answer, error } = failure;
+      return failureOf(answer, { rules: errors, ...(error === null ? {} : { reason: reasonOf(error) }) });
     }
-    case 'error':
-      return failed(failure.message.slice(0, 500) || `The MCP server answered with error ${failure.code}.`);
+    case 'error': {
+      const reason = reasonOf(failure);
+      const message = reason.message ?? `The MCP server answered with error ${failure.code}.`;
+      const said = { message, ...noUpstreamAnswer, upstreamStatus: 200, upstreamCode: reason.code };
+      const kind = failure.code === invalidParams ? 'upstream_rejected' : 'upstream_failed';
+      return { kind, ...said, upstreamMessage: reason.message };
+    }
     case 'protocol':
-      return { ...failed(`The MCP server gave an invalid response: ${failure.message}`), isUnusable: true };
+      return {
+        ...{ kind: 'upstream_failed', ...noUpstreamAnswer, upstreamStatus: 200, isUnusable: true },
+        message: `The MCP server gave an invalid response: ${failure.message}`,
+      };
   }
 }
 
-function failed(
-  message: string,
-  { status = 200, excerpt = null }: { status?: number; excerpt?: string | null } = {},
-): CallFailure {
-  return { kind: 'upstream_failed', message, upstreamStatus: status, excerpt };
+function reasonOf({ code, message }: McpError): Reason {
+  return { code: String(code), message: boundedMessage(message) };
 }
 
 /** Returns the structured content of a result. Without it, returns the joined texts and any other content. */
@@ -155,7 +165,11 @@ async function readResult(
   const blocks = (Array.isArray(result.content) ? result.content : []).filter(isJsonObject);
   const texts = blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const text = texts.join('\n');
-  if (result.isError === true) return failed(text.slice(0, 500) || 'The tool failed and gave no reason.');
+  if (result.isError === true) {
+    const upstreamMessage = boundedMessage(text);
+    const message = upstreamMessage ?? 'The tool failed and gave no reason.';
+    return { kind: 'upstream_failed', ...noUpstreamAnswer, message, upstreamStatus: 200, upstreamMessage };
+  }
   const { structuredContent } = result;
   const others = blocks.filter(({ type }) => type !== 'text');
   const isStructured = isJsonObject(structuredContent);
