@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { ConfigError, parseConfig } from './settings/config.ts';
+import { settings } from './settings/settings.ts';
 
 test('an empty environment gives the documented defaults', () => {
   const config = parseConfig({});
@@ -111,6 +112,41 @@ test('the URL of the database comes from its setting or from a file, not from bo
       error instanceof ConfigError && message.test(error.message) && !error.message.includes('a-password');
     assert.throws(() => parseConfig(settings), refused);
   }
+});
+
+const secretFiles = Object.keys(settings).filter((name) => /(?:KEY|URL|PASSWORD)_FILE$/.test(name));
+
+for (const name of secretFiles.filter((each) => each !== 'SEALING_KEY_FILE')) {
+  test(`a missing or empty file of ${name} ends the start with the name of the setting, also when nothing uses it`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const empty = join(folder, 'empty');
+    await writeFile(empty, ' \n');
+    const missing = join(folder, 'missing');
+    const errorsOf = (file: string) => {
+      try {
+        parseConfig({ [`QUARTERMASTER_${name}`]: file });
+        return [];
+      } catch (error) {
+        return error instanceof ConfigError ? error.errors : [];
+      }
+    };
+    assert.deepEqual(errorsOf(missing), [
+      `QUARTERMASTER_${name}: the file "${missing}" cannot be read. Create it, or correct its permissions or the setting.`,
+    ]);
+    assert.deepEqual(errorsOf(empty), [`QUARTERMASTER_${name}: the content of the file is empty.`]);
+  });
+}
+
+test('the list of settings with secret files is complete', () => {
+  assert.deepEqual(secretFiles.sort(), [
+    'ADMINISTRATOR_PASSWORD_FILE',
+    'DATABASE_URL_FILE',
+    'EMBEDDING_KEY_FILE',
+    'FIRST_KEY_FILE',
+    'RERANKER_KEY_FILE',
+    'SEALING_KEY_FILE',
+  ]);
 });
 
 test('the first key and the password of the administrator come from settings or from files, not from both', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -48,20 +48,36 @@ test('a folder of bundles, or a bundle in it, that all users can write to is ref
   const bundle = join(folder, 'weather');
   await mkdir(bundle, { mode: 0o755 });
   const { lines, logger } = recordLog();
-  await checkBundleFolders([folder], logger);
+  const check = (...bundleFolders: string[]) =>
+    checkBundleFolders({ installedBundles: join(folder, 'installed'), bundleFolders }, logger);
+  await check(folder);
   assert.deepEqual(lines, []);
-  await checkBundleFolders([folder, join(folder, 'misspelt')], logger);
-  assert.equal(lines.length, 1);
-  assert.match(lines.splice(0).join(''), /misspelt[^\n]*bundle folder missing/);
   await chmod(bundle, 0o775);
-  await checkBundleFolders([folder], logger);
+  await check(folder);
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /bundle folder writable by its group/);
   await chmod(bundle, 0o777);
-  await assert.rejects(checkBundleFolders([folder], logger), /weather \(mode 0777\), and the service runs the bundles/);
+  await assert.rejects(check(folder), /weather \(mode 0777\), and the service runs the bundles/);
   await chmod(bundle, 0o755);
   await chmod(folder, 0o777);
-  await assert.rejects(checkBundleFolders([folder], logger), /chmod -R o-w/);
+  await assert.rejects(check(folder), /chmod -R o-w/);
+});
+
+test('a folder of bundles in the settings that is missing, or a file, is refused with the name of the setting', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const { lines, logger } = recordLog();
+  for (const wrong of [join(folder, 'misspelt'), file]) {
+    const check = checkBundleFolders(
+      { installedBundles: join(folder, 'installed'), bundleFolders: [folder, wrong] },
+      logger,
+    );
+    await assert.rejects(check, {
+      message: `QUARTERMASTER_BUNDLES names ${wrong}, which is no folder or cannot be read. Create the folder, or correct the setting.`,
+    });
+  }
+  assert.deepEqual(lines, []);
 });
 
 test('only the owner can open the lock of a data folder, also that of an earlier version', async (t) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createFolderPath } from '../kernel/disk/create-folder-path.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { OperatorError } from '../kernel/process/operator-error.ts';
+import type { Config } from '../settings/config.ts';
 
 const access = { writtenByGroup: 0o020, readByOthers: 0o004, writtenByOthers: 0o002 } as const;
 
@@ -44,13 +45,21 @@ export async function checkDataFolder(folder: string, logger: Logger): Promise<v
 }
 
 /**
- * Checks the permissions of each bundle folder and of the bundles in it, because the service runs their code. A missing folder is
- * logged: it may be misspelt.
- * @throws OperatorError when all users of the machine can write to one of them
+ * Checks that each bundle folder of the settings exists, and the permissions of each bundle folder and of the bundles in it, because
+ * the service runs their code. The folder of installed bundles may be missing.
+ * @throws OperatorError when a folder of the settings is missing, or all users of the machine can write to one of them
  */
-export async function checkBundleFolders(folders: readonly string[], logger: Logger): Promise<void> {
-  for (const folder of folders) {
-    if ((await stat(folder).catch(() => undefined)) === undefined) logger.warn({ folder }, 'bundle folder missing');
+export async function checkBundleFolders(
+  { installedBundles, bundleFolders }: Pick<Config, 'installedBundles' | 'bundleFolders'>,
+  logger: Logger,
+): Promise<void> {
+  for (const folder of [installedBundles, ...bundleFolders]) {
+    const isFolder = (await stat(folder).catch(() => undefined))?.isDirectory() === true;
+    if (!isFolder && folder !== installedBundles) {
+      throw new OperatorError(
+        `QUARTERMASTER_BUNDLES names ${folder}, which is no folder or cannot be read. Create the folder, or correct the setting.`,
+      );
+    }
     for (const path of [folder, ...(await foldersIn(folder))]) await checkBundleFolder(path, logger);
   }
 }

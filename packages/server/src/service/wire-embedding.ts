@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { createBroker } from '../egress/create-broker.ts';
 import { OperatorError } from '../kernel/process/operator-error.ts';
-import { Secret } from '../kernel/secret.ts';
 import { version } from '../kernel/version.ts';
 import type { Embedder } from '../search/embedding/embedder.ts';
 import { createEmbedderMetrics, type EmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
@@ -104,7 +102,7 @@ async function openService(
     broker: createBroker({ overrides, allow: [], version, logger }),
     url,
     model,
-    key: await readKey(settings),
+    key: settings.embeddingKey,
     dimensions: settings.embeddingDimensions,
     prefixes: { question: settings.embeddingQueryPrefix, chunk: settings.embeddingDocumentPrefix },
     batchSize: settings.embeddingBatch,
@@ -144,17 +142,4 @@ async function openLocalModel(
     logger,
     onStart: metrics.processStarted,
   });
-}
-
-/** @throws OperatorError when both settings are set, or when the file is unreadable or empty */
-async function readKey({ embeddingKey, embeddingKeyFile }: ModelConfig): Promise<Secret | null> {
-  if (embeddingKeyFile === null) return embeddingKey;
-  if (embeddingKey !== null) {
-    throw new OperatorError(
-      'QUARTERMASTER_EMBEDDING_KEY and QUARTERMASTER_EMBEDDING_KEY_FILE are both set. Set one of them.',
-    );
-  }
-  const key = (await readFile(embeddingKeyFile, 'utf8')).trim();
-  if (key === '') throw new OperatorError('The file that QUARTERMASTER_EMBEDDING_KEY_FILE names is empty.');
-  return new Secret(key);
 }

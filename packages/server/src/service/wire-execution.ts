@@ -56,7 +56,7 @@ export async function openExecution(
   });
   resources.defer(async () => (await opening).close());
   await createFolderPath(config.installedBundles, 0o755);
-  await checkBundleFolders([config.installedBundles, ...config.bundleFolders], logger);
+  await checkBundleFolders(config, logger);
   const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },

@@ -183,8 +183,11 @@ function createReader(environment: Environment, errors: string[]) {
       if (path === null) return value === null ? null : new Secret(value);
       if (value !== null) errors.push(`${prefix}${key} and ${prefix}${fileKey} are both set. Set one of them.`);
       const content = value === null ? readSecret(path) : null;
-      if (value === null && content === null) errors.push(`${prefix}${fileKey}: the file cannot be read.`);
-      const error = content === null ? null : settings[key].check(content);
+      if (value === null && content === null)
+        errors.push(
+          `${prefix}${fileKey}: the file ${quoteText(resolve(path))} cannot be read. Create it, or correct its permissions or the setting.`,
+        );
+      const error = content === null ? null : content === '' ? 'is empty' : settings[key].check(content);
       if (error !== null) errors.push(`${prefix}${fileKey}: the content of the file ${error}.`);
       return content === null ? null : new Secret(content);
     },

@@ -15,8 +15,12 @@ async function parse(t: TestContext, content: unknown) {
 }
 
 test('the file of further models takes the members of the settings and their defaults', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'models-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const keyFile = join(folder, 'key');
+  await writeFile(keyFile, 'secret key\n');
   const { furtherModels } = await parse(t, [
-    { provider: 'openai', model: 'text-embedding-3-large', dimensions: 256, key_file: '/keys/openai' },
+    { provider: 'openai', model: 'text-embedding-3-large', dimensions: 256, key_file: keyFile },
     { provider: 'onnx', folder: '/models/e5' },
   ]);
   assert.deepEqual(
@@ -27,10 +31,10 @@ test('the file of further models takes the members of the settings and their def
     ],
   );
   assert.deepEqual(
-    furtherModels.map((each) => [each.embeddingKeyFile, each.embeddingFolder, each.embeddingBatch]),
+    furtherModels.map((each) => [each.embeddingKey?.reveal(), each.embeddingFolder, each.embeddingBatch]),
     [
-      ['/keys/openai', null, 32],
-      [null, '/models/e5', 32],
+      ['secret key', null, 32],
+      [undefined, '/models/e5', 32],
     ],
   );
 });
@@ -53,6 +57,11 @@ const errors: ReadonlyArray<readonly [string, unknown, RegExp]> = [
     /model 2: batch must be a whole number/,
   ],
   ['a member of another type', [{ provider: ['openai'] }], /model 1: provider must be a string or a number\./],
+  [
+    'a key file that is missing',
+    [{ provider: 'openai', key_file: '/no/such/key' }],
+    /model 1: key_file: the file "\/no\/such\/key" cannot be read\./,
+  ],
   ['onnx without a folder', [{ provider: 'onnx' }], /model 1: provider is onnx: set folder, too\./],
 ];
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isJsonObject } from '../kernel/json/json-object.ts';
 import { parseJson } from '../kernel/json/parse-json.ts';
-import { Secret } from '../kernel/secret.ts';
+import type { Secret } from '../kernel/secret.ts';
 import { type embeddingProviderNames, embeddingSettings, findMissingEmbedding } from './embedding-settings.ts';
 import type { Environment } from './environment.ts';
 
@@ -17,8 +17,6 @@ export interface ModelConfig {
   readonly embeddingQueryPrefix: string | null;
   readonly embeddingDocumentPrefix: string | null;
   readonly embeddingKey: Secret | null;
-  /** Absolute path. */
-  readonly embeddingKeyFile: string | null;
   readonly embeddingFolder: string | null;
   readonly embeddingThreads: number;
   readonly embeddingMemoryMb: number;
@@ -34,9 +32,10 @@ export interface ModelReader {
   text(key: ModelSetting): string;
   number(key: ModelSetting): number;
   optional<T>(key: ModelSetting, parse: (value: string) => T): T | null;
+  secret(key: ModelSetting, fileKey: ModelSetting): Secret | null;
 }
 
-export function readModel({ text, number, optional }: ModelReader): ModelConfig {
+export function readModel({ text, number, optional, secret }: ModelReader): ModelConfig {
   return {
     embeddingProvider: text('EMBEDDING_PROVIDER') as ModelConfig['embeddingProvider'], // checked against its list
     embeddingDimensions: optional('EMBEDDING_DIMENSIONS', Number),
@@ -44,8 +43,7 @@ export function readModel({ text, number, optional }: ModelReader): ModelConfig 
     embeddingModel: optional('EMBEDDING_MODEL', String),
     embeddingQueryPrefix: optional('EMBEDDING_QUERY_PREFIX', String),
     embeddingDocumentPrefix: optional('EMBEDDING_DOCUMENT_PREFIX', String),
-    embeddingKey: optional('EMBEDDING_KEY', (value) => new Secret(value)),
-    embeddingKeyFile: optional('EMBEDDING_KEY_FILE', (value) => resolve(value)),
+    embeddingKey: secret('EMBEDDING_KEY', 'EMBEDDING_KEY_FILE'),
     embeddingFolder: optional('EMBEDDING_FOLDER', (value) => resolve(value)),
     embeddingThreads: number('EMBEDDING_THREADS'),
     embeddingMemoryMb: number('EMBEDDING_MEMORY_MB'),

@@ -49,7 +49,7 @@ export const storeSettings = {
   },
   MIN_FREE_DISK_MB: {
     description:
-      'Refuse uploads with INSUFFICIENT_STORAGE while less than this many MiB are free on the disk of the data folder. With SQLite, records wait and runs are refused while less than half of it, or less than 16 MiB, is free. 0: no limit for uploads',
+      'Refuse uploads with INSUFFICIENT_STORAGE while less than this many MiB are free on the disk of the data folder. With SQLite, records wait and runs are refused while less than half of it, or less than 16 MiB, is free. 0: refuse uploads only while the reserved space, the file `ballast`, is in use',
     default: '256',
     check: wholeNumber(0, 1_000_000_000),
   },
