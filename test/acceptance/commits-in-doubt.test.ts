@@ -92,7 +92,8 @@ test('[doubt] an upload whose COMMIT never arrives is not stored, and a retry wi
   for (;;) {
     const answer = await upload(service, 'Black tea.', 'order-2');
     if (answer.status === 200) break;
-    assert.equal(answer.status, 409, 'the key is taken as long as the first request is in doubt');
+    assert.equal(answer.status, 503, 'the key is taken as long as the first request is in doubt');
+    assert.equal(answer.headers.get('retry-after'), '1');
   }
   assert.deepEqual(await readAll(service), ['Black tea.']);
   assert.equal(await service.stop(), 0);

@@ -110,3 +110,29 @@ describe('idempotency', () => {
       assert.throws(() => readIdempotencyKey(bad), Problem);
   });
 });
+
+test('while the commit of a request is in doubt, its key gets 503, and it is free as soon as the database can be reached', async () => {
+  const memory = createMemory();
+  const { release } = memory;
+  let failures = 2;
+  const attempts: number[] = [];
+  const released = Promise.withResolvers<void>();
+  memory.release = async (claim) => {
+    attempts.push(failures);
+    if (failures-- > 0) throw new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
+    await release(claim);
+    released.resolve();
+  };
+  const idempotency = createIdempotency({ repository: memory, clock: { now: () => 1 }, logger });
+  const running = await idempotency.begin(request);
+  assert.ok(running.kind === 'running');
+  running.releaseLater();
+  await assert.rejects(idempotency.begin(request), { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' } });
+  await released.promise;
+  assert.deepEqual(attempts, [2, 1, 0]);
+  const again = await idempotency.begin(request);
+  assert.equal(again.kind, 'running');
+  await turn();
+  await assert.rejects(idempotency.begin(request), { status: 409 });
+  if (again.kind === 'running') await again.release();
+});

@@ -1,9 +1,11 @@
 import { startHeartbeat } from '../jobs/heartbeat.ts';
+import { retryUntilStored } from '../jobs/retry-until-stored.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
+import type { RetryPolicy } from '../kernel/concurrency/retry-delay.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
-import { keyClosed, keyMalformed, keyReused, requestInFlight } from './problems.ts';
+import { keyClosed, keyMalformed, keyReused, outcomeUnknown, requestInFlight } from './problems.ts';
 
 /**
  * The same key and content have one effect and one answer, also for concurrent requests and after restarts. Source:
@@ -69,13 +71,14 @@ export interface IdempotencyDeps {
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const times = deps.times ?? defaultIdempotencyTimes;
+  const inDoubt = new Set<string>();
   return {
     async begin(request) {
       const now = deps.clock.now();
       const claim = { ...request, heldUntil: now + times.lease };
       const outcome = await deps.repository.claim(claim, now);
-      if (outcome.kind === 'running') throw requestInFlight();
-      if (outcome.kind === 'claimed') return holdClaim(deps, claim, times);
+      if (outcome.kind === 'running') throw inDoubt.has(nameOf(request)) ? outcomeUnknown() : requestInFlight();
+      if (outcome.kind === 'claimed') return holdClaim(deps, claim, { times, inDoubt });
       return {
         kind: 'answered',
         async replay(fingerprints) {
@@ -93,7 +96,18 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   };
 }
 
-function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTimes): RunningRequest {
+/** Retries of a release, while the database cannot be reached or a commit holds the row. */
+const releaseRetries: RetryPolicy = { firstMs: 250, longestMs: 2_000 };
+
+const nameOf = ({ projectId, operation, key }: RequestKey) => JSON.stringify([projectId, operation, key]);
+
+interface HoldOptions {
+  readonly times: IdempotencyTimes;
+  /** The keys whose commit this process has sent without an answer. */
+  readonly inDoubt: Set<string>;
+}
+
+function holdClaim(deps: IdempotencyDeps, first: HeldClaim, { times, inDoubt }: HoldOptions): RunningRequest {
   const { repository, clock, logger } = deps;
   let claim = first;
   let over = false;
@@ -131,10 +145,12 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
     release,
     releaseLater() {
       over = true;
+      inDoubt.add(nameOf(claim));
       heartbeat
         .close()
-        .then(() => repository.release(claim))
-        .catch((error) => logger.warn({ err: error }, 'idempotency claim not released'));
+        .then(() => releaseUntilStored(deps, claim))
+        .catch((error) => logger.warn({ err: error }, 'idempotency claim not released'))
+        .finally(() => inDoubt.delete(nameOf(claim)));
     },
     stored() {
       over = true;
@@ -145,6 +161,16 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, times: IdempotencyTi
       return over;
     },
   };
+}
+
+/** Repeats the release until the claim expires, after which the key is free anyway. */
+async function releaseUntilStored({ repository, clock, logger }: IdempotencyDeps, claim: HeldClaim): Promise<void> {
+  await retryUntilStored(() => repository.release(claim), {
+    policy: releaseRetries,
+    signal: new AbortController().signal,
+    isRetryable: () => clock.now() < claim.heldUntil,
+    onRetry: (error) => logger.debug({ err: error }, 'idempotency claim release retried'),
+  });
 }
 
 const keyShape = /^[\x20-\x7e]{1,255}$/;

@@ -11,6 +11,15 @@ export function requestInFlight(): Problem {
   );
 }
 
+/** The database has not confirmed the commit of the first request, and has not freed its key either. */
+export function outcomeUnknown(): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    'It is not yet known whether the request with the same Idempotency-Key was stored. Retry the request with this key.',
+    { retryAfter: 1 },
+  );
+}
+
 export function keyMalformed(): Problem {
   return fieldInvalid('headers/idempotency-key', 'another value', '1 to 255 printable ASCII characters, sent once');
 }

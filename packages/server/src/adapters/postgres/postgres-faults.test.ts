@@ -226,6 +226,23 @@ describe('a PostgreSQL server that refuses, waits or goes silent', () => {
     await query(`drop database latin_${nameOf()} with (force)`);
   });
 
+  it('after the search path of the role has changed, requests get 503 with the reason in the log until it is reset', async () => {
+    const lines: string[] = [];
+    const logged = createLogger('warn', { write: (line: string) => void lines.push(line) });
+    const own = await openAt(testing.url, { logger: logged });
+    await query(`alter role current_user in database ${nameOf()} set search_path = 'pg_catalog'`);
+    const others = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf()}' and pid <> pg_backend_pid()`;
+    await query(others);
+    for (let i = 0; i < 30; i++) {
+      await assert.rejects(own.write.selectFrom('project').selectAll().execute(), { code: 'SERVICE_UNAVAILABLE' });
+    }
+    assert.match(lines.join(''), /The search_path of the database role has changed: it led to the schema public/);
+    await query(`alter role current_user in database ${nameOf()} reset search_path`);
+    await untilItWorks(own);
+    assert.deepEqual(await own.write.selectFrom('project').selectAll().execute(), []);
+    await own.close();
+  });
+
   it('a server without a synchronous standby is refused when the setting requires one', async () => {
     await assert.rejects(openAt(testing.url, { durability: 'standby' }), /synchronous_standby_names/);
   });

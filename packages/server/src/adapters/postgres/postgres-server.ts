@@ -40,6 +40,14 @@ export interface PostgresServer {
 export function createPostgresServer(url: string, durability: Durability): PostgresServer {
   const { connectionString, options } = splitOptions(url);
   let sends = true;
+  /** Of the first session; undefined before it. */
+  let schema: string | null | undefined;
+
+  async function checkClient(client: pg.ClientBase): Promise<boolean> {
+    const facts = await checkSession(client, durability, schema);
+    schema = facts.schema;
+    return facts.hasOptions;
+  }
 
   function config(timeouts: SessionTimeouts): pg.ClientConfig {
     return {
@@ -64,7 +72,7 @@ export function createPostgresServer(url: string, durability: Durability): Postg
     },
     async check(client) {
       // A pooler may ignore the options without an error.
-      if (!(await checkSession(client, durability))) sends = false;
+      if (!(await checkClient(client))) sends = false;
     },
     async probe() {
       const timeouts = { connectionTimeoutMillis: probeTimeout, query_timeout: probeTimeout };
@@ -72,7 +80,7 @@ export function createPostgresServer(url: string, durability: Durability): Postg
       client.on('error', () => {});
       try {
         await client.connect();
-        await checkSession(client, durability);
+        await checkClient(client);
       } catch (error) {
         // The server answers but has no free connection.
         if (!explainPostgresError(error).refused) throw error;

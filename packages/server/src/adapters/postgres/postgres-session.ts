@@ -64,6 +64,8 @@ interface ServerFacts {
   readonly synchronous_commit: string;
   readonly standbys: string;
   readonly marker: string | null;
+  /** The schema that unqualified names of new tables get; null when the search path names none that exists. */
+  readonly schema: string | null;
 }
 
 /**
@@ -77,19 +79,39 @@ const factsQuery = `select pg_is_in_recovery() as recovering, ${[
   "current_setting('synchronous_commit') as synchronous_commit",
   "current_setting('synchronous_standby_names') as standbys",
   `current_setting('${marker}', true) as marker`,
+  'current_schema() as schema',
 ].join(', ')}`;
 
+export interface SessionFacts {
+  /** Whether the service's options reached the session. */
+  readonly hasOptions: boolean;
+  readonly schema: string | null;
+}
+
 /**
- * @returns whether the service's options reached the session.
+ * @param schema the schema of the first session; undefined for the first one
  * @throws UnsuitableServer
  */
-export async function checkSession(client: pg.ClientBase, durability: Durability): Promise<boolean> {
+export async function checkSession(
+  client: pg.ClientBase,
+  durability: Durability,
+  schema?: string | null,
+): Promise<SessionFacts> {
   const { rows } = await client.query<ServerFacts>(factsQuery);
   const facts = rows[0];
   if (facts === undefined) throw new Error('The PostgreSQL server returned no settings.');
-  const finding = findUnsuitable(facts) ?? (durability === 'standby' ? findWithoutStandby(facts) : undefined);
+  const finding =
+    findUnsuitable(facts) ??
+    (durability === 'standby' ? findWithoutStandby(facts) : undefined) ??
+    findOtherSchema(facts, schema);
   if (finding !== undefined) throw new UnsuitableServer(finding);
-  return facts.marker === '1';
+  return { hasOptions: facts.marker === '1', schema: facts.schema };
+}
+
+/** The tables are found by the search path, so another one leads to other tables or to none. */
+function findOtherSchema({ schema }: ServerFacts, wanted: string | null | undefined): string | undefined {
+  if (wanted === undefined || schema === wanted) return undefined;
+  return `The search_path of the database role has changed: it led to the schema ${wanted ?? '(none)'} when the service started, and leads to ${schema ?? '(none)'} now. Reset the search_path of the role and of the database, or restart the service.`;
 }
 
 function findUnsuitable(facts: ServerFacts): string | undefined {
