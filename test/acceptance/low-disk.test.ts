@@ -40,7 +40,16 @@ test('[disk] while little disk space is free, uploads and runs are refused with 
   assert.match(await metrics.text(), /^quartermaster_background_work_paused 1$/m);
   for (const prefer of ['', 'respond-async']) assert.equal((await calculate(crowded, prefer)).status, 507);
   assert.equal((await fetch(`${crowded.filesUrl}/v1/ready`)).status, 200);
+  assert.deepEqual(await conditionsOf(crowded), ['uploads_refused', 'background_paused']);
+  for (let i = 0; i < 3; i++)
+    await assert.rejects(crowded.client.files.upload(upload.content, upload), { status: 507 });
   assert.equal(await crowded.stop(), 0);
+  const lines = crowded.log().trim().split('\n');
+  assert.equal(lines.filter((line) => line.includes('uploads refused: the disk is nearly full')).length, 1);
+  assert.deepEqual(
+    lines.filter((line) => line.includes('"level":"error"')),
+    [],
+  );
 
   const roomy = await startService(t, { folder, settings: { MIN_FREE_DISK_MB: '0' } });
   assert.equal((await settledRecord(roomy.client, collection, record)).status, 'ready');
@@ -49,6 +58,35 @@ test('[disk] while little disk space is free, uploads and runs are refused with 
   assert.equal((await calculate(roomy, 'respond-async')).status, 202);
   assert.equal(await roomy.stop(), 0);
 });
+
+test('[disk] without a minimum, a small disk takes uploads after a restart, and after the operator has freed space', async (t) => {
+  const folder = await mountDisk(t, 100);
+  const settings = { MIN_FREE_DISK_MB: '0' };
+  const upload = { purpose: 'record_file', name: 'tea.txt' } as const;
+  const text = (letter: string, megabytes: number) => new Blob([`${letter.repeat(99)}\n`.repeat(10_000 * megabytes)]);
+  const service = await startService(t, { folder, settings });
+  await service.client.files.upload(text('a', 5), upload);
+  while (!(await exists(join(folder, 'ballast')))) await pause(100);
+  assert.equal(await service.stop(), 0);
+
+  const again = await startService(t, { folder, settings });
+  await again.client.files.upload(text('b', 5), upload);
+  assert.equal((await conditionsOf(again)).includes('uploads_refused'), false);
+  await fillDisk(folder);
+  while (await exists(join(folder, 'ballast'))) await pause(100);
+  await assert.rejects(again.client.files.upload(text('c', 1), upload), { status: 507 });
+  assert.deepEqual(await conditionsOf(again), ['uploads_refused', 'background_paused']);
+  await rm(join(folder, 'filler'));
+  assert.equal(await untilUploaded(again, { ...upload, content: text('c', 1) }), 1_000_000);
+  assert.equal((await conditionsOf(again)).includes('uploads_refused'), false);
+  assert.equal(await again.stop(), 0);
+});
+
+async function conditionsOf({ filesUrl }: StartedService): Promise<string[]> {
+  const answer = await fetch(`${filesUrl}/v1/ready?verbose=1`);
+  const { data } = (await answer.json()) as { data: { conditions: ReadonlyArray<{ condition: string }> } };
+  return data.conditions.map(({ condition }) => condition);
+}
 
 function calculate(service: StartedService, prefer: string): Promise<Response> {
   const input = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' } };
@@ -78,7 +116,8 @@ test('[disk] while the disk quota of the data folder is used up, changes are ref
 });
 
 test('[disk] records in progress leave a reserve, deletes and a start work on a full disk, and every record completes once there is space', async (t) => {
-  const folder = await mountDisk(t, 130);
+  const folder = await mountDisk(t, 256);
+  await writeFile(join(folder, 'other'), Buffer.alloc(126 * mebibyte));
   const settings = { MIN_FREE_DISK_MB: '40' };
   const service = await startService(t, { folder, settings });
   while (!(await exists(join(folder, 'ballast')))) await pause(100);

@@ -221,7 +221,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     idempotencyRepository,
     resources,
     space,
-    isDiskFull: ballast.isReleased,
+    ballast,
     mounted: new WeakMap(),
     consoleUrl,
     newApp: (address) => {

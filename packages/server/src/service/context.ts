@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from '../access/keys/key-ring.ts';
 import type { Database } from '../adapters/database/database.ts';
+import type { Ballast } from '../adapters/disk/ballast.ts';
 import type { App } from '../http/app.ts';
 import type { Parts } from '../http/readiness.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
@@ -39,8 +40,8 @@ export interface ServiceContext {
   readonly newApp: (address: 'files' | 'plugins') => App;
   /** The disk space for background work. */
   readonly space: DiskSpace;
-  /** Whether the reserved disk space is in use. Uploads are refused then. */
-  readonly isDiskFull: () => boolean;
+  /** The reserved disk space. Uploads are refused while it is in use. */
+  readonly ballast: Ballast;
   /** Returns the URL of the console as browsers reach it; '' before the files address listens. */
   readonly consoleUrl: () => string;
   /** The readiness checks of both addresses. */

@@ -1,6 +1,6 @@
 import { type Ballast, ballastBytes, openBallast } from '../adapters/disk/ballast.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
-import { freeBytes, watchDiskSpace } from '../adapters/disk/disk-space.ts';
+import { diskBytes, freeBytes, watchDiskSpace } from '../adapters/disk/disk-space.ts';
 import { diskNearlyFull } from '../adapters/disk/problems.ts';
 import { createArtifactRepository } from '../adapters/repositories/artifact-repository.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
@@ -14,6 +14,7 @@ import { finishDeletes, reconcileFiles } from '../files/maintenance/reconcile.ts
 import { createDamageReport, type ReportDamage } from '../files/maintenance/report-damage.ts';
 import { verifyBlobs } from '../files/maintenance/verify-blobs.ts';
 import { isDataFolder } from '../files/store-identity.ts';
+import { createUploadSpace } from '../files/upload-space.ts';
 import { createByteRate } from '../kernel/byte-rate.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { type PeriodicTask, startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
@@ -32,7 +33,7 @@ export interface StoredFiles {
 
 type ContentContext = Pick<
   ServiceContext,
-  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'isDiskFull'
+  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'ballast' | 'space'
 >;
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
@@ -40,7 +41,7 @@ const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 /** Opens the stored content and starts the tasks that reconcile it with its rows. */
 export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
   const { config, clock, logger, resources, registry, database } = context;
-  const { blobs, files, damages, reportDamage } = await openContent(context);
+  const { blobs, files, damages, reportDamage, uploadSpace } = await openContent(context);
   const artifacts = createArtifactRepository(database);
   const health = createBlobHealth(registry, damages);
   const keepQuarantined = config.quarantineDays * day;
@@ -84,7 +85,8 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
     logger,
   );
   resources.defer(() => tasks.close());
-  return { files, blobs, reportDamage, conditions: health.conditions };
+  const conditions = async () => [...(await health.conditions()), ...(await uploadSpace.conditions())];
+  return { files, blobs, reportDamage, conditions };
 }
 
 /**
@@ -104,17 +106,22 @@ export async function openSharedContent(context: ContentContext): Promise<Stored
   return { blobs, files, reportDamage, conditions: async () => [] };
 }
 
-async function openContent({ config, clock, logger, resources, database, isDiskFull }: ContentContext) {
-  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes: config.minFreeDiskMb * 2 ** 20, logger });
-  const checkSpace = async () => {
-    if (isDiskFull()) throw diskNearlyFull();
-    await store.checkRoom();
-  };
-  const blobs: BlobStore = { ...store, checkRoom: checkSpace };
+async function openContent(context: ContentContext) {
+  const { config, clock, logger, resources, registry, database, ballast, space } = context;
+  const leastFreeBytes = config.minFreeDiskMb * 2 ** 20;
+  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes, logger });
+  const uploadSpace = createUploadSpace({
+    ...{ leastFreeBytes, logger, metrics: registry, refusal: diskNearlyFull },
+    freeBytes: () => freeBytes(config.dataFolder),
+    reserve: ballast,
+    isBackgroundPaused: space.isLow,
+    checkRoom: store.checkRoom,
+  });
+  const blobs: BlobStore = { ...store, checkRoom: uploadSpace.check };
   resources.defer(() => blobs.close());
   const damages = createBlobRepository(database);
   const reportDamage = createDamageReport({ damages, blobs, clock, logger });
-  return { blobs, damages, reportDamage, files: createFileRepository(database) };
+  return { blobs, damages, reportDamage, files: createFileRepository(database), uploadSpace };
 }
 
 /** The least reserve of background work, whatever minimum is set for uploads. */
@@ -131,7 +138,12 @@ export async function openDiskSpace(
   if (databaseUrl !== null) return { space: unlimitedSpace, ballast: noBallast };
   const leastFree = minFreeDiskMb * 2 ** 20;
   const reserveBytes = Math.max(leastReserveBytes, leastFree / 2);
-  const options = { folder, bytes: ballastBytes, remaining: Math.max(reserveBytes, leastFree), logger };
+  const options = {
+    folder,
+    bytes: ballastBytes(await diskBytes(folder)),
+    remaining: Math.max(reserveBytes, leastFree),
+    logger,
+  };
   // Only the process that serves the files address manages the ballast.
   const ballast = serve === 'plugins' ? noBallast : await openBallast(options, await freeBytes(folder));
   const space = watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics });
@@ -139,4 +151,4 @@ export async function openDiskSpace(
   return { space, ballast };
 }
 
-const noBallast: Ballast = { adjust: async () => undefined, isReleased: () => false };
+const noBallast: Ballast = { adjust: async () => undefined, isReleased: () => false, missingBytes: () => 0 };

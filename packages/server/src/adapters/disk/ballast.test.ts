@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../kernel/log/logger.ts';
-import { openBallast } from './ballast.ts';
+import { ballastBytes, openBallast } from './ballast.ts';
 
 const bytes = 2 ** 21;
 const plenty = 2 ** 40;
@@ -30,4 +30,12 @@ test('a ballast file that a crash truncated is completed when the disk has enoug
   const { folder, ballast } = await openCut(t, plenty);
   await ballast.adjust(plenty);
   assert.equal((await stat(join(folder, 'ballast'))).size, bytes);
+});
+
+test('on a small disk the ballast takes at most a quarter of it, and a start with the space of the quarter keeps it', async (t) => {
+  assert.deepEqual([ballastBytes(2 ** 40), ballastBytes(100 * 2 ** 20)], [64 * 2 ** 20, 25 * 2 ** 20]);
+  const { ballast } = await openCut(t, (bytes * 3) / 4);
+  assert.equal(ballast.isReleased(), false);
+  await ballast.adjust(bytes / 8 - 1);
+  assert.deepEqual([ballast.isReleased(), ballast.missingBytes(bytes / 2)], [true, bytes / 2]);
 });

@@ -12,6 +12,8 @@ export interface Ballast {
   adjust(freeBytes: number): Promise<void>;
   /** True while the reserved space is in use. New work should not start then. */
   isReleased(): boolean;
+  /** While the reserved space is in use: the bytes that must become free before it is reserved again. */
+  missingBytes(freeBytes: number): number;
 }
 
 export interface BallastOptions {
@@ -24,10 +26,19 @@ export interface BallastOptions {
   readonly logger: Logger;
 }
 
-export const ballastBytes = 64 * 2 ** 20;
-/** At start, the database may have to write its log to the database file. */
-const neededToStart = 48 * 2 ** 20;
-const releaseBelow = 8 * 2 ** 20;
+const largestBallast = 64 * 2 ** 20;
+/** The part of a small disk that the file may take. More would leave too little for the files of users. */
+const largestPart = 1 / 4;
+
+/** Returns the size of the file for a disk of this size. */
+export function ballastBytes(diskBytes: number): number {
+  return Math.min(largestBallast, Math.floor(diskBytes * largestPart));
+}
+
+/** At start, the database may have to write its log to the database file. The part is 48 MiB of the largest file. */
+const neededToStart = 3 / 4;
+/** The part is 8 MiB of the largest file. */
+const releaseBelow = 1 / 8;
 const blockBytes = 2 ** 20;
 
 /**
@@ -61,12 +72,13 @@ export async function openBallast(options: BallastOptions, freeNow: number): Pro
     logger.info({ ballast_bytes: bytes }, 'ballast created');
   }
 
-  if (size !== null && freeNow < neededToStart) await release(freeNow);
+  if (size !== null && freeNow < bytes * neededToStart) await release(freeNow);
   return {
     isReleased: () => released,
+    missingBytes: (free) => (released ? Math.max(0, bytes + remaining - free) : 0),
     async adjust(free) {
       const missing = bytes - (size ?? 0);
-      if (size !== null && free < releaseBelow) await release(free);
+      if (size !== null && free < bytes * releaseBelow) await release(free);
       else if (missing !== 0 && free >= missing + remaining && performance.now() - openedAt >= delayMs) await create();
     },
   };

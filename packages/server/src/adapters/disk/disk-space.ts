@@ -29,6 +29,12 @@ export async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
+/** Returns the size of the disk in bytes. */
+export async function diskBytes(folder: string): Promise<number> {
+  const { blocks, bsize } = await statfs(folder);
+  return blocks * bsize;
+}
+
 /** Measures the free space once per second, pauses background work below the reserve, and manages the ballast. */
 export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics }: DiskSpaceDeps): WatchedDiskSpace {
   let low = false;

@@ -12,7 +12,7 @@ export function diskFailure(error: unknown): unknown {
     return new Problem(
       'INSUFFICIENT_STORAGE',
       'The disk is full. Nothing was stored. Free disk space, then retry the upload.',
-      { cause: error },
+      { cause: error, isFault: true },
     );
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -56,7 +56,7 @@ function diskFailed(cause: Error, code: string): Problem {
 export function diskNearlyFull(): Problem {
   return new Problem(
     'INSUFFICIENT_STORAGE',
-    'The disk is nearly full, so the upload was refused. Nothing was stored. Free disk space, then retry.',
+    'The disk is nearly full, so the upload was refused. Nothing was stored. Free disk space, then retry. `/v1/ready?verbose=1` tells how much.',
     {
       retryAfter: 60,
     },

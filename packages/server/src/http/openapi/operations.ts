@@ -23,7 +23,9 @@ const Health = Success(Type.Record(Type.String(), Type.Unknown()));
 
 const Condition = Type.Object({
   part: Type.String(),
-  condition: Type.String({ description: 'Such as `damaged` or `orphaned` of `blobs`.' }),
+  condition: Type.String({
+    description: 'Such as `damaged` or `orphaned` of `blobs`, or `uploads_refused` of `disk`.',
+  }),
   count: Type.Integer(),
   message: Type.String(),
 });
