@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, rm, utimes } from 'node:fs/promises';
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -123,6 +123,37 @@ test('[damage] fsck and backup name a file that the disk cannot read, continue a
   assert.deepEqual(await conditionsOf(service), []);
   assert.equal(JSON.parse(await command(service.folder, 'fsck', '--hash')).open, 0);
   assert.equal(await service.stop(), 0);
+});
+
+test('[damage] a damaged table of a SQLite database turns readiness to 503, which names table and page, and a damaged header ends the start', async (t) => {
+  const service = await startService(t);
+  const { folder, key } = service;
+  assert.equal(await service.stop(), 0);
+  const file = join(folder, 'quartermaster.db');
+  const db = new DatabaseSync(file);
+  db.exec('pragma wal_checkpoint(truncate)');
+  // No request of this test reads the table.
+  const page = Number(db.prepare("select rootpage from sqlite_schema where name = 'similarity_scale'").get()?.rootpage);
+  db.close();
+  const original = await readFile(file);
+  const flipped = Buffer.from(original);
+  for (let place = 0; place < 64; place++) {
+    const at = (page - 1) * 4096 + place;
+    flipped.writeUInt8((flipped[at] ?? 0) ^ 0xff, at);
+  }
+  await writeFile(file, flipped);
+  const damaged = await startService(t, { folder, key });
+  await untilLog(damaged, '"database damaged"');
+  const answer = await fetch(`${damaged.filesUrl}/v1/ready`);
+  const { error } = (await answer.json()) as { error: { details: unknown } };
+  assert.equal(answer.status, 503);
+  assert.deepEqual(error.details, [{ part: 'database', condition: 'damaged', table: 'similarity_scale', page }]);
+  assert.equal(await metricOf(damaged, 'quartermaster_database_damaged_tables'), '1');
+  assert.equal(await damaged.stop(), 0);
+
+  flipped.fill(0, 0, 16);
+  await writeFile(file, flipped);
+  await assert.rejects(startService(t, { folder, key }), /The database \S+ is damaged: file is not a database/);
 });
 
 interface Fault {

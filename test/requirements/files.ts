@@ -74,6 +74,7 @@ export const filesRequirements: Requirements = {
       '${name}: another upload of the same content is stored for every file that uses it',
       'changed within ${content.length} bytes: a download never ends as complete, and an upload of the same content repairs it',
       'a range and a HEAD of a truncated blob are refused; a range of a complete blob is served',
+      '[damage] a damaged table of a SQLite database turns readiness to 503, which names table and page, and a damaged header ends the start',
       '[damage] readiness and metrics report a missing blob, fsck names its file, and a new upload repairs it',
       '[damage] fsck and backup name a file that the disk cannot read, continue and exit with 1, and a new upload repairs it',
       'reads every byte once in 7 days, each block at the given pace',
@@ -150,6 +151,7 @@ export const filesRequirements: Requirements = {
     source: 'docs/contract.md "Codes"',
     tests: [
       '[disk] while little disk space is free, uploads and runs are refused with 507 and records wait, and all continue once there is space',
+      '[disk] without a minimum, a small disk takes uploads after a restart, and after the operator has freed space',
       '[disk] while the disk quota of the data folder is used up, changes are refused with 507, and they succeed once there is space',
       '[disk] records in progress leave a reserve, deletes and a start work on a full disk, and every record completes once there is space',
       'a disk with less free space than required refuses a blob, and one with enough accepts it',

@@ -317,7 +317,7 @@ export interface PluginsApi {
           parts: Array<string>;
           conditions: Array<{
             part: string;
-            /** Such as `damaged` or `orphaned` of `blobs`. */
+            /** Such as `damaged` or `orphaned` of `blobs`, or `uploads_refused` of `disk`. */
             condition: string;
             count: number;
             message: string;

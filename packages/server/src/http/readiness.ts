@@ -6,6 +6,16 @@ import { Problem } from '../kernel/problem.ts';
  */
 export type Parts = Readonly<Record<string, () => Promise<void>>>;
 
+/** A part does not work, for a reason that may be public. `facts` stand beside the name of the part in `details`. */
+export class PartFailure extends Error {
+  readonly facts: Readonly<Record<string, string | number | null>>;
+  constructor(message: string, facts: PartFailure['facts']) {
+    super(message);
+    this.name = 'PartFailure';
+    this.facts = facts;
+  }
+}
+
 /** The time in milliseconds in which a part must answer. */
 const defaultTimeoutMs = 5_000;
 
@@ -20,7 +30,11 @@ export async function checkParts(parts: Parts, timeoutMs = defaultTimeoutMs): Pr
     'SERVICE_UNAVAILABLE',
     `The service is not ready: ${missing.join(', ')} failed. Retry later; the log names the reason.`,
     {
-      details: missing.map((part) => ({ part })),
+      details: names.flatMap((part, index) => {
+        const end = ends[index];
+        if (end?.status !== 'rejected') return [];
+        return [{ part, ...(end.reason instanceof PartFailure ? end.reason.facts : {}) }];
+      }),
       cause: new AggregateError(
         reasons.filter((reason) => reason !== undefined),
         'not ready',

@@ -3,7 +3,6 @@ import { createSetUpLink, type SetUpLink } from '../access/administrator/set-up-
 import { openStoreEncrypter } from '../access/credential-profiles/encryption-key.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
 import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../access/projects/first-start.ts';
-import { openDatabase } from '../adapters/database/open-database.ts';
 import { lockFolder } from '../adapters/disk/folder-lock.ts';
 import { createAdministratorRepository } from '../adapters/repositories/administrator-repository.ts';
 import { createIdempotencyRepository } from '../adapters/repositories/idempotency-repository.ts';
@@ -34,7 +33,7 @@ import { openStreamAccess } from './wire-access.ts';
 import { openDiskSpace } from './wire-blobs.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
-import { openFilesNode } from './wire-node.ts';
+import { openCheckedDatabase, openFilesNode } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
 import { encryptionSettingsOf, openSecrets } from './wire-secrets.ts';
 
@@ -181,16 +180,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     resources.defer(lock.release);
   }
   const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
-  const database = await openDatabase({
-    url: config.databaseUrl?.reveal() ?? null,
-    dataFolder: config.dataFolder,
-    logger,
-    metrics: registry,
-    connections: config.databaseConnections,
-    durability: config.databaseDurability,
-    searchCacheBytes: config.searchCacheBytes,
-  });
-  resources.defer(() => database.close());
+  const { database, check } = await openCheckedDatabase(config, { logger, registry, resources });
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
@@ -240,7 +230,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
       process: async () => {
         if (drain.isDraining()) throw new Error('it is stopping');
       },
-      database: () => database.check(),
+      database: check,
     },
   };
   const firstKey = created ?? (await findUnusedFirstKey({ repository, clock }, config.dataFolder));

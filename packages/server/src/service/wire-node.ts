@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openDatabase } from '../adapters/database/open-database.ts';
 import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
 import { folderInstance } from '../adapters/disk/folder-instance.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
 import { createNodeRepository } from '../adapters/repositories/node-repository.ts';
 import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
+import { checkSqliteFile } from '../adapters/sqlite/check-sqlite-file.ts';
+import { sqliteFile } from '../adapters/sqlite/sqlite-database.ts';
+import { createTableVerification, type TableVerification } from '../adapters/sqlite/verify-tables.ts';
 import { claimDataFolder, folderIds } from '../files/store-identity.ts';
+import { PartFailure } from '../http/readiness.ts';
+import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
 import { version } from '../kernel/version.ts';
 import { claimNode } from '../nodes/claim-node.ts';
 import { leaseMs, openNode } from '../nodes/open-node.ts';
@@ -45,4 +53,66 @@ export async function openFilesNode({ config, database, logger, registry, resour
   );
   const node = await openNode({ nodeId, repository, fence: database.fence, logger, metrics: registry });
   resources.defer(() => node.close());
+}
+
+const day = 24 * 3_600_000;
+/** The longest time of a timer of Node.js. */
+const longestPause = 2 ** 31 - 1;
+/** Milliseconds after the start, so that services that live for a short time do not start a child process. */
+const verificationDelayMs = 10_000;
+
+type DatabaseContext = Pick<NodeContext, 'logger' | 'registry' | 'resources'>;
+
+/**
+ * Opens the database. The process that serves files checks the file of a SQLite database before, and its tables in the background.
+ * @returns the database and its check for `/v1/ready`, which throws a PartFailure while a table is known to be damaged
+ * @throws OperatorError when the header, the schema or the list of free pages is damaged
+ */
+export async function openCheckedDatabase(config: ServiceContext['config'], context: DatabaseContext) {
+  const { logger, registry: metrics, resources } = context;
+  const { dataFolder, serve, databaseUrl } = config;
+  const isChecked = databaseUrl === null && serve !== 'plugins';
+  if (isChecked) checkSqliteFile(dataFolder);
+  const database = await openDatabase({
+    url: databaseUrl?.reveal() ?? null,
+    dataFolder,
+    logger,
+    metrics,
+    connections: config.databaseConnections,
+    durability: config.databaseDurability,
+    searchCacheBytes: config.searchCacheBytes,
+  });
+  resources.defer(() => database.close());
+  const damaged = isChecked ? verifyTables(config, context) : () => [];
+  const check = async () => {
+    const [first] = damaged();
+    if (first === undefined) return database.check();
+    const { table, page } = first;
+    const place = page === null ? '' : `, page ${page}`;
+    throw new PartFailure(`The table ${table} of the database is damaged${place}.`, {
+      condition: 'damaged',
+      table,
+      page,
+    });
+  };
+  return { database, check };
+}
+
+/** Verifies the tables of a SQLite database in the background. @returns a function that lists the damaged ones */
+function verifyTables(
+  { dataFolder, verificationDays, verificationMbPerSecond }: ServiceContext['config'],
+  { logger, registry: metrics, resources }: DatabaseContext,
+): TableVerification['damaged'] {
+  const verification = createTableVerification({ file: join(dataFolder, sqliteFile), logger, metrics });
+  if (verificationMbPerSecond === 0) return verification.damaged;
+  const pause = Math.min(longestPause, verificationDays * day);
+  let delayMs = verificationDelayMs;
+  const run = async (signal: AbortSignal) => {
+    await wait(delayMs, undefined, { signal });
+    delayMs = 0;
+    await verification.run(signal);
+  };
+  const tasks = startPeriodicTasks([{ name: 'verify database tables', pause, run }], logger);
+  resources.defer(() => tasks.close());
+  return verification.damaged;
 }
