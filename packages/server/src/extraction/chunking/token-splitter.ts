@@ -1,3 +1,4 @@
+import { findBoundary, findSign, isBetweenWords } from './cut-boundaries.ts';
 import { countTokens, mapTokens, type TokenMap } from './tokens.ts';
 
 /** A piece of a text: the characters from `start` to before `end`, without blanks at its ends. */
@@ -15,30 +16,54 @@ export interface TokenSizes {
 }
 
 /**
- * Splits a text of n tokens into K = ⌈(n − overlap) / (size − overlap)⌉ pieces of nearly equal size. Words of up to 16
- * tokens stay whole, so a text that fills its pieces completely may need one more piece.
+ * Splits a text of n tokens into about K = ⌈(n − overlap) / (size − overlap)⌉ pieces of similar size. A piece ends with a sentence if
+ * one ends near the wanted size, and otherwise between words. Only a word that is longer than a piece is cut.
  */
 export function* splitByTokens(text: string, sizes: TokenSizes): Generator<TextPiece> {
   const map = mapTokens(text);
   const last = map.numCuts - 1;
-  let from = 0;
-  let reached = 0;
-  while (from < last) {
-    let to = lastCutWithin(map, from, map.tokens(from) + nextSize(map.tokens(last) - map.tokens(from), sizes));
-    let cut = trimmed(text, map.offset(from), map.offset(to));
+  let [from, reached, end] = [0, 0, 0];
+  while (reached < last) {
+    const fitted = fitPiece(text, map, { from, reached, sizes });
+    if (fitted === null) {
+      // A word fits only without the overlap before it.
+      from = reached;
+      continue;
+    }
+    const { piece, to } = fitted;
+    if (piece !== null && piece.end > end) {
+      end = piece.end;
+      yield piece;
+    }
+    reached = to;
+    from = firstCutFrom(map, to, map.tokens(to) - sizes.overlap);
+    while (from < to && !isBetweenWords(text, map.offset(from))) from++;
+  }
+}
+
+interface PieceStart {
+  readonly from: number;
+  /** The last cut of the pieces before. */
+  readonly reached: number;
+  readonly sizes: TokenSizes;
+}
+
+/** Returns the next piece and its last cut. Null when the word behind the overlap does not fit beside it. */
+function fitPiece(text: string, map: TokenMap, { from, reached, sizes }: PieceStart) {
+  const last = map.numCuts - 1;
+  const start = map.tokens(from);
+  let wanted = lastCutWithin(map, from, start + nextSize(map.tokens(last) - start, sizes));
+  let most = lastCutWithin(map, from, start + sizes.size);
+  for (;;) {
+    const boundary = wanted === last ? last : findBoundary(text, map, { from, after: reached, wanted, most });
+    if (boundary === undefined && from < reached) return null;
+    const to = boundary ?? findSign(text, map, { after: reached, wanted });
+    const piece = trimmed(text, map.offset(from), map.offset(to));
+    if (piece === null || piece.numTokens <= sizes.size || to <= from + 1) return { piece, to };
     // Without the preceding text, a word may take more tokens than within the text.
-    while (cut !== null && cut.numTokens > sizes.size && to > from + 1) {
-      const excess = cut.numTokens - sizes.size;
-      to = Math.max(from + 1, Math.min(to - 1, lastCutWithin(map, from, map.tokens(to) - excess)));
-      cut = trimmed(text, map.offset(from), map.offset(to));
-    }
-    // A piece that starts in the overlap may end before the text that is new: the next one starts later.
-    if (cut !== null && cut.end > reached) {
-      reached = cut.end;
-      yield cut;
-    }
-    if (to >= last) return;
-    from = Math.max(from + 1, firstCutFrom(map, to, map.tokens(to) - sizes.overlap));
+    const excess = piece.numTokens - sizes.size;
+    most = Math.max(from + 1, Math.min(to - 1, lastCutWithin(map, from, map.tokens(to) - excess)));
+    wanted = most;
   }
 }
 

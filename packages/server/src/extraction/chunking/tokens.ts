@@ -86,6 +86,8 @@ export interface TokenMap {
   tokens(cut: number): number;
 }
 
+/** They end sentences without a blank, so that the pattern counts them as the beginning of the next word. */
+const stops = new Set('。！？');
 /** Words of up to this number of tokens stay whole. */
 const longestWhole = 16;
 
@@ -106,8 +108,15 @@ export function mapTokens(text: string): TokenMap {
   for (const [piece] of text.matchAll(pieces)) {
     // Both iterate over the same pieces, so `encoded` does not end first.
     const tokens = encoded.next().value ?? [];
-    if (tokens.length <= longestWhole) add(piece.length, tokens.length);
-    else addInside(piece, tokens, add);
+    if (tokens.length > longestWhole) addInside(piece, tokens, add);
+    else if (
+      tokens.length > 1 &&
+      stops.has(piece.charAt(0)) &&
+      core.decodeNative(tokens.slice(0, 1)) === piece.charAt(0)
+    ) {
+      add(1, 1);
+      add(piece.length - 1, tokens.length - 1);
+    } else add(piece.length, tokens.length);
   }
   return { numCuts: offsets.length(), offset: offsets.at, tokens: counts.at };
 }
