@@ -39,7 +39,7 @@ test('a text names the language of its stems, unless it is English or follows fr
 
 test('a word of a text is one term', () => {
   for (const text of ['The generators were generated.', 'Was man mit den Häusern macht, ist nicht bekannt.']) {
-    const terms = [...termsOf(text)].filter(([term]) => !term.startsWith('\u0002'));
+    const terms = [...termsOf(text)].filter(([term]) => !/^[\u0002\u0004]/.test(term));
     assert.equal(
       terms.reduce((sum, [, times]) => sum + times, 0),
       foldWords(text).length,

@@ -1,11 +1,14 @@
-import { type Language, languageOf, namedLanguages, stemIn } from './languages.ts';
-import { languageTerm } from './term-kinds.ts';
+import { foldLetters } from './fold.ts';
+import { partsOf } from './joined-words.ts';
+import { type Language, languageOf, namedLanguages, stemIn, stopLanguagesOf } from './languages.ts';
+import { formOf, languageTerm } from './term-kinds.ts';
 import { addWords } from './tokenizer.ts';
 
 /**
  * Returns the terms of a text for the index with their frequencies, from its folded words and theirs. A word is indexed by its
- * stem in the language of the text, and not by itself. A word of Hangul is indexed by the pairs of its syllables. A further term
- * names the language, unless it is English or unknown.
+ * stem in the language of the text, and not by itself. A word of Hangul is indexed by the pairs of its syllables, and a word that signs
+ * join by itself and by its parts. The form of a word that folding changed counts once, and that of a stop word does not count. A further
+ * term names the language, unless it is English or unknown.
  * @param language by default that of the text
  */
 export function toTermFrequencies(
@@ -15,11 +18,20 @@ export function toTermFrequencies(
   const terms = new Map<string, number>();
   const add = (term: string, times: number) => void terms.set(term, (terms.get(term) ?? 0) + times);
   for (const [word, times] of words) {
-    if (isHangul(word)) for (const pair of pairsOf(word)) add(pair, times);
-    else add(stemIn(language, word), times);
+    const form = formOf(word);
+    if (form === null) for (const term of termsOfWord(word, language)) add(term, times);
+    else if (stopLanguagesOf(foldLetters(form)).length === 0) terms.set(word, 1);
   }
   if (namedLanguages.includes(language) && terms.size > 0) terms.set(languageTerm(language), 1);
   return terms;
+}
+
+function termsOfWord(word: string, language: Language): readonly string[] {
+  if (isHangul(word)) return pairsOf(word);
+  const term = stemIn(language, word);
+  const parts = partsOf(word);
+  if (parts.length === 0) return [term];
+  return [term, ...parts.flatMap((part) => termsOfWord(part, language)).filter((each) => each !== term)];
 }
 
 /** Returns the folded words of a text with their frequencies. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { fold } from './fold.ts';
 import { markTerm } from './term-kinds.ts';
-import { fold } from './tokenizer.ts';
 
 /** Longer questions have no term, so that the term of a question takes little time. */
 const longestQuestion = 1_000;

@@ -10,6 +10,7 @@ import { stemmer as stemRussian } from '@orama/stemmers/russian';
 import { stemmer as stemSpanish } from '@orama/stemmers/spanish';
 import { stemmer as stemSwedish } from '@orama/stemmers/swedish';
 import stemEnglish from 'wink-porter2-stemmer';
+import { foldLetters } from './fold.ts';
 import { stopWordLists } from './stop-words.ts';
 import { toTerm } from './tokenizer.ts';
 
@@ -39,12 +40,8 @@ export const namedLanguages: readonly Language[] = (Object.keys(stemmers) as Lan
 );
 
 /** Folded words of letters of one script; words with digits, dots or underscores have no stems. */
-const latinWord = /^[a-zæœøđłħŧþðı]+(?:'[a-zæœøđłħŧþðı]+)?$/;
+const latinWord = /^[a-z]+(?:'[a-z]+)?$/;
 const cyrillicWord = /^[\u0430-\u045f\u0491]+$/;
-
-/** An article or pronoun before a vowel, as in French and Italian. */
-const elided = /^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|all|dall|dell|nell|sull|un|quest)'(?=.)/;
-const hasElision: ReadonlySet<Language> = new Set(['fr', 'it']);
 
 /** The stems of each language, because texts repeat their words. */
 const knownStems = new Map<Language, Map<string, string>>();
@@ -65,14 +62,13 @@ export function stemIn(language: Language, word: string): string {
 function computeStem(language: Language, word: string): string {
   if (cyrillicWord.test(word)) return stemmers[byScript.cyrillic](word) || word;
   if (!latinWord.test(word)) return toTerm(word);
-  const bare = hasElision.has(language) ? word.replace(elided, '') : word;
-  return stemmers[language](bare) || bare;
+  return stemmers[language](word) || word;
 }
 
 /** The languages that have a word in their list of stop words. */
 const stopLanguages = new Map<string, Language[]>();
 for (const [language, list] of Object.entries(stopWordLists) as Array<[Language, string]>) {
-  for (const word of list.trim().split(/\s+/)) {
+  for (const word of foldLetters(list).trim().split(/\s+/)) {
     const languages = stopLanguages.get(word);
     if (languages === undefined) stopLanguages.set(word, [language]);
     else languages.push(language);

@@ -2,7 +2,7 @@
  * The first character of a term says its kind. A term that begins with another character is a word, because no word
  * begins with a control character.
  */
-const marks = { filter: '\u0001', language: '\u0002', list: '\u0003' } as const;
+const marks = { filter: '\u0001', language: '\u0002', list: '\u0003', form: '\u0004' } as const;
 
 const filterByte = marks.filter.charCodeAt(0);
 
@@ -14,6 +14,11 @@ export function markTerm(kind: keyof typeof marks, text: string): string {
 /** Returns whether a term, in UTF-8, says what a chunk belongs to. It is no word, so that it adds nothing to lengths and scores. */
 export function isFilterTerm(term: Uint8Array): boolean {
   return term[0] === filterByte;
+}
+
+/** Returns the form of a word before letters were unified, such as "łódź", from the term of this form. Null for other terms. */
+export function formOf(term: string): string | null {
+  return term.startsWith(marks.form) ? term.slice(marks.form.length) : null;
 }
 
 /** The term that names the language of the stems of a chunk. */

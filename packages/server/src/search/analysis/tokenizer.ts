@@ -1,4 +1,7 @@
+import { fold, foldCase, foldLetters } from './fold.ts';
+import { dropElision, mayHaveSigns, piecesOf, takeSign } from './joined-words.ts';
 import { stemWord } from './stemmer.ts';
+import { markTerm } from './term-kinds.ts';
 
 /** Separates a term from its frequency. */
 export const frequencySeparator = '\u0081';
@@ -11,10 +14,8 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
  * Returns the terms of a text without regard to its language, in order and with repetitions. Documents and questions are
- * treated alike. Compatibility forms are unified (NFKC). Letter case, diacritics of Latin, Greek and Cyrillic letters,
- * and spelling variants and vowel signs of Arabic are dropped. Marks of other scripts stay, because they carry meaning.
- * `stemmer.ts` removes few endings; `chunk-terms.ts` knows the language. Dictionaries split languages without spaces. Each
- * Chinese character and each pair of neighbours is a term, so the result does not depend on a dictionary.
+ * treated alike, as `fold.ts` describes. `stemmer.ts` removes few endings; `chunk-terms.ts` knows the language. Dictionaries split
+ * languages without spaces. Each Chinese character and each pair of neighbours is a term, so the result does not depend on a dictionary.
  */
 export function tokenize(text: string): string[] {
   return foldWords(text).map(toTerm);
@@ -22,9 +23,9 @@ export function tokenize(text: string): string[] {
 
 /** Returns the folded words of a text with their endings, in order and with repetitions. */
 export function foldWords(text: string): string[] {
-  if (ascii.test(text)) return cutAscii(text.toLowerCase());
-  const folded = fold(text);
-  return han.test(folded) ? cutHan(folded) : cutSegments(folded);
+  const words: string[] = [];
+  cutWords(text, (word) => void words.push(word));
+  return words;
 }
 
 /** Returns the term of a folded word whose language is unknown. */
@@ -34,11 +35,14 @@ export function toTerm(word: string): string {
 
 /**
  * Adds the folded words of a text to the frequencies; a new word is appended. A word with hyphens counts as its parts and as one
- * word, because others write it without a hyphen.
+ * word, because others write it without a hyphen. A word that folding changed has a mark with its form besides.
  */
 export function addWords(frequencies: Map<string, number>, text: string): void {
   const add = (word: string) => void frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
-  for (const word of foldWords(text)) add(word);
+  cutWords(text, (word, form) => {
+    add(word);
+    if (form !== word) add(markTerm('form', form));
+  });
   for (const word of joinParts(text)) add(word);
 }
 
@@ -75,74 +79,81 @@ const partOfWord = /[-\p{L}\p{N}\p{M}_]/u;
 const isFree = (before: string) => !partOfWord.test(before);
 
 const ascii = /^[\0-\x7f]*$/;
-/** More marks follow one letter in no language (UAX #15, section 13). Unicode sorts them, which takes quadratic time. */
-const mostMarks = /(\p{M}{30})\p{M}+/gu;
-const invisible = /[\u00ad\u2060\ufeff]/g;
-/** The letter й keeps its sign, because the endings of Russian words depend on it. */
-const accented = /(?!и\u0306)([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu;
-const arabic = /\p{Script=Arabic}/u;
 const han = /\p{Script=Han}/u;
 const hanRun = /\p{Script=Han}+/gu;
 const onlyHan = /^\p{Script=Han}+$/u;
-
-/** Drops what makes no difference between words: letter case, compatibility forms, diacritics and variants of Arabic. */
-export function fold(text: string): string {
-  const bounded = text.replace(mostMarks, '$1');
-  const folded = bounded.normalize('NFKC').replace(invisible, '').toUpperCase().toLowerCase();
-  const plain = folded.replaceAll('ς', 'σ').replaceAll('\u2019', "'");
-  const bare = plain.normalize('NFD').replace(accented, '$1').normalize('NFC');
-  return arabic.test(bare) ? foldArabic(bare) : bare;
-}
-
-/** Removes vowel signs and the stretching mark, and unifies letters that writers use interchangeably. */
-function foldArabic(text: string): string {
-  return text
-    .replace(/[\u064b-\u065f\u0670\u0640]/g, '')
-    .replace(/[إأآٱ]/g, 'ا')
-    .replace(/[ىئ]/g, 'ي')
-    .replaceAll('ة', 'ه')
-    .replaceAll('ؤ', 'و');
-}
 
 /** A run of underscores, such as a line to write on, is not a word. */
 const blank = /^_+$/;
 /** Matches what the segmenter finds in ASCII (UAX #29), six times as fast. Most text is ASCII. */
 const asciiWord = /[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*/g;
 
-function cutAscii(text: string): string[] {
-  const words: string[] = [];
-  for (const word of text.match(asciiWord) ?? []) if (!blank.test(word)) words.push(finishWord(word));
-  return words;
-}
-
-function cutSegments(text: string): string[] {
-  const words: string[] = [];
-  for (const { segment, isWordLike } of segmenter.segment(text)) {
-    if (isWordLike === true && !blank.test(segment)) words.push(finishWord(segment));
+/** Calls `add` with each folded word of a text and its form before letters were unified, both of a limited length. */
+function cutWords(text: string, add: (word: string, form: string) => void): void {
+  const finish = (folded: string, form: string) => {
+    const word = dropElision(folded);
+    const own = word === folded ? form : form.slice(folded.length - word.length);
+    if (word.length <= longestWord) add(word, form === folded ? word : cutLong(own));
+    else for (const piece of new Set([word, ...piecesOf(word)])) add(cutLong(piece), cutLong(piece));
+  };
+  if (ascii.test(text)) {
+    cutAscii(text.toLowerCase(), (word) => finish(word, word));
+    return;
   }
-  return words;
+  const plain = foldCase(text);
+  const cut = han.test(plain) ? cutHan : cutSegments;
+  cut(plain, (word) => finish(foldWord(word), word));
 }
 
-function cutHan(text: string): string[] {
-  const words = cutSegments(text).filter((word) => !onlyHan.test(word));
-  for (const [run] of text.matchAll(hanRun)) {
-    let before = '';
-    for (const character of run) {
-      if (before !== '') words.push(before + character);
-      words.push(character);
-      before = character;
-    }
-  }
-  return words;
-}
+/** The long vowel at the end of a Japanese word, which many leave out: サーバー, サーバ. */
+const longVowel = /^(\p{Script=Katakana}[\p{Script=Katakana}ー]{2,})ー$/u;
 
-/** Shortens a word. */
-function finishWord(word: string): string {
-  return word.length > longestWord ? cutLong(word) : word;
+/** The folded forms of words, because texts repeat them. */
+const knownFolds = new Map<string, string>();
+const mostKnown = 20_000;
+
+function foldWord(word: string): string {
+  if (ascii.test(word)) return word;
+  const known = knownFolds.get(word);
+  if (known !== undefined) return known;
+  const folded = foldLetters(word).replace(longVowel, '$1');
+  if (word.length > longestWord) return folded;
+  if (knownFolds.size === mostKnown) knownFolds.clear();
+  knownFolds.set(word, folded);
+  return folded;
 }
 
 /** Cuts a long word, but never between the halves of a surrogate pair. */
 function cutLong(word: string): string {
+  if (word.length <= longestWord) return word;
   const last = word.charCodeAt(longestWord - 1);
   return word.slice(0, last >= 0xd800 && last <= 0xdbff ? longestWord - 1 : longestWord);
+}
+
+function cutAscii(text: string, add: (word: string) => void): void {
+  if (mayHaveSigns(text)) {
+    for (const { 0: word, index } of text.matchAll(asciiWord)) if (!blank.test(word)) add(takeSign(text, index, word));
+  } else for (const word of text.match(asciiWord) ?? []) if (!blank.test(word)) add(word);
+}
+
+/** Scripts whose words a dictionary finds. The segmenter leaves them unsplit beside a sign. */
+const besideSign = /(?<=[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])[.:'](?=\p{L})/gu;
+
+function cutSegments(text: string, add: (word: string) => void): void {
+  const hasSigns = mayHaveSigns(text);
+  for (const { segment, index, isWordLike } of segmenter.segment(text.replace(besideSign, ' '))) {
+    if (isWordLike === true && !blank.test(segment)) add(hasSigns ? takeSign(text, index, segment) : segment);
+  }
+}
+
+function cutHan(text: string, add: (word: string) => void): void {
+  cutSegments(text, (word) => onlyHan.test(word) || add(word));
+  for (const [run] of text.matchAll(hanRun)) {
+    let before = '';
+    for (const character of run) {
+      if (before !== '') add(before + character);
+      add(character);
+      before = character;
+    }
+  }
 }

@@ -57,7 +57,7 @@ const longestKnown = 32;
 
 /** Separates the words of an identifier, such as `get_current_weather` or `listPullRequests`. */
 function separateWords(text: string): string {
-  return text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[_\-./]+/g, ' ');
+  return text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[_\-./:+#]+/g, ' ');
 }
 
 const latin = /^[a-z]+$/;

@@ -1,0 +1,80 @@
+/*
+ * Drops what makes no difference between words. Documents and questions are folded alike. `foldCase` keeps the letters of the writer,
+ * and `foldLetters` unifies those that others write in another way.
+ */
+
+/** More marks follow one letter in no language (UAX #15, section 13). Unicode sorts them, which takes quadratic time. */
+const mostMarks = /(\p{M}{30})\p{M}+/gu;
+/** Soft hyphens, joiners, the non-joiner of Persian, and marks of the writing direction. */
+const invisible = /[\u00ad\u061c\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+const apostrophes = /[\u02bb\u02bc\u05f3\u2018\u2019]/g;
+
+/** Unifies letter case, compatibility forms (NFKC) and apostrophes, and drops invisible characters. */
+export function foldCase(text: string): string {
+  const bounded = text.replace(mostMarks, '$1').normalize('NFKC').replace(invisible, '').toLowerCase();
+  return bounded
+    .replaceAll('i\u0307', 'i')
+    .replaceAll('ς', 'σ')
+    .replace(apostrophes, "'")
+    .replaceAll('\u05f4', '"')
+    .replaceAll('♯', '#');
+}
+
+/** The letter й stays, because it is none with a mark. */
+const accented = /(?!и\u0306)([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}])\p{Mn}+/gu;
+
+/** Letters that Unicode does not decompose, as people write them without their keys. */
+const spelled: Readonly<Record<string, string>> = {
+  ...{ æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', þ: 'th', ŧ: 't', ŋ: 'ng', ĸ: 'k', ı: 'i' },
+  ...{ ƀ: 'b', ɓ: 'b', ƈ: 'c', ɖ: 'd', ɗ: 'd', ǥ: 'g', ɠ: 'g', ɨ: 'i', ɉ: 'j', ƙ: 'k', ƚ: 'l', ɲ: 'n', ƞ: 'n' },
+  ...{ ƥ: 'p', ɍ: 'r', ƭ: 't', ʈ: 't', ʉ: 'u', ʋ: 'v', ɏ: 'y', ƴ: 'y', ƶ: 'z', ȥ: 'z' },
+};
+// composed: one character class.
+const spelledLetter = new RegExp(`[${Object.keys(spelled).join('')}]`, 'g');
+const catalanPoint = /(?<=l)·(?=l)/g;
+const otherDigit = /(?![0-9])\p{Nd}/gu;
+const arabic = /\p{Script=Arabic}/u;
+
+/** Drops diacritics, and unifies letters and digits of a text in lower case. Marks of other scripts stay, because they carry meaning. */
+export function foldLetters(text: string): string {
+  const bare = text.toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFD').replace(accented, '$1');
+  const plain = bare
+    .normalize('NFC')
+    .replace(spelledLetter, (letter) => spelled[letter] ?? letter)
+    .replace(catalanPoint, '')
+    .replace(otherDigit, digitOf);
+  return arabic.test(plain) ? foldArabic(plain) : plain;
+}
+
+/** Folds a whole text. */
+export function fold(text: string): string {
+  return foldLetters(foldCase(text));
+}
+
+/** Removes vowel signs and the stretching mark, and unifies letters that writers use interchangeably, or that keyboards of Persian and Urdu write. */
+function foldArabic(text: string): string {
+  return text
+    .replace(/[\u064b-\u065f\u0670\u0640]/g, '')
+    .replace(/[إأآٱ]/g, 'ا')
+    .replace(/[ىئیے]/g, 'ي')
+    .replace(/[کڪ]/g, 'ك')
+    .replace(/[ةۃہھۀە]/g, 'ه')
+    .replaceAll('ؤ', 'و')
+    .replaceAll('٫', '.')
+    .replaceAll('٬', ',');
+}
+
+const anyDigit = /^\p{Nd}$/u;
+const knownDigits = new Map<string, string>();
+
+/** Unicode has the ten digits of each script in a row. */
+function digitOf(digit: string): string {
+  const known = knownDigits.get(digit);
+  if (known !== undefined) return known;
+  const code = digit.codePointAt(0) as number;
+  let first = code;
+  while (anyDigit.test(String.fromCodePoint(first - 1))) first--;
+  const value = String((code - first) % 10);
+  knownDigits.set(digit, value);
+  return value;
+}
