@@ -8,14 +8,14 @@ export interface AskedQuestion extends OrdinaryQuestion {
   readonly rank: number | null;
   /** The score of the best chunk; 0 when there is none. */
   readonly best: number;
-  /** The first chunks, as many as a question returns by default. */
+  /** The first three chunks. */
   readonly results: ReadonlyArray<{ readonly score: number; readonly isRight: boolean }>;
 }
 
 /** Number of chunks that a question asks for. */
 const depth = 20;
-/** Number of chunks that a question returns by default. */
-const defaultResults = 3;
+/** Number of chunks whose scores are compared with what they hold. */
+const comparedResults = 3;
 
 /** Loads all documents into one collection of a new service, through the API, and asks the ordinary questions. */
 export async function askOrdinaryQuestions(
@@ -32,7 +32,7 @@ export async function askOrdinaryQuestions(
         ...{ score, isRight: answer !== null && normalise(content).includes(answer) },
       }));
       const place = hits.findIndex(({ isRight }) => isRight);
-      const results = hits.slice(0, defaultResults);
+      const results = hits.slice(0, comparedResults);
       asked.push({ ...each, rank: place === -1 ? null : place + 1, best: hits[0]?.score ?? 0, results });
     }
     return asked;

@@ -88,7 +88,7 @@ whose first chunk is right.
 ## What a score means
 
 Of the results with a score of at least t, at least the share t holds the answer; a difference of 0.1 is allowed. Results are the first three
-of each question, as many as it returns by default. The other two are wrong even if the first one is right, except for overlapping chunks.
+of each question. The other two are wrong even if the first one is right, except for overlapping chunks.
 A score is the share of the question that a chunk covers, weighted by the rarity of its words in the collection.
 
 | score ≥ t | tuning results | with the answer | reporting results | with the answer |

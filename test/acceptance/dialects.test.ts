@@ -100,7 +100,7 @@ test('[dialects] Dify finds the chunks of a collection, each with a score, a tit
   assert.match(`${document_id} ${chunk_id}`, /^rcrd\w{20} chnk\w{20}$/);
   assert.deepEqual(others, { path: 'parking.md', heading: 'Parking' });
 
-  const native = await limited.service.client.search(knowledge_id, { query_text: 'library', top_k: 4 });
+  const native = await limited.service.client.search(knowledge_id, { query_text: 'library' });
   for (const setting of [{ top_k: null, score_threshold: null }, null, undefined]) {
     const { body } = await retrieve({
       knowledge_id,

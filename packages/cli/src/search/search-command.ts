@@ -10,7 +10,7 @@ export function searchCommand(): Command {
   )
     .argument('<collection>', 'id of the collection, or ids of up to 20 collections with commas between them')
     .argument('<question>', 'question or words')
-    .option('--top-k <number>', 'print at most this many chunks, up to 100', readCount, 5)
+    .option('--top-k <number>', 'print at most this many chunks, up to 100', readCount, 10)
     .option('--after <chunk>', 'print the page that follows the chunk with this id, which --json prints')
     .option('--max-tokens <number>', 'print at most this many tokens in all', readCount)
     .option('--score-threshold <number>', 'print only chunks with at least this score, from 0 to 1', readScore)

@@ -22,7 +22,7 @@ export const chunkOperations = describeOperations('chunks', {
   queryChunks: {
     summary: 'Find the chunks that answer a question',
     description:
-      'Returns at most `top_k` chunks (default: 3), best match first. `filters` limits the search by metadata before chunks are ranked. ' +
+      'Returns at most `top_k` chunks (default: 10), best match first. `filters` limits the search by metadata before chunks are ranked. ' +
       'If `has_more` is true, send the id of the last chunk as `after`, with the other members as before, to get the next page. The pages hold the best 50 chunks, or five times `top_k` if that is more. ' +
       'Of chunks with the same text, the answer has the best one; its `equal_chunks` names the others. ' +
       '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +

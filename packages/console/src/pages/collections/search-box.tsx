@@ -17,7 +17,7 @@ import { SearchDocument } from './search-document.tsx';
 import { openerOf } from './search-result.tsx';
 import { SearchSettings, useSearchSettings } from './search-settings.tsx';
 
-const counts = ['5', '3', '10', '20', '50', '100'] as const;
+const counts = ['10', '3', '5', '20', '50', '100'] as const;
 
 /** A search form and the results of the question in the URL. */
 export function SearchBox({ collection }: { collection: Collection }) {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   type ChunkQuery,
+  defaultResults,
   goodScore,
   mostEqualChunks,
   type Reranking,
@@ -61,7 +62,6 @@ export interface AnswerDeps {
 
 export type AnswerQuestion = (of: AskedCollections, body: ChunkQuestion, signal?: AbortSignal) => Promise<ChunkAnswer>;
 
-const defaultResults = 3;
 const never = new AbortController().signal;
 
 interface Found extends Pick<DistinctAnswer<StoredChunk>, 'rankings'> {

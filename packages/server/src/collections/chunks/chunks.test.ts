@@ -141,10 +141,10 @@ for (const [language, { chunks, queries }] of Object.entries(languages)) {
   });
 }
 
-test('a response has at most top_k chunks, three by default', async (t) => {
+test('a response has at most top_k chunks, ten by default', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
-  for (let n = 0; n < 8; n++) await call('POST', url, { content: `fox number ${n}` });
+  for (let n = 0; n < 12; n++) await call('POST', url, { content: `fox number ${n}` });
   for (let n = 0; n < 8; n++) await call('POST', url, { content: `something else ${n}` });
   const counts = async (body: object) => (await call('POST', `${url}/query`, { query_text: 'fox', ...body })).body;
   const { data, ...rest } = await counts({
@@ -153,12 +153,12 @@ test('a response has at most top_k chunks, three by default', async (t) => {
     score_threshold: null,
     rerank_model_id: null,
   });
-  const list = { status: 'success', fetched_count: 3, total_count: null, has_more: true };
+  const list = { status: 'success', fetched_count: 10, total_count: null, has_more: true };
   const how = { ranking: 'words', ranking_reason: 'no_embedder', reranking: 'off' };
   assert.deepEqual(rest, { ...list, good_match: data[0].score >= goodScore, ...how });
-  assert.equal(data.length, 3);
+  assert.equal(data.length, 10);
   assert.equal((await counts({ top_k: 5 })).fetched_count, 5);
-  assert.equal((await counts({ top_k: 20 })).fetched_count, 8);
+  assert.equal((await counts({ top_k: 20 })).fetched_count, 12);
 });
 
 test('chunks that score below the threshold are omitted', async (t) => {

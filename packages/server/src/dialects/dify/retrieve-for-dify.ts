@@ -1,4 +1,10 @@
-import type { ChunkQuery, DifyRecords, DifyRetrieval, ScoredChunk } from '@quartermaster/contract';
+import {
+  type ChunkQuery,
+  type DifyRecords,
+  type DifyRetrieval,
+  defaultResults,
+  type ScoredChunk,
+} from '@quartermaster/contract';
 import type { NamedRecord } from '../../collections/records/record-repository.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { plainName } from '../../kernel/plain-name.ts';
@@ -22,8 +28,6 @@ export interface DifyKnowledge {
   };
 }
 
-/** The number of results that Dify uses when it sends none. */
-const defaultResults = 4;
 /** The threshold that Dify proposes. The best chunk is never below it. */
 const proposedThreshold = 0.5;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
+import { defaultResults, goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import { checkFilter } from '../../search/check-filter.ts';
@@ -58,7 +58,7 @@ export async function searchDocuments(
   question: SearchArguments,
 ): Promise<SearchAnswer> {
   if (question.filters !== undefined) checkFilter(question.filters, 'arguments/filters');
-  const { top_k: topK = 8, max_tokens: maxTokens = answerTokens.default } = question;
+  const { top_k: topK = defaultResults, max_tokens: maxTokens = answerTokens.default } = question;
   const { ids, hasMore } = await findCollections(store, caller, question);
   const start = readCursor(caller, question);
   const depth = Math.min(start + topK + 1, Math.floor(questionLimits.ranked / Math.max(1, ids.length)));

@@ -1,4 +1,4 @@
-import { MetadataFilter, maxResults, mostNeighbours } from '@quartermaster/contract';
+import { defaultResults, MetadataFilter, maxResults, mostNeighbours } from '@quartermaster/contract';
 import { type Static, Type } from 'typebox';
 import { answerTokens } from './answer-size.ts';
 import { maxAddressLength } from './chunk-address.ts';
@@ -28,7 +28,7 @@ const cursor = Type.Optional(
 const results = Type.Integer({
   minimum: 1,
   maximum: questionLimits.results,
-  default: 8,
+  default: defaultResults,
   description: 'Most passages of the answer.',
 });
 

@@ -13,7 +13,7 @@ const countTerms = (content: string) => countFieldTerms({ content });
 
 /** Each word is one term of the analysis, so that the words of a text are its terms. */
 const vocabulary = [
-  ...['red', 'blue', 'amber', 'violet', 'crimson', 'indigo', 'teal', 'gold', '7', '1963', 'snake_case', 'e.g'],
+  ...['red', 'blue', 'amber', 'violet', 'crimson', 'indigo', 'teal', 'gold', '7', '1963', '10.5', 'e.g'],
   ...['uber', 'strass', 'οδοσ', 'елк', '世', '界', 'に', '東', '한', '글', 'ภาษา', 'ไทย', 'हिन्दी', 'में', 'كتاب'],
 ];
 for (const word of vocabulary)
