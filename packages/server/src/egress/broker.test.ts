@@ -33,6 +33,25 @@ describe('the broker', () => {
     assert.ok(upstream.connections() <= 2, String(upstream.connections()));
   });
 
+  it('answers a call although a hundred others to the same third party have no answer', async (t) => {
+    const waiting = Promise.withResolvers<void>();
+    let unanswered = 0;
+    const upstream = await startServer(t, (request, response) => {
+      if (request.url === '/quick') return void response.end('ok');
+      unanswered += 1;
+      if (unanswered === 100) waiting.resolve();
+    });
+    const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
+    const leaving = new AbortController();
+    const send = (path: string, signal: AbortSignal) =>
+      broker.send({ method: 'GET', url: apiOrigin + path }, policyFor({ timeoutMs: 30_000 }), signal);
+    const others = Promise.allSettled(Array.from({ length: 100 }, () => send('/endless', leaving.signal)));
+    await Promise.race([waiting.promise, others]);
+    assert.equal((await send('/quick', never)).kind, 'response');
+    leaving.abort();
+    for (const other of await others) assert.equal(other.status, 'rejected', 'a call ended by its time limit');
+  });
+
   it('repeats a read once when a kept-alive connection was closed, but never a write', async (t) => {
     // Each connection serves one request. The server closes it at the second request, before any response.
     const upstream = await startServer(t, (request, response) => {

@@ -37,7 +37,6 @@ export interface ConnectionPool {
 
 /** The maximum number of pools. Beyond it the least recently used pool is closed, because web records may name any host. */
 const maxPools = 256;
-const connectionsPerOrigin = 64;
 /** The maximum number of milliseconds without data within a body. */
 const idleTimeoutMs = 10_000;
 
@@ -79,7 +78,9 @@ function openPool(origin: string, trusted: boolean, rules: ConnectionRules) {
   const dial = (place: Place) => openSocket(place, trusted, rules);
   const pool = new Pool(origin, {
     connect,
-    connections: connectionsPerOrigin,
+    // No limit: requests above it would wait behind those of other callers, which a slow third party may not answer for
+    // minutes. The limits of runs bound the number of requests.
+    connections: null,
     pipelining: 1,
     allowH2: false,
     // The time limit of the whole call covers the wait for the first byte.
