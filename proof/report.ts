@@ -4,6 +4,8 @@ import type { Random } from './support/random.ts';
 export interface PartOptions {
   /** Whether this is the short run of every change instead of the full run. */
   readonly slice: boolean;
+  /** A regular expression for the names of the cases, in the parts `hold` and `starvation`. */
+  readonly match: string;
   readonly random: Random;
   readonly findings: Findings;
   /** The folder for everything that the part writes. */
@@ -21,6 +23,8 @@ export interface PartReport {
   readonly figures: Readonly<Record<string, number | string>>;
   /** The call sites, if the part has any. */
   readonly sites?: readonly Site[];
+  /** The lines of a table, if the part has one. */
+  readonly table?: readonly string[];
 }
 
 /** A call on a class of files: whether the workloads reach it, and how often a failure was injected. */
@@ -40,9 +44,10 @@ export interface Report {
 
 export function printReport(report: Report): void {
   console.log(`proof: ${report.slice ? 'slice' : 'full run'}, seed ${report.seed}, ${Math.round(report.seconds)} s`);
-  for (const { name, seconds, figures, sites = [] } of report.parts) {
+  for (const { name, seconds, figures, sites = [], table = [] } of report.parts) {
     console.log(`\n${name} (${Math.round(seconds)} s)`);
     for (const [label, value] of Object.entries(figures)) console.log(`  ${label}: ${value}`);
+    for (const line of table) console.log(`  ${line}`);
     if (sites.length === 0) continue;
     console.log(
       `  call sites: ${sites.length} reachable, ${sites.filter(({ faults }) => faults > 0).length} exercised`,

@@ -26,6 +26,7 @@ import { lineFaults } from './postgres/line-faults.ts';
 import { indexPowerCuts } from './power/index-power-cuts.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
 import { countFailed, type PartOptions, type PartReport, printReport, type Report } from './report.ts';
+import { starvation } from './starvation/starvation.ts';
 import { createRandom } from './support/random.ts';
 
 type Part = (options: PartOptions) => Promise<PartReport>;
@@ -36,9 +37,12 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, hostileColumns, slowPeers],
   hold: [hold],
   kills: [repeatedKills],
+  starvation: [starvation],
 };
 /** The slice omits these parts, because the tier `test` runs a part of them. */
 const onlyInFull: ReadonlySet<Part> = new Set([repeatedKills]);
+/** This part compares times, so nothing else of the proof runs beside it. */
+const alone: ReadonlySet<Part> = new Set([starvation]);
 /** These parts use at most one processor, so they run one after another beside the others. */
 const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? []), hold]);
 
@@ -57,8 +61,10 @@ const work = mkdtempSync(join(tmpdir(), 'quartermaster-proof-'));
 chmodSync(work, 0o711);
 let ran: Ran[];
 try {
-  const lanes = [wanted.filter((part) => !beside.has(part)), wanted.filter((part) => beside.has(part))];
+  const shared = wanted.filter((part) => !alone.has(part));
+  const lanes = [shared.filter((part) => !beside.has(part)), shared.filter((part) => beside.has(part))];
   ran = (await Promise.all(lanes.map(runInTurn))).flat();
+  ran.push(...(await runInTurn(wanted.filter((part) => alone.has(part)))));
 } finally {
   if (!values.keep) rmSync(work, { recursive: true, force: true });
 }
@@ -93,10 +99,12 @@ async function run(part: Part): Promise<Ran> {
   const random = createRandom(seed);
   const log = (text: string) => console.error(`proof: ${text}`);
   const width = availableParallelism();
-  const report = await part({ slice: values.slice, random, findings, work, width, log }).catch((error): PartReport => {
-    findings.add('unavailable', `${part.name} broke off: ${error instanceof Error ? error.stack : error}`);
-    return { name: part.name, cases: 1, figures: {} };
-  });
+  const report = await part({ slice: values.slice, match: values.match, random, findings, work, width, log }).catch(
+    (error): PartReport => {
+      findings.add('unavailable', `${part.name} broke off: ${error instanceof Error ? error.stack : error}`);
+      return { name: part.name, cases: 1, figures: {} };
+    },
+  );
   const seconds = (performance.now() - begun) / 1000;
   const failed = countFailed(report.cases, findings.all);
   log(`${report.name}: ${Math.round(seconds)} s, ${findings.all.length} findings`);
@@ -111,6 +119,7 @@ function readArguments() {
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    match: { type: 'string', default: '' },
   } as const;
   try {
     return parseArgs({ options }).values;

@@ -8,6 +8,10 @@ import { payloadBytes } from './hold-case.ts';
 export interface HostileFile {
   readonly name: string;
   readonly extension: 'txt' | 'md' | 'html' | 'docx' | 'pdf' | 'csv' | 'xlsx';
+  /** Default: that of the extension in the interface. */
+  readonly purpose?: string;
+  /** The text splitter of its record. Default: chunks of 200 tokens. */
+  readonly splitter?: object;
   bytes(): Buffer;
 }
 

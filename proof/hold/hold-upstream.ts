@@ -60,6 +60,14 @@ const plugins: Readonly<Record<string, string>> = {
   text: plugin('text', `{method: GET, url: ${url}}`, '{format: text, output: "{said: body}"}'),
   xml: plugin('xml', `{method: GET, url: ${url}}`, '{format: xml, output: "{said: body}"}'),
   bytes: plugin('bytes', `{method: GET, url: ${url}}`, '{format: base64, output: "{said: body}"}'),
+  files: plugin('files', `{method: POST, url: ${url}, body: {file: '{file}'}}`, '{output: "{said: body}"}').replace(
+    'properties:\n',
+    `properties:
+    file: {type: string, contentEncoding: base64, minLength: 40, pattern: "^[A-Za-z0-9+/]+={0,2}$", description: A file.}
+    picture: {type: string, contentEncoding: base64, contentMediaType: image/png, description: A picture.}
+    files: {type: array, description: Files., items: {type: string, contentEncoding: base64, pattern: "^[A-Za-z0-9+/]+={0,2}$"}}
+`,
+  ),
   sort: plugin('sort', `{method: GET, url: ${url}}`, '{output: "{said: sort_by(body, &to_string(@))}"}'),
 };
 

@@ -15,6 +15,7 @@ import { mcpCases } from './mcp-cases.ts';
 import { multipartCases } from './multipart-cases.ts';
 import { operationCases } from './operation-cases.ts';
 import { pluginCases } from './plugin-cases.ts';
+import { storedCases } from './stored-cases.ts';
 
 /**
  * Sends payloads of at most 1 MiB, built to amplify, to every operation, to multipart, MCP and every reader of
@@ -40,7 +41,8 @@ export async function hold(options: PartOptions): Promise<PartReport> {
       ...headerCases({ slice, random }),
       ...ofOperations,
       ...documentCases({ slice, random }),
-    ];
+      ...storedCases({ slice, random, upstream }),
+    ].filter(({ target, payload }) => new RegExp(options.match).test(`${target}: ${payload}`));
     for (const [index, payload] of cases.entries()) {
       if (index % 500 === 0) log(`hold: ${index} of ${cases.length} payloads`);
       upstream.answer('application/json', '{}');

@@ -38,6 +38,13 @@ export async function openTwoProjects(
   const upstream = await openUpstream(place);
   endings.after(upstream.close);
   const service = await startService(endings, { folder, settings: { ...upstream.settings, ...settings } });
+  const { first, second } = await createSecondProject(service);
+  return { service, first, second, ids: { project_id: first.id, ...(await fill(service)) } };
+}
+
+/** Creates a second project beside the one of the first key. */
+export async function createSecondProject(service: StartedService): Promise<{ first: Project; second: Project }> {
+  const { folder, filesUrl, key } = service;
   const command = async (...args: string[]) => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder, QUARTERMASTER_DATA: folder };
     const { stdout } = await run(process.execPath, [resolve('packages/cli/src/main.ts'), ...args], { env });
@@ -47,18 +54,14 @@ export async function openTwoProjects(
     const bound = tools.length === 0 ? [] : ['--tools', tools.join(',')];
     return command('key', 'create', project, '--name', 'proof', '--scopes', scopes.join(','), ...bound);
   };
-  const projects = await fetch(`${service.filesUrl}/v1/projects`, {
-    headers: { Authorization: `Bearer ${service.key}` },
-  });
+  const projects = await fetch(`${filesUrl}/v1/projects`, { headers: { Authorization: `Bearer ${key}` } });
   const { data } = (await projects.json()) as { data: Array<{ project_id: string }> };
   const firstId = data[0]?.project_id ?? '';
   const secondId = await command('project', 'create', 'second');
   const secondKey = await createKey(secondId, ['files', 'collections', 'plugins']);
   return {
-    service,
-    first: { id: firstId, key: service.key, createKey: (...wanted) => createKey(firstId, ...wanted) },
+    first: { id: firstId, key, createKey: (...wanted) => createKey(firstId, ...wanted) },
     second: { id: secondId, key: secondKey, createKey: (...wanted) => createKey(secondId, ...wanted) },
-    ids: { project_id: firstId, ...(await fill(service)) },
   };
 }
 

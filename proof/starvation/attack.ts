@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Caller } from './caller.ts';
+import type { OperationName } from './operations.ts';
+
+/** A caller that keeps one queue of the service full with its worst known payload. */
+export interface Attack {
+  /** The queue, or what the payload costs instead. */
+  readonly queue: string;
+  readonly payload: string;
+  /** The number of requests that it keeps in flight. */
+  readonly width: number;
+  /** Whether it has no key. Default: it has a key of the first project. */
+  readonly keyless?: boolean;
+  /** Operations that use the queue, besides those that every queue is judged by. */
+  readonly own?: readonly OperationName[];
+  /** Whether it is in progress only after a refusal: the queue is full then. */
+  readonly untilRefused?: boolean;
+  /** Settings of the service. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Builds its payload, if that takes long. Runs before the service starts. */
+  readonly build?: () => void;
+  /**
+   * Creates the objects that its requests name.
+   * @returns the function that sends one request, and resolves with its outcome when it has ended
+   */
+  prepare(caller: Caller): Promise<(index: number) => Promise<string>>;
+}
+
+export interface Saturation {
+  /** Describes the requests so far, for example `200: 3, 429: 17, in flight: 24`. */
+  describe(): string;
+  /** Whether a request was refused because a queue is full. */
+  wasRefused(): boolean;
+  /** Resolves after all requests have ended. They end when the caller leaves. */
+  end(): Promise<void>;
+}
+
+/** Milliseconds before a refused request is sent again. */
+const refusedPause = 500;
+
+/** Sends requests without an end, `width` at a time. */
+export function saturate({ width }: Attack, send: (index: number) => Promise<string>, signal: AbortSignal): Saturation {
+  const outcomes = new Map<string, number>();
+  let inFlight = 0;
+  const work = async (index: number) => {
+    for (let count = 0; !signal.aborted; count++) {
+      inFlight += 1;
+      const outcome = await send(index + count * width).catch((error) => nameOf(error));
+      inFlight -= 1;
+      if (signal.aborted) return;
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (/^[2]/.test(outcome)) continue;
+      await pause(refusedPause, undefined, { signal }).catch(() => {});
+    }
+  };
+  const ended = Promise.all(Array.from({ length: width }, (_, index) => work(index)));
+  return {
+    describe: () => [...outcomes, ['in flight', inFlight]].map(([name, count]) => `${name}: ${count}`).join(', '),
+    wasRefused: () => outcomes.has('429'),
+    end: async () => void (await ended),
+  };
+}
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message.replace(/^.*: /, '').slice(0, 60);
+}
