@@ -1,8 +1,8 @@
 import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
 import { digestOf, type McpSnapshot, type ToolDefinition } from '@quartermaster/server/authoring';
-import { isJson, type Json, textOf } from '../openapi/document.ts';
+import { isJson, type Json, memberOf, textOf } from '../openapi/document.ts';
 import type { ImportedBundle } from '../openapi/import-openapi.ts';
-import { freeName, humanised, snakeCase } from '../openapi/names.ts';
+import { freePluginId, humanised, snakeCase } from '../openapi/names.ts';
 import { convertRoot } from './tool-schema.ts';
 
 /** The user's choices for an import. They are stored with the bundle, so that the next import repeats them. */
@@ -31,8 +31,7 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
     const reason = refusalOf(tool, pluginId, choices);
     if (reason !== null) skipped.push({ operation: tool.name, reason });
     else {
-      const wanted = choices.rename?.[tool.name] ?? pluginId;
-      const id = freeName(wanted, (name) => plugins.has(name) || name === 'bundle');
+      const id = freePluginId(textOf(memberOf(choices.rename, tool.name)) || pluginId, plugins);
       const { plugin, notes } = importTool(tool, { url: snapshot.url, texts: textsOf(tool, id, choices) });
       plugins.set(id, { id, ...plugin });
       imported.push({ operation: tool.name, plugin_id: id, notes });
@@ -128,8 +127,8 @@ const anyResult: Json = {
   },
 };
 
-function textsOf({ name }: ToolDefinition, id: string, { describe = {} }: McpChoices): Json {
-  const chosen = describe[name] ?? describe[id];
+function textsOf({ name }: ToolDefinition, id: string, { describe }: McpChoices): Json {
+  const chosen = memberOf(describe, name) ?? memberOf(describe, id);
   if (typeof chosen === 'string') return { description: chosen };
   if (!isJson(chosen)) return {};
   const known = Object.entries(chosen).filter(([member]) => member === 'name' || member === 'description');

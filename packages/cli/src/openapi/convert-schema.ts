@@ -1,5 +1,5 @@
 import { isLinearPattern } from '@quartermaster/server/authoring';
-import { isJson, isReference, type Json, type OpenApiDocument } from './document.ts';
+import { isJson, isReference, isWritable, type Json, type OpenApiDocument } from './document.ts';
 import { freeName, humanised, propertyName } from './names.ts';
 
 /** Converts schemas of an OpenAPI document to self-contained schemas of one plugin and notes every loss. */
@@ -94,7 +94,8 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
       else if (single.has(keyword) && (isJson(value) || typeof value === 'boolean')) copy[keyword] = convert(value);
       else if (lists.has(keyword) && Array.isArray(value) && value.length > 0) copy[keyword] = value.map(convert);
       else if (maps.has(keyword) && isJson(value)) {
-        copy[keyword] = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, convert(child)]));
+        const members = Object.entries(value).filter(([key]) => isWritable(key));
+        copy[keyword] = Object.fromEntries(members.map(([key, child]) => [key, convert(child)]));
       }
     }
     if (isJson(schema.properties)) copy.properties = convertProperties(schema.properties, schema);

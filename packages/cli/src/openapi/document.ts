@@ -73,6 +73,16 @@ export function isReference(value: unknown): value is Json & { readonly $ref: st
   return isJson(value) && typeof value.$ref === 'string';
 }
 
+/** Returns a member of an object by a name from a document, which may be a name of `Object.prototype`. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isJson(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** Whether a manifest can have a member with this name. The catalogue refuses `__proto__`. */
+export function isWritable(name: string): boolean {
+  return name !== '__proto__';
+}
+
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }

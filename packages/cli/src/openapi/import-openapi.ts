@@ -1,6 +1,6 @@
 import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
-import { isJson, type Json, type OpenApiDocument, readDocument, textOf } from './document.ts';
-import { freeName, snakeCase } from './names.ts';
+import { isJson, type Json, memberOf, type OpenApiDocument, readDocument, textOf } from './document.ts';
+import { freePluginId, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
 import { type Credentials, createCredentials } from './security.ts';
 
@@ -97,9 +97,10 @@ function nameOf(
 ): string | null {
   const operationId = textOf(operation.operationId);
   const pluginId = snakeCase(operationId === '' ? `${method}_${path}` : operationId);
-  const { operations, rename = {} } = options;
+  const { operations, rename } = options;
   if (operations !== undefined && !operations.includes(operationId) && !operations.includes(pluginId)) return null;
-  return freeName(rename[operationId] ?? rename[pluginId] ?? pluginId, (name) => taken.has(name) || name === 'bundle');
+  const renamed = textOf(memberOf(rename, operationId)) || textOf(memberOf(rename, pluginId));
+  return freePluginId(renamed || pluginId, taken);
 }
 
 function titleOf(document: OpenApiDocument): string {

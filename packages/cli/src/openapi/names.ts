@@ -34,6 +34,11 @@ function trimUnderscores(name: string): string {
   return name.slice(start, end);
 }
 
+/** Returns a plugin id that no other plugin has. `bundle.yaml` and the names of `Object.prototype` get a number. */
+export function freePluginId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  return freeName(wanted, (id) => taken.has(id) || id === 'bundle' || id in Object.prototype);
+}
+
 /** Returns the first of `name`, `name_2`, `name_3` … that is not taken. */
 export function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;

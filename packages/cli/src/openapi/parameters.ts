@@ -1,6 +1,6 @@
 import type { ParameterStyle } from '@quartermaster/plugin-kit';
 import type { SchemaConverter } from './convert-schema.ts';
-import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { isJson, isWritable, type Json, type OpenApiDocument, textOf } from './document.ts';
 import { addInput, type RequestParts } from './request-parts.ts';
 
 export interface Parameter {
@@ -74,6 +74,10 @@ export function addParameter(
   { document, converter }: { document: OpenApiDocument; converter: SchemaConverter },
 ): void {
   const { name, required, description, schema, style, prefix } = parameter;
+  if (parameter.in !== 'path' && !isWritable(name)) {
+    converter.notes.add(`The parameter ${JSON.stringify(name)} is left out: a manifest cannot contain this name.`);
+    return;
+  }
   const input = addInput(parts, converter, { name, schema, description, isRequired: required });
   // Styles apply only to lists and objects.
   const needsStyle =

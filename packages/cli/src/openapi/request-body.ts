@@ -1,6 +1,6 @@
 import type { ParameterStyle } from '@quartermaster/plugin-kit';
 import type { SchemaConverter } from './convert-schema.ts';
-import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { isJson, isWritable, type Json, memberOf, type OpenApiDocument, textOf } from './document.ts';
 import { addInput, type RequestParts } from './request-parts.ts';
 
 interface Context {
@@ -70,6 +70,10 @@ function addFields(
   const body: Record<string, string> = {};
   for (const [name, field] of Object.entries(schema.properties)) {
     if (Reflect.get(Object(document.follow(field)), 'readOnly') === true) continue;
+    if (!isWritable(name)) {
+      converter.notes.add(`The field ${JSON.stringify(name)} is left out: a manifest cannot contain this name.`);
+      continue;
+    }
     const file = type === 'multipart' ? fileField(document, field) : undefined;
     const wanted = { name, schema: file ?? field, description: '', isRequired: needed.has(name) };
     const input = addInput(parts, converter, wanted);
@@ -109,7 +113,7 @@ const fields = new Set(['type', 'properties', 'required']);
 
 /** Converts the encoding of a form field to a parameter style, as for query parameters. */
 function formStyle(media: Json, name: string): ParameterStyle | undefined {
-  const encoding: unknown = Reflect.get(Object(media.encoding), name);
+  const encoding: unknown = memberOf(media.encoding, name);
   if (!isJson(encoding)) return undefined;
   if (encoding.style === 'deepObject') return 'deep_object';
   if (encoding.style === 'spaceDelimited') return 'space';
@@ -150,7 +154,7 @@ function describeFile(
   const description = `Name of the file that is sent as ${name}.`;
   const schema = { type: 'string', minLength: 1, maxLength: 255 };
   const filename = addInput(parts, converter, { name: `${input}_name`, schema, description, isRequired: false });
-  const type = textOf(Object(Reflect.get(Object(media.encoding), name)).contentType);
+  const type = textOf(Object(memberOf(media.encoding, name)).contentType);
   return { filename: `{${filename}}`, ...(/^[\w.+-]+\/[\w.+-]+$/.test(type) ? { content_type: type } : {}) };
 }
 

@@ -1,5 +1,5 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { isJson, type Json, memberOf, type OpenApiDocument, textOf } from './document.ts';
 import { freeName, snakeCase } from './names.ts';
 import type { Parameter } from './parameters.ts';
 
@@ -43,7 +43,7 @@ export function createCredentials(document: OpenApiDocument): Credentials {
   }
 
   function read(name: string): Scheme | undefined {
-    const found = document.follow(Reflect.get(Object(described), name));
+    const found = document.follow(memberOf(described, name));
     if (!isJson(found)) return undefined;
     const scheme = readScheme(found, name);
     if (scheme === undefined)

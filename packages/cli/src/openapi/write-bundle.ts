@@ -14,12 +14,16 @@ export async function writeBundle(
   more: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const folder = join(out, bundle.id);
+  // All texts exist before the first file, so that one that cannot be written leaves no half bundle behind.
+  const files = new Map([
+    ['bundle.yaml', toYaml(bundle)],
+    ...[...plugins].map(([id, plugin]): [string, string] => [`${id}.yaml`, toYaml(plugin)]),
+    [reportName, `${JSON.stringify(report, null, 2)}\n`],
+    ...Object.entries(more),
+  ]);
   await clear(folder);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'bundle.yaml'), toYaml(bundle));
-  for (const [id, plugin] of plugins) await writeFile(join(folder, `${id}.yaml`), toYaml(plugin));
-  await writeFile(join(folder, reportName), `${JSON.stringify(report, null, 2)}\n`);
-  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
+  for (const [name, text] of files) await writeFile(join(folder, name), text);
   return folder;
 }
 
