@@ -49,7 +49,7 @@ export const executionOperations = describeOperations('execution', {
       },
       asynchronous: {
         summary: 'Start a run and get its result later',
-        headers: { Prefer: 'respond-async', 'Idempotency-Key': 'order-4711' },
+        headers: { Prefer: 'respond-async', 'Idempotency-Key': 'order-4713' },
         body: sum,
       },
     },
