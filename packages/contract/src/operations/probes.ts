@@ -26,7 +26,8 @@ export const serviceOperations = describeOperations('operations', {
   },
   getMetrics: {
     summary: 'Get metrics in the Prometheus text format',
-    description: 'The plugins address also takes the scope `plugins`, and no key while it requires none.',
+    description:
+      'The scope `admin` includes `metrics`. The plugins address also takes the scope `plugins`, and no key while it requires none.',
     scope: 'metrics',
     examples: { metrics: {} },
   },
