@@ -138,6 +138,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'files',
       'http',
       'idempotency',
+      'ingestion',
       'mcp',
       'packaging',
       'pictures',
