@@ -8,6 +8,8 @@ import { bundleLoading, bundleNotFound, pluginNotFound, valueInvalid } from '../
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
+import type { Owner } from '../kernel/admission/owner.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { NewId } from '../kernel/identifier.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -49,6 +51,8 @@ export interface ExecutorDeps {
   readonly version?: string;
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
   /** Without it, no part of an output is stored. */
   readonly artifacts?: Pick<ArtifactStore, 'keep' | 'receive'>;
   /** Without it, an input names no files. */
@@ -71,6 +75,10 @@ interface RunStart {
 
 type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
 
+function ownerOf({ projectId, keyId }: RunCaller = nobody): Owner {
+  return { projectId, keyId: keyId ?? null };
+}
+
 const nobody: RunCaller = { projectId: '-', origin: 'execute' };
 
 /**
@@ -79,7 +87,11 @@ const nobody: RunCaller = { projectId: '-', origin: 'execute' };
  */
 export function createExecutor(deps: ExecutorDeps): Executor {
   const limits = { ...defaultLimits, ...deps.limits };
-  const context = { newId: deps.newId, limits, openLargeAnswers: createLargeAnswerReceivers(deps.artifacts) };
+  const context = {
+    newId: deps.newId,
+    limits,
+    openLargeAnswers: createLargeAnswerReceivers(deps.artifacts, deps.admission),
+  };
   const observer = deps.observer ?? noObserver;
   const calls = createPreparedCalls();
   const verification = calls.ofVerification;
@@ -87,7 +99,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     ...{ ...deps, limits, observer, verification },
     errorRules: calls.errorsOf,
   });
-  const admission = createRunAdmission(limits.maxRunsOfKey);
+  const admission = createRunAdmission(limits.maxRunsOfKey, deps.admission);
   const conclude = createConclusion({ ...deps, observer });
   const readFiles = deps.fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));
 
@@ -120,7 +132,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     readFiles,
 
     async execute(request, signal, caller) {
-      return await admission.admit(caller?.keyId, () => {
+      return await admission.admit(ownerOf(caller), () => {
         const { start } = prepare(request, signal, caller);
         return readFiles(request, caller ?? nobody, start);
       });
@@ -138,7 +150,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       // A bundle without a verification call takes no credentials that could be wrong.
       const start = async (): Promise<RawOutcome> =>
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run);
-      return await admission.admit(caller.keyId, () => conclude(run, start));
+      return await admission.admit(ownerOf(caller), () => conclude(run, start));
     },
   };
 }
@@ -152,7 +164,7 @@ function getBundle(catalogue: Pick<Catalogue, 'findBundle' | 'loading'>, bundleI
 interface ExecutionContext {
   readonly newId: NewId;
   readonly limits: ExecutionLimits;
-  readonly openLargeAnswers: () => LargeAnswers;
+  readonly openLargeAnswers: (owner: Owner) => LargeAnswers;
 }
 
 function begin(
@@ -165,7 +177,7 @@ function begin(
   const violations = bundle.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
   const storedRefreshToken = storedRefreshTokenOf(received);
-  const largeAnswers = openLargeAnswers();
+  const largeAnswers = openLargeAnswers(ownerOf(caller));
   const { receive: receiveLarge } = largeAnswers;
   const policy = createRunPolicy(bundle, credentials, {
     ...{ limits, own, trace, storedRefreshToken, receiveLarge },

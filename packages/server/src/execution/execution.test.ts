@@ -238,19 +238,25 @@ describe('POST /v1/execute', () => {
   });
 
   it('answers 429 with Retry-After while the maximum number of runs is running', async (t) => {
-    const arrived = Promise.withResolvers<() => void>();
-    const bench = await openBench(t, (_q, response) => arrived.resolve(() => response.end('{"said":"late"}')), {
-      maxConcurrentRuns: 1,
+    const [arrived, arrivedToo] = [Promise.withResolvers<() => void>(), Promise.withResolvers<() => void>()];
+    let calls = 0;
+    const answer = (_q: unknown, response: { end(text: string): void }) => {
+      calls += 1;
+      (calls === 1 ? arrived : arrivedToo).resolve(() => response.end('{"said":"late"}'));
+    };
+    const bench = await openBench(t, answer, {
+      maxRunsOfKey: 1,
     });
-    const first = bench.execute({ plugin_id: 'say' });
-    const finish = await arrived.promise;
+    // Callers without a key have half of the places.
+    const first = [bench.execute({ plugin_id: 'say' }), bench.execute({ plugin_id: 'say' })];
+    const finish = [await arrived.promise, await arrivedToo.promise];
     const second = await bench.execute({ plugin_id: 'say' });
     assert.deepEqual(
       [second.status, second.body.error.code, second.headers['retry-after']],
       [429, 'TOO_MANY_REQUESTS', '1'],
     );
-    finish();
-    assert.equal((await first).status, 200);
+    for (const end of finish) end();
+    for (const { status } of await Promise.all(first)) assert.equal(status, 200);
   });
 
   it('cancels the run and its upstream call when the client disconnects', async (t) => {

@@ -51,10 +51,8 @@ export interface ExecutionLimits {
   readonly maxRedirects: number;
   /** Retries of an outbound call that may be repeated. */
   readonly maxRetries: number;
-  /** The maximum number of runs of one key that wait or run at the same time. A further one gets 429. */
+  /** The maximum number of runs of one key that wait or run at the same time. All projects together have four times as many. */
   readonly maxRunsOfKey: number;
-  /** The maximum number of concurrent declarative runs. A further one gets 429. */
-  readonly maxConcurrentRuns: number;
   /** Milliseconds for which a checked definition of a remote tool is trusted before it is checked again. */
   readonly toolBeliefMs: number;
 }
@@ -69,7 +67,6 @@ export const defaultLimits: ExecutionLimits = {
   maxRedirects: 3,
   maxRetries: 2,
   maxRunsOfKey: 128,
-  maxConcurrentRuns: 256,
   toolBeliefMs: 300_000,
 };
 

@@ -32,11 +32,13 @@ export function verificationImpossible(bundleId: string): Problem {
   );
 }
 
-/** @param most concurrent runs of one key, waiting or running */
-export function tooManyRunsOfKey(most: number): Problem {
+const holders = { key: 'this key', project: 'this project, or of all callers without a key,', all: 'all projects' };
+
+/** @param most concurrent runs that the holder may have at present, waiting or running */
+export function tooManyRuns(holder: keyof typeof holders, most: number): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',
-    `${most} runs of this key are running or waiting, which is the maximum. Retry when one has ended.`,
+    `The runs of ${holders[holder]} that run or wait reach the maximum (${most}). Retry when one has ended.`,
     {
       retryAfter: 1,
     },

@@ -1,28 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keyless } from '../kernel/admission/owner.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createRunAdmission } from './run-admission.ts';
+
+const by = (keyId: string) => ({ projectId: 'p', keyId });
 
 test('a key has a limited number of concurrent runs, other keys are not affected, and an ended run frees its place', async () => {
   const admission = createRunAdmission(2);
   const ends: Array<() => void> = [];
   const endless = () => new Promise<void>((resolve) => ends.push(resolve));
-  const running = [admission.admit('a', endless), admission.admit('a', endless)];
+  const running = [admission.admit(by('a'), endless), admission.admit(by('a'), endless)];
   const isRefusal = (error: unknown) =>
     error instanceof Problem && error.code === 'TOO_MANY_REQUESTS' && Number(error.headers['Retry-After']) > 0;
   await assert.rejects(
-    admission.admit('a', async () => 'admitted'),
+    admission.admit(by('a'), async () => 'admitted'),
     isRefusal,
   );
-  assert.equal(await admission.admit('b', async () => 'well'), 'well');
-  assert.equal(await admission.admit(undefined, async () => 'well'), 'well');
+  assert.equal(await admission.admit(by('b'), async () => 'well'), 'well');
+  assert.equal(await admission.admit(keyless, async () => 'well'), 'well');
   ends[0]?.();
   await running[0];
   await assert.rejects(
-    admission.admit('a', () => Promise.reject(new Error('no'))),
+    admission.admit(by('a'), () => Promise.reject(new Error('no'))),
     /^Error: no$/,
   );
-  assert.equal(await admission.admit('a', async () => 'well'), 'well');
+  assert.equal(await admission.admit(by('a'), async () => 'well'), 'well');
   ends[1]?.();
   await running[1];
 });
@@ -31,9 +34,9 @@ test('the limit runs_of_key accepts exactly as many runs of a key at once and re
   const most = 3;
   const admission = createRunAdmission(most);
   const end = Promise.withResolvers<void>();
-  const running = Array.from({ length: most }, () => admission.admit('a', () => end.promise));
+  const running = Array.from({ length: most }, () => admission.admit(by('a'), () => end.promise));
   await assert.rejects(
-    admission.admit('a', async () => 'admitted'),
+    admission.admit(by('a'), async () => 'admitted'),
     (error) => error instanceof Problem && error.code === 'TOO_MANY_REQUESTS',
   );
   end.resolve();

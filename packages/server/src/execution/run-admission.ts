@@ -1,25 +1,23 @@
-import { tooManyRunsOfKey } from './problems.ts';
+import { type Admission, createAdmission } from '../kernel/admission/admission.ts';
+import type { Owner } from '../kernel/admission/owner.ts';
+import { tooManyRuns } from './problems.ts';
 
-/** Limits the runs of one key that wait or run at the same time, so that one key cannot block the others. */
+/** Limits the runs that callers wait for, by project and key, so that one caller cannot block the others. */
 export interface RunAdmission {
-  /** Performs the work as a run of this key. Throws TOO_MANY_REQUESTS at the limit. Without a key the run is not counted. */
-  admit<T>(keyId: string | undefined, work: () => Promise<T>): Promise<T>;
+  /** Performs the work as a run of this owner. Throws TOO_MANY_REQUESTS at the limit. */
+  admit<T>(owner: Owner, work: () => Promise<T>): Promise<T>;
 }
 
-export function createRunAdmission(most: number): RunAdmission {
-  const counts = new Map<string, number>();
+/** @param ofKey the runs of a key if no other key has any: a quarter of all */
+export function createRunAdmission(ofKey: number, admission: Admission = createAdmission()): RunAdmission {
+  const runs = admission.places('runs', { places: 4 * ofKey, refuse: tooManyRuns });
   return {
-    admit: async (keyId, work) => {
-      if (keyId === undefined) return await work();
-      const count = counts.get(keyId) ?? 0;
-      if (count >= most) throw tooManyRunsOfKey(most);
-      counts.set(keyId, count + 1);
+    admit: async (owner, work) => {
+      const leave = runs.enter(owner);
       try {
         return await work();
       } finally {
-        const remaining = (counts.get(keyId) ?? 0) - 1;
-        if (remaining > 0) counts.set(keyId, remaining);
-        else counts.delete(keyId);
+        leave();
       }
     },
   };

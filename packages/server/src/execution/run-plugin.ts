@@ -3,6 +3,7 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { Broker } from '../egress/broker.ts';
 import { redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
@@ -57,37 +58,23 @@ export interface PluginRunnerDeps {
   /** The `errors` of a bundle. */
   readonly errorRules: (bundle: CompiledBundle) => ErrorRules;
   readonly version?: string;
+  readonly admission?: Admission;
 }
 
 export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
   const { broker, sandbox, logger, limits, observer, version = '0.0.0' } = deps;
-  const reader = createAnswerReader();
-  let running = 0;
+  const reader = createAnswerReader(deps.admission);
   const tools = createToolRunner({ version, beliefMs: limits.toolBeliefMs });
 
-  /** Limits the number of runs in this process. The sandbox limits handlers by its processes. */
   async function runHere(
     { bundle, policy, signal, trace, caller }: Run,
     start: (context: CallContext & { readonly signal: AbortSignal }) => Promise<RawOutcome>,
   ): Promise<RawOutcome> {
-    if (running >= limits.maxConcurrentRuns) return { kind: 'queue_full', retryAfterSeconds: 1 };
-    running += 1;
     trace.pluginBeganAt = performance.now();
     const { maxOutputBytes } = limits;
     const owner = { projectId: caller.projectId, keyId: caller.keyId ?? null };
-    try {
-      return await start({
-        broker,
-        reader,
-        owner,
-        policy: policy.egress,
-        maxOutputBytes,
-        signal,
-        errors: deps.errorRules(bundle),
-      });
-    } finally {
-      running -= 1;
-    }
+    const errors = deps.errorRules(bundle);
+    return await start({ broker, reader, owner, policy: policy.egress, maxOutputBytes, signal, errors });
   }
 
   /** Uses the rules of the verification call to recognise rejected credentials; without that call, status 401. */

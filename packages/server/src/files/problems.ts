@@ -52,11 +52,13 @@ export function tooManyFiles(limit: number): Problem {
   );
 }
 
-/** @param limit concurrent uploads of one project */
-export function tooManyUploads(limit: number): Problem {
+const holders = { key: 'this key', project: 'the project', all: 'all projects' };
+
+/** @param limit concurrent uploads that the holder may have at present */
+export function tooManyUploads(holder: keyof typeof holders, limit: number): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',
-    `The project has ${limit} uploads in progress, which is the maximum. Retry when one has ended.`,
+    `The uploads of ${holders[holder]} in progress reach the maximum (${limit}). Retry when one has ended.`,
     {
       retryAfter: 1,
     },

@@ -183,7 +183,8 @@ export const pluginLimits = {
     above: refused('FILE_TOO_LARGE'),
   },
   input_file_bytes_of_process: {
-    bounds: 'the files and artifacts that all runs of a process read into their inputs at the same time',
+    bounds:
+      'the files and artifacts that all runs of a process read into their inputs at the same time; a project alone has half, a key alone a quarter',
     unit: 'bytes',
     value: () => fileInputLimits.processBytes,
     above: refused('TOO_MANY_REQUESTS'),
@@ -202,7 +203,8 @@ export const pluginLimits = {
   },
   ...mcpLimits,
   runs_of_key: {
-    bounds: 'runs of one key at the same time, waiting or running',
+    bounds:
+      'runs of one key at the same time, if no other key has any; a project alone, or all callers without a key, have twice as many',
     unit: 'items',
     value: (config) => config.maxRunsOfKey,
     setting: 'MAX_RUNS_OF_KEY',

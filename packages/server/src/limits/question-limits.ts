@@ -1,4 +1,5 @@
 import { maxResults, mostAskedCollections, mostEqualChunks, mostNeighbours } from '@quartermaster/contract';
+import { queues } from '../kernel/admission/queues.ts';
 import { ranked } from '../search/query/find-distinct.ts';
 import { mostConcurrentRankings } from '../search/query/schedule-rankings.ts';
 import { maxAnswerWeight } from '../search/query/select-hits.ts';
@@ -51,6 +52,12 @@ export const questionLimits = {
     unit: 'items',
     value: () => mostConcurrentRankings,
     above: 'The others wait, and are ranked in turn among projects and their keys.',
+  },
+  waiting_rankings: {
+    bounds: 'collections of questions that wait to be ranked, in one process',
+    unit: 'items',
+    value: () => queues.rankings.waiting,
+    above: refused('TOO_MANY_REQUESTS'),
   },
   question_equal_chunks: {
     bounds: 'chunks that `equal_chunks` of a result names',

@@ -17,7 +17,7 @@ export const storeLimits = {
     above: refused('FILE_TOO_LARGE'),
   },
   uploads_in_flight: {
-    bounds: 'uploads of one project at the same time',
+    bounds: 'uploads of one key at the same time, if no other key has any; a project alone has twice as many',
     unit: 'items',
     value: (config) => config.maxUploadsInFlight,
     setting: 'MAX_UPLOADS_IN_FLIGHT',

@@ -1,5 +1,5 @@
+import { type Admission, createAdmission } from '../kernel/admission/admission.ts';
 import type { Owner } from '../kernel/admission/owner.ts';
-import { createFairSemaphore } from '../kernel/concurrency/fair-semaphore.ts';
 import { onceRetried } from '../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Counter, type Registry } from '../kernel/metrics.ts';
@@ -25,18 +25,19 @@ export interface SvgConverterOptions {
   readonly convertMs?: number;
   /** Milliseconds without a picture after which the process ends. */
   readonly idleMs?: number;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
 }
 
-const mostWaiting = 64;
 const waitMs = 20_000;
 /** The memory of WebAssembly does not shrink. */
 const picturesOfProcess = 100;
 
 /** Starts a process with the first picture. The process converts pictures of one project only, one at a time. */
 export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
-  const { logger, metrics, convertMs = 5_000, idleMs = 60_000 } = options;
+  const { logger, metrics, convertMs = 5_000, idleMs = 60_000, admission = createAdmission() } = options;
   const isolation = onceRetried(async () => await chooseIsolation(await findIsolation(), converterFiles()));
-  const semaphore = createFairSemaphore({ mostWaiting });
+  const turns = admission.turns('svg_pictures');
   const closing = new AbortController();
   let current: { readonly projectId: string; readonly process: ConverterProcess; pictures: number } | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -81,7 +82,9 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     async toPng(svg, owner, signal) {
       const stop = AbortSignal.any([signal, closing.signal, AbortSignal.timeout(waitMs)]);
       const isSmall = svg.length <= pictureLimits.svgBytes;
-      const conversion = isSmall ? await semaphore.run(owner, stop, () => convert(svg, owner.projectId)) : null;
+      const convertInTurn = () => turns.run(owner, () => convert(svg, owner.projectId), { signal: stop });
+      // The only error is that of a full queue.
+      const conversion = isSmall ? await convertInTurn().catch(() => null) : null;
       results.inc({ result: conversion?.kind ?? 'refused' });
       return conversion?.kind === 'converted' ? conversion.png : undefined;
     },

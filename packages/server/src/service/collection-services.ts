@@ -19,6 +19,7 @@ import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createFindDistinct } from '../search/query/find-distinct.ts';
 import { limitQuestions } from '../search/query/limit-questions.ts';
 import { createRetrieve, type VectorSearchDeps } from '../search/query/retrieve.ts';
+import { createRankingScheduler } from '../search/query/schedule-rankings.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { openVectorSearch } from './vector-search.ts';
 
@@ -130,10 +131,10 @@ interface QuestionParts {
 }
 
 function openQuestions(
-  { repositories: { chunks, collections }, questions, reranking, logger }: CollectionContext,
+  { repositories: { chunks, collections }, questions, reranking, admission, logger }: CollectionContext,
   { items, vectors }: QuestionParts,
 ): AnswerQuestion {
-  const retrieve = createRetrieve(chunks, vectors);
+  const retrieve = createRetrieve(chunks, vectors, createRankingScheduler(admission));
   const find = createFindDistinct({ chunks, retrieve, describe: describeChunk });
   const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
   const { findRetrieval: findDefaults } = collections;

@@ -25,13 +25,14 @@ interface Timing {
 
 /** Opens the vector index, and a backfill for each model, which shares its embedder with the questions. */
 export function openVectorSearch(deps: CollectionContext, timing: Timing) {
-  const { embedding, space, clock, newId, logger, repositories } = deps;
+  const { embedding, space, clock, newId, logger, repositories, admission } = deps;
   if (embedding === undefined) return null;
   const { vectors, scales } = repositories;
   const share = (embedder: Embedder) =>
     shareEmbedder(embedder, {
       pauses: { firstMs: timing.backoffMs, longestMs: longestPauseMs },
       onRecovered: () => backfills.wake(),
+      admission,
     });
   const embedders = createEmbedders(share(embedding.embedder), embedding.furtherEmbedders.map(share));
   const index = embedding.openIndex(createPageSource(vectors.pages));
@@ -54,7 +55,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
   });
   return {
     deps: {
-      ...{ embedders, vectors, scales, index, isReady: backfills.isReady, clock, logger },
+      ...{ embedders, vectors, scales, index, isReady: backfills.isReady, admission, clock, logger },
       findDefaults: repositories.collections.findRetrieval,
     },
     wake: backfills.wake,

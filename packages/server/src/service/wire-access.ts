@@ -51,6 +51,7 @@ export function openAccess({
   database,
   keyRing,
   countExceeded,
+  admission,
 }: ServiceContext): Access {
   const repository = createAdministratorRepository(database);
   const projectRepository = createProjectRepository(database);
@@ -67,7 +68,10 @@ export function openAccess({
   const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
   const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
   return {
-    administrators: createAdministrators({ repository, sessions, clock, newId, logger, countExceeded }),
+    administrators: createAdministrators({
+      ...{ repository, sessions, clock, newId, logger },
+      ...{ countExceeded, admission },
+    }),
     sessions,
     cookies,
     origins,

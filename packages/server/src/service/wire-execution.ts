@@ -92,8 +92,8 @@ export async function openExecution(
   };
   const executor = createExecutor({
     ...deps,
-    fileInputs: createFileInputs({ schemaOf, sources, logger, metrics }),
-    newId: context.newId,
+    fileInputs: createFileInputs({ schemaOf, sources, logger, metrics, admission: context.admission }),
+    ...{ newId: context.newId, admission: context.admission },
     logger,
     metrics,
     limits,

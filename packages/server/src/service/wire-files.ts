@@ -126,13 +126,13 @@ interface FileParts extends StoredFiles {
 }
 
 function addFileRoutes(
-  { config, clock, newId, logger, database, idempotency }: ServiceContext,
+  { config, clock, newId, logger, database, idempotency, admission }: ServiceContext,
   app: ListenAddress['app'],
   parts: FileParts,
 ): TemporaryFiles {
   const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
   const assertAvailable = database.assertAvailable;
-  const admissions = createAdmissions({ idempotency, assertAvailable, maxFileBytes, maxUploadsInFlight });
+  const admissions = createAdmissions({ idempotency, admission, assertAvailable, maxFileBytes, maxUploadsInFlight });
   const minimumRate = {
     idle: config.uploadIdleSeconds * 1000,
     grace: uploadGraceMs,

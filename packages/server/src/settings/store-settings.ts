@@ -70,7 +70,8 @@ export const storeSettings = {
     check: wholeNumber(0, 10_000),
   },
   MAX_UPLOADS_IN_FLIGHT: {
-    description: 'Refuse uploads (429) while this many uploads of the project are in progress',
+    description:
+      'Refuse uploads (429) while this many uploads of the key are in progress. A project has at most twice as many, and all projects four times',
     default: '256',
     check: wholeNumber(1, 10_000),
   },

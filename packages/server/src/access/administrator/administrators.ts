@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
 import type { NewId } from '../../kernel/identifier.ts';
@@ -46,6 +47,13 @@ export interface AdministratorsDeps {
   readonly newId: NewId;
   readonly logger: Logger;
   readonly countExceeded?: CountExceeded;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
+}
+
+interface SignedIn {
+  readonly password: string;
+  readonly address: string;
 }
 
 const mostRefusalsInMinute = 60;
@@ -53,16 +61,16 @@ const mostRefusalsInMinute = 60;
 export function createAdministrators(deps: AdministratorsDeps): Administrators {
   const { repository, clock, logger } = deps;
   const throttle = createSignInThrottle(repository, clock.now);
-  const semaphore = createPasswordSemaphore();
+  const semaphore = createPasswordSemaphore(deps.admission);
   const refusals = createBoundedLog(logger, mostRefusalsInMinute);
   const hash = (password: string) => semaphore.run(() => hashPassword(password));
   // The password is compared with this hash when the administrator does not exist, so that the response takes as long.
   let decoy: Promise<string> | undefined;
 
-  async function compare(password: string, administrator: Administrator | undefined): Promise<boolean> {
+  async function compare(password: string, administrator: Administrator | undefined, address: string) {
     decoy ??= hash(randomBytes(32).toString('hex'));
     const stored = administrator?.passwordHash ?? (await decoy);
-    return (await semaphore.run(() => isPassword(password, stored))) && administrator !== undefined;
+    return (await semaphore.run(() => isPassword(password, stored), address)) && administrator !== undefined;
   }
 
   async function getSetUp() {
@@ -84,7 +92,7 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', origin, named, 'throttled'), 'sign-in refused');
       throw error;
     });
-    if (!(await compare(credentials.password, named)) || named === undefined) {
+    if (!(await compare(credentials.password, named, origin.address)) || named === undefined) {
       const reason = named === undefined ? 'unknown_name' : 'wrong_password';
       refusals.warn(lineOf('sign_in_refused', origin, named, reason), 'sign-in refused');
       throw signInRefused();
@@ -94,13 +102,13 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   }
 
   /** @throws Problem SESSION_VALIDATION_FAILED when the password was changed in the meantime */
-  async function renewOutdated(administrator: Administrator, password: string): Promise<Administrator> {
+  async function renewOutdated(administrator: Administrator, { password, address }: SignedIn): Promise<Administrator> {
     if (!isOutdated(administrator.passwordHash)) return administrator;
     const passwordHash = await hash(password);
     if (await repository.renewPasswordHash(administrator, passwordHash)) return { ...administrator, passwordHash };
     // Another sign-in has renewed the hash, or the password was changed.
     const current = await repository.findAdministrator();
-    if (!(await compare(password, current)) || current === undefined) throw signInRefused();
+    if (!(await compare(password, current, address)) || current === undefined) throw signInRefused();
     return current;
   }
 
@@ -117,7 +125,10 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       return beginSession(deps, administrator, origin);
     },
     signIn: async (credentials, origin) => {
-      const administrator = await renewOutdated(await authenticate(credentials, origin), credentials.password);
+      const administrator = await renewOutdated(await authenticate(credentials, origin), {
+        password: credentials.password,
+        address: origin.address,
+      });
       const begun = await beginSession(deps, administrator, origin);
       logger.info({ ...lineOf('signed_in', origin, administrator), session: begun.session.id }, 'signed in');
       return begun;

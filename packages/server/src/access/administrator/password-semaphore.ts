@@ -1,10 +1,29 @@
-import { createSemaphore, type Semaphore } from '../../kernel/concurrency/semaphore.ts';
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
 import { tooManySignIns } from './problems.ts';
 
 /**
- * Limits the number of concurrent password hashes, because each needs memory. When `queued` requests wait already, a
- * further one is refused with TOO_MANY_REQUESTS.
+ * Limits the number of concurrent password hashes, because each needs memory. A sign-in waits in the share of its address, so
+ * that guesses from one address do not delay others; work of a signed-in administrator is never refused.
  */
-export function createPasswordSemaphore(permits = 2, queued = 32): Semaphore {
-  return createSemaphore({ permits, queue: { length: queued, refuse: () => tooManySignIns(1) } });
+export interface PasswordSemaphore {
+  /**
+   * @param address of the client that signs in
+   * @throws Problem TOO_MANY_REQUESTS
+   */
+  run<T>(task: () => Promise<T>, address?: string): Promise<T>;
+}
+
+export function createPasswordSemaphore(admission: Admission = createAdmission()): PasswordSemaphore {
+  const turns = admission.turns('passwords', { refuse: () => tooManySignIns(1) });
+  return {
+    async run(task, address) {
+      const owner = { projectId: address ?? '-', keyId: null };
+      const end = await turns.acquire(owner, { isAccepted: address === undefined });
+      try {
+        return await task();
+      } finally {
+        end?.();
+      }
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
+import { queues } from '../../kernel/admission/queues.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { guessesOf } from './password-guesses.ts';
@@ -30,7 +31,7 @@ test('a hash with other parameters still verifies, and is reported as outdated',
 });
 
 test('at most two hashes are computed at the same time, and requests beyond the queue are refused', async () => {
-  const semaphore = createPasswordSemaphore(2, 3);
+  const semaphore = createPasswordSemaphore();
   let working = 0;
   let most = 0;
   const guard = Promise.withResolvers<void>();
@@ -39,7 +40,7 @@ test('at most two hashes are computed at the same time, and requests beyond the 
     await guard.promise;
     working--;
   };
-  const all = Array.from({ length: 8 }, () => semaphore.run(work));
+  const all = Array.from({ length: 2 + queues.passwords.waiting + 3 }, () => semaphore.run(work, 'address'));
   guard.resolve();
   const ends = await Promise.allSettled(all);
   assert.equal(most, 2);

@@ -50,7 +50,7 @@ export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
       reply.raw.once('close', () => gone.abort());
       const { projectId, keyId } = guard.callerOf(request);
       const name = readDocumentName(request.headers);
-      return temporaryFiles.receive({ projectId, headers: request.headers }, request.raw, (file) =>
+      return temporaryFiles.receive({ projectId, keyId, headers: request.headers }, request.raw, (file) =>
         loadDocument(loader, { ...name, ...file, projectId, keyId, requestId: request.id }, gone.signal),
       );
     },

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
-import { createFairSemaphore } from '../../kernel/concurrency/fair-semaphore.ts';
 import { moduleUrl } from '../../kernel/process/module-path.ts';
 import type { Answer } from './answer.ts';
 import {
@@ -57,9 +57,9 @@ const idleMs = 10_000;
  * Creates a reader. Its thread starts with the first long answer and never keeps the process alive. The thread reads one
  * answer at a time; waiting answers are scheduled fairly among projects and keys.
  */
-export function createAnswerReader(): AnswerReader {
+export function createAnswerReader(admission: Admission = createAdmission()): AnswerReader {
   let thread: Worker | undefined;
-  const semaphore = createFairSemaphore();
+  const turns = admission.turns('answers', { waiting: Number.POSITIVE_INFINITY });
   let idle: NodeJS.Timeout | undefined;
 
   function rest(): void {
@@ -93,7 +93,7 @@ export function createAnswerReader(): AnswerReader {
   }
 
   async function readInTurn(request: AnswerRequest, owner: Owner, signal: AbortSignal): Promise<CallOutcome> {
-    return (await semaphore.run(owner, signal, () => readInThread(request, signal))) ?? { kind: 'cancelled' };
+    return (await turns.run(owner, () => readInThread(request, signal), { signal })) ?? { kind: 'cancelled' };
   }
 
   return {

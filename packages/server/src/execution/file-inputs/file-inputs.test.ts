@@ -40,13 +40,14 @@ test('the limit input_file_bytes_of_process applies to the files of all runs in 
   const { fill } = open(inputBytes);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const begun: Array<Promise<void>> = [];
-  const running = Array.from({ length: processBytes / inputBytes }, () => {
+  const running = Array.from({ length: processBytes / inputBytes }, (_, n) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     begun.push(promise);
-    return fill(() => {
+    const work = () => {
       resolve();
       return ended;
-    });
+    };
+    return fill(work, `file:${id}`, { projectId: `p${n}`, keyId: 'k', scopes: new Set<Scope>(['files']) });
   });
   await Promise.all(begun);
   await assert.rejects(fill(unreachable), { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });

@@ -3,6 +3,7 @@ import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import type { FileReference } from '../../catalogue/file-references.ts';
 import { BlobMissing } from '../../files/blob-store.ts';
 import type { FileAccess } from '../../files/file-access.ts';
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
 import { isId } from '../../kernel/identifier.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
@@ -65,6 +66,8 @@ export interface FileInputsDeps {
   readonly sources: FileSources | null;
   readonly logger: Logger;
   readonly metrics: Registry;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission;
 }
 
 interface Content {
@@ -72,7 +75,13 @@ interface Content {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInputsDeps): FileInputs {
+export function createFileInputs({
+  schemaOf,
+  sources,
+  logger,
+  metrics,
+  admission = createAdmission(),
+}: FileInputsDeps): FileInputs {
   const passed = new Counter({
     name: 'quartermaster_input_files_total',
     help: 'Files and artifacts that inputs of plugins named, by result: `passed`, or the code of the error in lower case.',
@@ -84,7 +93,11 @@ export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInp
     help: 'Bytes of files and artifacts that were passed to plugins.',
     registers: [metrics],
   });
-  let bytesInUse = 0;
+  const inputs = admission.places('input_files', {
+    places: Number.POSITIVE_INFINITY,
+    sizes: fileInputLimits.processBytes,
+    refuse: fileInputsBusy,
+  });
 
   async function findContent(place: ReferencePlace, projectId: string): Promise<Content> {
     const { kind, id } = place.reference;
@@ -108,8 +121,7 @@ export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInp
     const contents: Content[] = [];
     for (const place of places) contents.push(await findContent(place, caller.projectId));
     const bytes = sumOf(places, contents);
-    if (bytesInUse + bytes > fileInputLimits.processBytes) throw fileInputsBusy();
-    bytesInUse += bytes;
+    const leave = inputs.enter({ projectId: caller.projectId, keyId: caller.keyId ?? null }, bytes);
     try {
       const texts = new Map<string, string>();
       for (const [index, place] of places.entries()) {
@@ -121,7 +133,7 @@ export function createFileInputs({ schemaOf, sources, logger, metrics }: FileInp
       logger.info(describe({ places, caller, request }, bytes), 'stored files passed to plugin');
       return await work(texts);
     } finally {
-      bytesInUse -= bytes;
+      leave();
     }
   }
 

@@ -14,10 +14,10 @@ test('the limit large_answers_of_process holds for the runs of a process, until 
   };
   const open = createLargeAnswerReceivers({ receive });
   const answer = () => ({ contentType: 'text/plain', body: bytes() });
-  const runs = Array.from({ length: maxLargeAnswersAtOnce }, open);
+  const runs = Array.from({ length: maxLargeAnswersAtOnce }, (_, n) => open({ projectId: `${n}`, keyId: null }));
   for (const run of runs) await run.receive(answer());
   assert.ok(runs.every((run) => run.take()?.bytes != null));
-  const further = open();
+  const further = open({ projectId: 'further', keyId: null });
   await further.receive(answer());
   assert.deepEqual(further.take(), { contentType: 'text/plain', bytes: null });
   await runs[0]?.end();
@@ -28,7 +28,7 @@ test('the limit large_answers_of_process holds for the runs of a process, until 
 });
 
 test('a process that stores nothing receives no large answer', async () => {
-  const run = createLargeAnswerReceivers(undefined)();
+  const run = createLargeAnswerReceivers(undefined)({ projectId: 'p', keyId: null });
   assert.equal(run.take(), undefined);
   await run.receive({ contentType: undefined, body: bytes() });
   assert.deepEqual(run.take(), { contentType: undefined, bytes: null });

@@ -1,10 +1,13 @@
 import type { ArtifactStore, ReceivedBytes } from '../../artifacts/artifact-store.ts';
 import type { LargeAnswer, ReceiveLarge } from '../../egress/broker.ts';
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
+import { queues } from '../../kernel/admission/queues.ts';
 
 /** The bytes of a large answer that are stored. More are not read. */
 export const maxLargeAnswerBytes = 64 * 1024 * 1024;
 /** The large answers that all runs of a process receive at the same time, to bound the disk space before a quota counts them. */
-export const maxLargeAnswersAtOnce = 8;
+export const maxLargeAnswersAtOnce = queues.large_answers.atOnce;
 
 /** The last answer of a run that is larger than the bundle allows. */
 export interface LargeAnswers {
@@ -21,31 +24,47 @@ export interface ReceivedAnswer {
   readonly bytes: ReceivedBytes | null;
 }
 
-/** Creates the receivers of the runs of a process. */
-export function createLargeAnswerReceivers(store: Pick<ArtifactStore, 'receive'> | undefined): () => LargeAnswers {
-  let underWay = 0;
+const full = new Error('Too many large answers are received.');
 
-  async function receiveBytes(body: LargeAnswer['body']): Promise<ReceivedBytes | null> {
-    if (store === undefined || underWay >= maxLargeAnswersAtOnce) return null;
-    underWay += 1;
+interface HeldBytes {
+  readonly received: ReceivedBytes;
+  readonly leave: () => void;
+}
+
+/** Creates the receivers of the runs of a process. */
+export function createLargeAnswerReceivers(
+  store: Pick<ArtifactStore, 'receive'> | undefined,
+  admission: Admission = createAdmission(),
+): (owner: Owner) => LargeAnswers {
+  const places = admission.places('large_answers', { refuse: () => full });
+
+  async function receiveBytes(owner: Owner, body: LargeAnswer['body']): Promise<HeldBytes | null> {
+    if (store === undefined) return null;
+    let leave: () => void;
+    try {
+      leave = places.enter(owner);
+    } catch (error) {
+      if (error === full) return null;
+      throw error;
+    }
     const received = await store.receive(body, maxLargeAnswerBytes);
-    if (received === null) underWay -= 1;
-    return received;
+    if (received === null) leave();
+    return received && { received, leave };
   }
 
-  return () => {
+  return (owner) => {
     let last: ReceivedAnswer | undefined;
-    const held: ReceivedBytes[] = [];
+    const held: HeldBytes[] = [];
     return {
       async receive({ contentType, body }) {
-        const bytes = await receiveBytes(body);
+        const bytes = await receiveBytes(owner, body);
         if (bytes !== null) held.push(bytes);
-        last = { contentType, bytes };
+        last = { contentType, bytes: bytes?.received ?? null };
       },
       take: () => last,
       async end() {
-        underWay -= held.length;
-        await Promise.all(held.map((bytes) => bytes.discard()));
+        for (const { leave } of held) leave();
+        await Promise.all(held.map(({ received }) => received.discard()));
       },
     };
   };

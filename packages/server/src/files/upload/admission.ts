@@ -1,4 +1,6 @@
 import type { AnsweredRequest, Idempotency, RunningRequest } from '../../idempotency/idempotency.ts';
+import { createAdmission, type Admission as SharedAdmission } from '../../kernel/admission/admission.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { contentEncodingNotRead, fileTooLarge, tooManyUploads } from '../problems.ts';
 import { multipartLimits } from './multipart.ts';
 import { readBoundary } from './part-headers.ts';
@@ -29,10 +31,10 @@ export interface Admissions {
   /** Refuses every request that can be refused before a byte of the body is read. */
   admit(head: UploadHead): Promise<Admission>;
   /**
-   * Takes a place among the running uploads of the project. Returns the function that releases it.
+   * Takes a place among the running uploads. Returns the function that releases it.
    * @throws TOO_MANY_REQUESTS
    */
-  reserve(projectId: string): () => void;
+  reserve(owner: Owner): () => void;
   inFlight(projectId: string): number;
 }
 
@@ -41,7 +43,10 @@ export interface AdmissionsDeps {
   /** Throws SERVICE_UNAVAILABLE before the body is received while the database is known to be unavailable. */
   readonly assertAvailable: () => void;
   readonly maxFileBytes: number;
+  /** The uploads of a key if no other key has any: a quarter of all. */
   readonly maxUploadsInFlight: number;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: SharedAdmission;
 }
 
 /** The maximum number of bytes that a body can have in addition to its file. A larger difference proves a wrong length. */
@@ -49,21 +54,12 @@ export const maxMultipartOverhead =
   multipartLimits.parts * (multipartLimits.headerBytes + longestOtherField) + 4 * multipartLimits.surroundingBytes;
 
 export function createAdmissions(deps: AdmissionsDeps): Admissions {
-  const running = new Map<string, number>();
+  const places = (deps.admission ?? createAdmission()).places('uploads', {
+    places: 4 * deps.maxUploadsInFlight,
+    refuse: tooManyUploads,
+  });
 
-  function reserve(projectId: string): () => void {
-    const count = running.get(projectId) ?? 0;
-    if (count >= deps.maxUploadsInFlight) throw tooManyUploads(deps.maxUploadsInFlight);
-    running.set(projectId, count + 1);
-    let taken = true;
-    return () => {
-      if (!taken) return;
-      taken = false;
-      const remaining = (running.get(projectId) ?? 1) - 1;
-      if (remaining === 0) running.delete(projectId);
-      else running.set(projectId, remaining);
-    };
-  }
+  const reserve = (owner: Owner) => places.enter(owner);
 
   async function claimKey(head: UploadHead): Promise<Admission['claim']> {
     if (head.idempotencyKey === undefined) return null;
@@ -79,7 +75,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
       }
       if ((head.contentLength ?? 0) > deps.maxFileBytes + maxMultipartOverhead) throw fileTooLarge(deps.maxFileBytes);
       deps.assertAvailable();
-      const releaseSlot = reserve(head.projectId);
+      const releaseSlot = reserve({ projectId: head.projectId, keyId: head.callerId });
       try {
         const claim = await claimKey(head);
         return {
@@ -100,6 +96,6 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
       }
     },
     reserve,
-    inFlight: (projectId) => running.get(projectId) ?? 0,
+    inFlight: (projectId) => places.held({ projectId, keyId: null }).project,
   };
 }

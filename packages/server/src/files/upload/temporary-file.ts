@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import type { MinimumRate } from '../../kernel/concurrency/minimum-rate.ts';
 import type { NewId } from '../../kernel/identifier.ts';
 import type { BlobStore, StagedBlob } from '../blob-store.ts';
@@ -21,7 +22,7 @@ export interface TemporaryFiles {
    *   errors of {@link receiveBody} and those of `use`
    */
   receive<Result>(
-    head: { readonly projectId: string; readonly headers: IncomingHttpHeaders },
+    head: Owner & { readonly headers: IncomingHttpHeaders },
     body: Readable,
     use: (file: TemporaryFile) => Promise<Result>,
   ): Promise<Result>;
@@ -49,11 +50,11 @@ export function createTemporaryFiles(deps: TemporaryFilesDeps): TemporaryFiles {
   }
 
   return {
-    async receive({ projectId, headers }, body, use) {
+    async receive({ projectId, keyId, headers }, body, use) {
       const encoding = headers['content-encoding'];
       if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw contentEncodingNotRead(encoding);
       if (Number(headers['content-length'] ?? 0) > deps.maxFileBytes) throw fileTooLarge(deps.maxFileBytes, 'body');
-      const release = deps.admissions.reserve(projectId);
+      const release = deps.admissions.reserve({ projectId, keyId });
       try {
         await deps.blobs.checkRoom();
         const staged = deps.blobs.stage(deps.newId('blob'));

@@ -59,6 +59,74 @@ export const queues = {
     shares: '100 of a project, 20 of a key',
     whenFull: refused,
   },
+  uploads: {
+    entries: 'uploads, and documents received at `/openwebui/process`',
+    atOnce: '4 × `QUARTERMASTER_MAX_UPLOADS_IN_FLIGHT`',
+    whenFull: refused,
+  },
+  runs: {
+    entries: 'runs of plugins and checks of credentials whose callers wait',
+    atOnce: '4 × `QUARTERMASTER_MAX_RUNS_OF_KEY`',
+    whenFull: refused,
+  },
+  input_files: {
+    entries: 'files that inputs of runs name, at most 64 MiB',
+    atOnce: 'any number',
+    whenFull: refused,
+  },
+  large_answers: {
+    entries: 'large answers of third parties that runs store',
+    atOnce: 8,
+    whenFull: 'the answer is not stored',
+  },
+  answers: {
+    entries: 'long answers of third parties that a thread reads',
+    atOnce: 1,
+    waiting: 'one for each run',
+    whenFull: 'never full',
+  },
+  svg_pictures: {
+    entries: 'SVG pictures of MCP results, each at most 5 s',
+    atOnce: 1,
+    waiting: 64,
+    whenFull: 'the result has only the link to the SVG',
+  },
+  rankings: {
+    entries: 'collections that questions rank',
+    atOnce: 4,
+    waiting: 512,
+    whenFull: refused,
+  },
+  embedding_questions: {
+    entries: 'questions that wait for the embedding model, each for a limited time',
+    atOnce: 16,
+    waiting: 'all questions in progress',
+    whenFull: 'never full',
+  },
+  embedding_batches: {
+    entries: 'batches of chunks of records and backfills, first in, first out',
+    atOnce: 'lanes of the embedder',
+    waiting: 'those of the records in work',
+    whenFull: 'never full',
+  },
+  similarity_scales: {
+    entries: 'first measurements of the similarity scale, by collection',
+    atOnce: 1,
+    waiting: 'one for each collection',
+    whenFull: 'never full; a question waits at most 3 s',
+  },
+  page_fetches: {
+    entries: 'questions that fetch pages of the search index from PostgreSQL',
+    atOnce: 4,
+    waiting: 'as many as rankings run',
+    whenFull: 'never full',
+  },
+  passwords: {
+    entries: 'passwords that are hashed; an address counts as a project',
+    atOnce: 2,
+    waiting: 32,
+    whenFull: refused,
+  },
 } as const satisfies Record<string, QueueDescription>;
 
 export type QueueName = keyof typeof queues;

@@ -1,3 +1,4 @@
+import type { Owner } from '../../kernel/admission/owner.ts';
 /** Why a text has no vector. The reason is for people and contains no credential. */
 export interface TextFailure {
   readonly reason: string;
@@ -30,8 +31,8 @@ export interface Embedder {
     signal: AbortSignal,
     onTokens?: OnTokens,
   ): Promise<ReadonlyArray<Float32Array | TextFailure>>;
-  /** Embeds a question without retries. @throws EmbedderUnavailable, or the reason of the aborted signal. */
-  embedQuestion(text: string, signal: AbortSignal): Promise<Float32Array>;
+  /** Embeds a question without retries, in the turn of its owner. @throws EmbedderUnavailable, or the reason of the aborted signal. */
+  embedQuestion(text: string, signal: AbortSignal, owner?: Owner): Promise<Float32Array>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,8 @@
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import { keyless, type Owner } from '../../kernel/admission/owner.ts';
+import { queues } from '../../kernel/admission/queues.ts';
+import type { Turns } from '../../kernel/admission/turns.ts';
 import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
-import { createSemaphore, type Semaphore } from '../../kernel/concurrency/semaphore.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
 /** An embedder with one circuit breaker and one limit on concurrent calls, for all chunks and questions of the process. */
@@ -30,10 +33,12 @@ export interface ShareOptions {
   readonly onRecovered?: () => void;
   /** Milliseconds of a clock that is never set back. */
   readonly now?: () => number;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission | undefined;
 }
 
 /** The maximum number of questions that are sent at the same time. Chunks do not occupy their calls. */
-export const maxConcurrentQuestions = 16;
+export const maxConcurrentQuestions = queues.embedding_questions.atOnce;
 /** The failed questions in a row after which the embedder is paused. A failed batch has been retried and counts as all. */
 const failedQuestionsBeforePause = 3;
 /** The minimum time between two questions that test a paused embedder, in milliseconds. */
@@ -44,9 +49,10 @@ const questionTestMs = 10_000;
  * it earlier, because a person waits for the answer, but not before the end of a delay that the service requested.
  */
 export function shareEmbedder(embedder: Embedder, options: ShareOptions): SharedEmbedder {
-  const { pauses, onRecovered, now = () => performance.now() } = options;
-  const batches = createSemaphore({ permits: embedder.lanes });
-  const questions = createSemaphore({ permits: maxConcurrentQuestions });
+  const { pauses, onRecovered, now = () => performance.now(), admission = createAdmission() } = options;
+  const waiting = Number.POSITIVE_INFINITY;
+  const batches = admission.turns('embedding_batches', { permits: embedder.lanes, waiting });
+  const questions = admission.turns('embedding_questions', { waiting });
   let failures = 0;
   let failedQuestions = 0;
   let paused = { at: 0, until: 0, untilForQuestions: 0, reason: '' };
@@ -120,7 +126,7 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
       const at = now();
       if (at < paused.until && at < nextAttempt) throw new EmbedderUnavailable(paused.reason, nextAttempt - at);
       nextAttempt = at + questionTestMs;
-      const vector = await withPermit(questions, signal, () => embedder.embedQuestion(text, signal));
+      const vector = await inTurn(questions, { signal }, () => embedder.embedQuestion(text, signal));
       recover();
       noteDimensions([vector]);
       return vector;
@@ -128,13 +134,13 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
     dimensions: () => dimensions,
     async embed(texts, signal, onTokens) {
       const call = () => callOnce(false, () => embedder.embed(texts, signal, onTokens));
-      const vectors = await withPermit(batches, signal, call);
+      const vectors = await inTurn(batches, { signal }, call);
       noteDimensions(vectors);
       return vectors;
     },
-    async embedQuestion(text, signal) {
+    async embedQuestion(text, signal, owner) {
       const call = () => callOnce(true, () => embedder.embedQuestion(text, signal));
-      const vector = await withPermit(questions, signal, call);
+      const vector = await inTurn(questions, { signal, owner }, call);
       noteDimensions([vector]);
       return vector;
     },
@@ -148,15 +154,16 @@ function pauseAt(
   return now < until ? { reason, sinceMs: now - at, remainingMs: until - now } : null;
 }
 
-async function withPermit<Value>(
-  semaphore: Semaphore,
-  signal: AbortSignal,
+async function inTurn<Value>(
+  turns: Turns,
+  { signal, owner = keyless }: { readonly signal: AbortSignal; readonly owner?: Owner | undefined },
   task: () => Promise<Value>,
 ): Promise<Value> {
-  if (!(await semaphore.acquire(signal))) throw signal.reason;
+  const end = await turns.acquire(owner, { signal });
+  if (end === null) throw signal.reason;
   try {
     return await task();
   } finally {
-    semaphore.release();
+    end();
   }
 }

@@ -1,3 +1,4 @@
+import type { Owner } from '../../kernel/admission/owner.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 
@@ -22,13 +23,13 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
   // A Map preserves the order of insertion, so the first key is the least recently used.
   const known = new Map<string, Promise<Float32Array>>();
 
-  async function embed(text: string): Promise<Float32Array> {
+  async function embed(text: string, owner?: Owner): Promise<Float32Array> {
     const remaining = restUntil - clock.now();
     // A longer remaining time means that the clock was set back.
     if (remaining > 0 && remaining <= restMs) throw new EmbedderUnavailable(reason);
     const signal = AbortSignal.timeout(maxWaitMs);
     try {
-      const vector = await embedWithRetry(text, signal);
+      const vector = await embedWithRetry(text, signal, owner);
       failures = 0;
       return vector;
     } catch (error) {
@@ -40,17 +41,17 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
     }
   }
 
-  function embedWithRetry(text: string, signal: AbortSignal): Promise<Float32Array> {
-    return embedder.embedQuestion(text, signal).catch((error: unknown) => {
+  function embedWithRetry(text: string, signal: AbortSignal, owner?: Owner): Promise<Float32Array> {
+    return embedder.embedQuestion(text, signal, owner).catch((error: unknown) => {
       if (signal.aborted || !(error instanceof EmbedderUnavailable) || error.retryAfterMs !== null) throw error;
-      return embedder.embedQuestion(text, signal);
+      return embedder.embedQuestion(text, signal, owner);
     });
   }
 
   return {
     /** @throws EmbedderUnavailable. */
-    find(text: string): Promise<Float32Array> {
-      const found = known.get(text) ?? embed(text);
+    find(text: string, owner?: Owner): Promise<Float32Array> {
+      const found = known.get(text) ?? embed(text, owner);
       known.delete(text);
       known.set(text, found);
       const forget = () => {

@@ -1,4 +1,5 @@
 import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
@@ -32,6 +33,8 @@ export interface VectorSearchDeps {
   readonly findDefaults: (collectionId: string) => Promise<RetrievalDefaults>;
   /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -53,8 +56,11 @@ export interface RankedAnswer<Stored> {
  */
 export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stored>>;
 
-export function createRetrieve<Stored>(chunks: ChunkIndex<Stored>, deps: VectorSearchDeps | null): Retrieve<Stored> {
-  const scheduleRanking = createRankingScheduler();
+export function createRetrieve<Stored>(
+  chunks: ChunkIndex<Stored>,
+  deps: VectorSearchDeps | null,
+  scheduleRanking: ScheduleRanking = createRankingScheduler(),
+): Retrieve<Stored> {
   async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
     const { text: _, retrieval: __, enough, keyId: ___, ...search } = question;
     const limit = enough ?? question.limit;
@@ -103,7 +109,7 @@ interface VectorSearchOptions {
 function createVectorSearch(deps: VectorSearchDeps, scheduleRanking: ScheduleRanking) {
   const { embedders, vectors, index, logger } = deps;
   const questionsOf = new Map(embedders.all.map((each) => [each.model, createQuestionVectors(each, deps.clock)]));
-  const scales = createSimilarityScales({ scales: deps.scales, logger });
+  const scales = createSimilarityScales({ scales: deps.scales, logger, admission: deps.admission });
 
   async function search(question: Question, options: VectorSearchOptions): Promise<VectorRanking | WordsReason> {
     const space = await vectors.find(question.collectionId);
@@ -112,9 +118,9 @@ function createVectorSearch(deps: VectorSearchDeps, scheduleRanking: ScheduleRan
     if (questions === undefined) return 'other_model';
     // Until the service has looked for missing vectors, the collection may lack some.
     const needsBackfill = space.needsBackfill || !deps.isReady();
-    const scale = await scales.find({ ...space, needsBackfill }, questions.find);
+    const scale = await scales.find({ ...space, needsBackfill }, (text) => questions.find(text));
     if (typeof scale === 'string') return scale;
-    const query = await questions.find(question.text);
+    const query = await questions.find(question.text, question);
     if (query.length !== space.dimensions) return 'other_dimensions';
     const { limit, alsoCompared } = options;
     const asked = { space, query, limit, filter: question.filter, others: alsoCompared };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { queues } from '../../kernel/admission/queues.ts';
 import type { ChunkIndex } from '../chunk-index.ts';
 import { createRetrieve } from './retrieve.ts';
 import { createRankingScheduler, mostConcurrentRankings } from './schedule-rankings.ts';
@@ -26,22 +27,22 @@ function openScheduler() {
 
 test('at the limit concurrent_rankings, a question of another project is ranked next, however many wait', async () => {
   const { ask, started, finishOne } = openScheduler();
-  const busy = Array.from({ length: 1000 }, () => ask('busy', 'k1'));
+  const busy = Array.from({ length: 500 }, () => ask('busy', 'k1'));
   const other = ask('other', 'k2');
   await settle();
   assert.equal(started.length, mostConcurrentRankings);
   finishOne();
   await settle();
-  assert.deepEqual(started.slice(mostConcurrentRankings), ['busy k1']);
+  assert.deepEqual(started.slice(mostConcurrentRankings), ['other k2']);
   finishOne();
   await settle();
-  assert.deepEqual(started.slice(mostConcurrentRankings), ['busy k1', 'other k2']);
+  assert.deepEqual(started.slice(mostConcurrentRankings), ['other k2', 'busy k1']);
   for (let left = busy.length + 1; left > 0; left -= 1) {
     finishOne();
     await settle();
   }
   assert.deepEqual((await other).hits, []);
-  assert.equal((await Promise.all(busy)).length, 1000);
+  assert.equal((await Promise.all(busy)).length, 500);
 });
 
 test('the keys of a project are served in turn, too', async () => {
@@ -52,7 +53,7 @@ test('the keys of a project are served in turn, too', async () => {
   await settle();
   finishOne();
   await settle();
-  assert.deepEqual(started.slice(mostConcurrentRankings), ['p busy', 'p other']);
+  assert.deepEqual(started.slice(mostConcurrentRankings), ['p other', 'p busy']);
   for (let left = all.length; left > 0; left -= 1) {
     finishOne();
     await settle();
@@ -72,8 +73,18 @@ test('a question whose client disconnects leaves the queue, and is never ranked'
   assert.equal(started.length, mostConcurrentRankings);
 });
 
+test('the limit waiting_rankings accepts exactly as many waiting rankings of a key and refuses one more', async () => {
+  const scheduleRanking = createRankingScheduler();
+  const end = Promise.withResolvers<void>();
+  const ask = (keyId: string) => scheduleRanking({ projectId: 'p', keyId }, () => end.promise);
+  const accepted = Array.from({ length: mostConcurrentRankings + queues.rankings.waiting }, () => ask('busy'));
+  await assert.rejects(ask('busy'), { code: 'TOO_MANY_REQUESTS' });
+  end.resolve();
+  await Promise.all(accepted);
+});
+
 test('a ranking that fails frees its place', async () => {
-  const scheduleRanking = createRankingScheduler(1);
+  const scheduleRanking = createRankingScheduler();
   const owner = { projectId: 'p', keyId: 'k' };
   await assert.rejects(
     scheduleRanking(owner, () => Promise.reject(new Error('broken'))),

@@ -1,5 +1,5 @@
+import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
-import { createSemaphore } from '../../kernel/concurrency/semaphore.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { MeasuredVectors, SimilarityScaleRepository, StoredScale } from '../similarity-scale-repository.ts';
@@ -39,12 +39,14 @@ const leastShareOfWhole = 0.95;
 export function createSimilarityScales(deps: {
   readonly scales: SimilarityScaleRepository;
   readonly logger: Logger;
+  /** Default: counts and metrics of its own. */
+  readonly admission?: Admission | undefined;
 }): SimilarityScales {
-  const { scales, logger } = deps;
+  const { scales, logger, admission = createAdmission() } = deps;
   // A Map preserves the order of insertion, so the first key is the oldest.
   const known = new Map<string, StoredScale>();
   const running = new Map<string, Promise<StoredScale | null>>();
-  const semaphore = createSemaphore({ permits: 1 });
+  const turns = admission.turns('similarity_scales', { waiting: Number.POSITIVE_INFINITY });
 
   function remember(scale: StoredScale): void {
     known.delete(scale.collectionId);
@@ -69,7 +71,7 @@ export function createSimilarityScales(deps: {
     const space = { collectionId, model, firstChange, lastChange };
     const current = running.get(collectionId);
     if (current !== undefined) return current;
-    const started = semaphore.run(async () => {
+    const work = async () => {
       const sample = await scales.sample({ ...space, slot: of.slot }, sampleSizes.chunks);
       const scale = await measureScale(sample, (texts) => mapWithConcurrency(texts, lanes, embedQuestion));
       if (scale === null) return null;
@@ -77,7 +79,9 @@ export function createSimilarityScales(deps: {
       await scales.save(stored);
       remember(stored);
       return stored;
-    });
+    };
+    // A collection is measured once, whoever asks, so it has the share of a project.
+    const started = turns.run({ projectId: collectionId, keyId: null }, work);
     running.set(collectionId, started);
     const forget = () => running.delete(collectionId);
     started.then(forget, forget);

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { createSemaphore } from '../../../kernel/concurrency/semaphore.ts';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { type ChunkFilter, type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
 import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/restriction.ts';
 import type { Statistics } from '../../../search/search-index.ts';
@@ -37,9 +37,6 @@ export interface PostgresQuestions {
 /** Segments are deleted a minute after their replacement. A question that finds one missing this often finds damage. */
 const mostAttempts = 5;
 
-/** Number of questions that fetch pages at the same time. The thread holds the pages of each until its answer. */
-const mostFetching = 4;
-
 interface AskedCollection extends Pick<ChunkSearch, 'collectionId' | 'projectId'> {
   readonly ended?: Int32Array | null;
   readonly filter?: ChunkFilter | undefined;
@@ -51,12 +48,17 @@ interface Worked<Result> {
   readonly isOutdated?: boolean;
 }
 
+interface Asker {
+  readonly db: Kysely<Tables>;
+  readonly projectId: string;
+}
+
 /** Asks the thread with what was fetched so far. */
 type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
 
 export function createPostgresQuestions({ thread, epoch }: QuestionDeps): PostgresQuestions {
   let questions = 0;
-  const fetching = createSemaphore({ permits: mostFetching });
+  const fetching = createAdmission().turns('page_fetches', { waiting: Number.POSITIVE_INFINITY });
 
   /** Lists the segments and works on them. Repeats this, at most `mostAttempts` times, if one is gone or the result is outdated. */
   async function withSegments<Result>(
@@ -84,12 +86,13 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
       }
     }
   }
-  async function answer<Result>(db: Kysely<Tables>, listed: ListedQuestion, ask: AskThread<Result>): Promise<Result> {
+  async function answer<Result>({ db, projectId }: Asker, listed: ListedQuestion, ask: AskThread<Result>) {
     const found = await ask(listed);
     if ('result' in found) return found.result;
     const fetchAndAsk = () => fetchMissingOf(found.missing, { db, listed, ask });
     // A transaction holds a connection, for which the other questions may wait.
-    return listed.isPrivate ? fetchAndAsk() : fetching.run(fetchAndAsk);
+    if (listed.isPrivate) return await fetchAndAsk();
+    return (await fetching.run({ projectId, keyId: null }, fetchAndAsk)) as Result; // null only after an abort
   }
   async function fetchMissingOf<Result>(
     missing: MissingPages,
@@ -131,7 +134,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
             onHidden,
           } as const;
           const result = await takeVisible(db, visible, (count) =>
-            answer(db, listed, (question) => {
+            answer({ db, projectId: projectId ?? '-' }, listed, (question) => {
               signal?.throwIfAborted();
               return thread.call('rank', { ...question, words, folded, exact, restriction, count });
             }),
@@ -143,7 +146,7 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
     count: (db, collectionId) =>
       withSegments(db, { collectionId }, async (listed) => {
         if (listed.segments.length === 0) return { result: { chunks: 0, words: 0 } };
-        return { result: await answer(db, listed, (question) => thread.call('count', question)) };
+        return { result: await answer({ db, projectId: '-' }, listed, (question) => thread.call('count', question)) };
       }),
   };
 }
