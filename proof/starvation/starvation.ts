@@ -43,7 +43,8 @@ const sliceBounds = { rounds: 6, filling: 6_000, timeout: 5_000, patience: 5_000
 const settings = { PLUGIN_SECONDS: '120', ISOLATION: 'process', LOG_LEVEL: 'error' };
 
 /** The queues that the slice leaves out, because they have no fair shares yet. */
-const unfair = /^(?:readers|worker|dry runs|asynchronous|synchronous|handlers|SVG|event streams|MCP|uploads)/;
+const unfair =
+  /^(?:text of a record|readers|worker|dry runs|asynchronous|synchronous|handlers|SVG|event streams|MCP|uploads)/;
 
 const attacks = [...documentAttacks, ...runAttacks, ...streamAttacks];
 
