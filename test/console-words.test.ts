@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { errorCodes } from '@quartermaster/contract';
 import { en } from '../packages/console/src/language/en.ts';
-import { codes } from '../packages/console/src/language/zh-codes.ts';
+import * as english from '../packages/console/src/language/en-codes.ts';
+import { explainError } from '../packages/console/src/language/explain-error.ts';
+import { codes, fields } from '../packages/console/src/language/zh-codes.ts';
 import { documents } from '../packages/console/src/language/zh-documents.ts';
 import { shell } from '../packages/console/src/language/zh-shell.ts';
 import { stores } from '../packages/console/src/language/zh-stores.ts';
@@ -17,6 +19,32 @@ test('the Chinese console has a sentence for every error code of the service and
   const all = [errorCodes, rowCodes, extractionFailureCodes, recordFailureCodes].flatMap((table) => Object.keys(table));
   assert.deepEqual(Object.keys(codes).sort(), all.sort());
   for (const [code, sentence] of Object.entries(codes)) assert.match(sentence, /[。]|\{message\}$/, code);
+});
+
+test('the console has its own words for the same fields and for codes of the service in both languages', () => {
+  for (const code of Object.keys(english.codes)) assert.ok(Object.hasOwn(codes, code), code);
+  assert.deepEqual(Object.keys(english.fields).sort(), Object.keys(fields).sort());
+  const words = [english, { codes, fields }];
+  const sayings = words.flatMap((language) => Object.values({ ...language.codes, ...language.fields }));
+  for (const saying of sayings) assert.doesNotMatch(saying, /body\/|`/);
+});
+
+test('an error is said in the words of the console, without paths of the API', () => {
+  const error = (code: string, message: string, path = '', found = '') => ({
+    ...{ code, message },
+    details: [{ path, found, expected: '' }],
+  });
+  const say = (said: ReturnType<typeof error>) => explainError(said, english);
+  const invalid = 'REQUEST_VALIDATION_ERROR';
+  assert.equal(say(error(invalid, 'body/url must be an https URL.', 'body/url')), english.fields.url);
+  const content = 'a .pdf file whose content is text';
+  assert.equal(say(error(invalid, 'body/file must be …', 'body/file', content)), english.fields.content);
+  assert.equal(
+    say(error(invalid, 'body/chunking/chunk_size must be an integer. query/after is required.', 'body/chunking')),
+    'chunk size must be an integer. after is required.',
+  );
+  assert.equal(say(error('file_encrypted', 'Send it as `password`.')), english.codes.file_encrypted);
+  assert.equal(say(error('OTHER', 'Any and/or other message.')), 'Any and/or other message.');
 });
 
 test('every text of the console has the same parameters in English and in Chinese', () => {

@@ -93,7 +93,7 @@ async function keepProfile(opened: OpenedConsole): Promise<void> {
   await dialog.getByLabel('Bundle').selectOption('guarded');
   await dialog.getByLabel(/^token/).fill(token);
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await dialog.getByText(/body\/name must be .*"from page"/).waitFor();
+  await dialog.getByText(/^name must be .*"from page"/).waitFor();
   await dialog.getByLabel('Name').fill('from-page');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -69,6 +69,18 @@ export const consoleRequirements: Requirements = {
       '[console] a search result names its file and its title, and marks whole words',
     ],
   },
+  'console.truth': {
+    promise:
+      'The console says what happened, in plain words and in both languages, and offers what helps: a password, another name, the rejected rows.',
+    source: 'docs/contract.md "Collections, records, chunks"',
+    tests: [
+      '[console] a document with a password is read with the password that the user enters',
+      '[console] rows that an import with chosen columns rejects are shown without a reload',
+      '[console] a question without a good match says so, and stop words are not marked',
+      '[console] collections and documents are renamed, and the settings say what keeps its name',
+      '[console] a file whose content does not fit its name says so in both languages, without a useless button',
+    ],
+  },
   'console.documents': {
     promise:
       'A document is shown beside its passages: pages of PDF documents, scans and pictures with the passage boxed, other text with it marked, and rows of sheets.',

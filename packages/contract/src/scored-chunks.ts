@@ -14,7 +14,8 @@ export const Explanation = Type.Object({
           description: 'BM25 score as a fraction of the highest possible score of the query, 0 to 1.',
         }),
         matched: Type.Array(Type.String(), {
-          description: 'Words of the query that the chunk contains, in the stemmed form of the index.',
+          description:
+            'Words of the query that the chunk contains, without stop words, in the stemmed form of the index.',
         }),
       }),
       Type.Null(),

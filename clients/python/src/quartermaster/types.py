@@ -726,7 +726,7 @@ class ExplanationWords(TypedDict):
     score: float
     """BM25 score as a fraction of the highest possible score of the query, 0 to 1."""
     matched: list[str]
-    """Words of the query that the chunk contains, in the stemmed form of the index."""
+    """Words of the query that the chunk contains, without stop words, in the stemmed form of the index."""
 
 
 class ExplanationVector(TypedDict):

@@ -681,7 +681,7 @@ export type Explanation = {
     rank: number;
     /** BM25 score as a fraction of the highest possible score of the query, 0 to 1. */
     score: number;
-    /** Words of the query that the chunk contains, in the stemmed form of the index. */
+    /** Words of the query that the chunk contains, without stop words, in the stemmed form of the index. */
     matched: Array<string>;
   } | null;
   /** null if the chunk has no vector, if its similarity is below the minimum, or if vectors were not used. */

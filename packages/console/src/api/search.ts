@@ -17,6 +17,7 @@ export type RankingOf = Static<typeof CollectionRankings>[number];
 export interface AnswerPage {
   readonly data: readonly ScoredChunk[];
   readonly has_more: boolean;
+  readonly good_match: boolean;
   readonly reranking: 'off' | 'applied' | 'unavailable' | 'not_configured';
   readonly rankings: readonly RankingOf[];
   readonly ms: number;

@@ -1,7 +1,14 @@
 import { Alert, Button } from '@mantine/core';
 import { ApiError } from '@quartermaster/client/api';
-import { type CodedError, useLanguage } from '../language/language.tsx';
+import type { CodedError } from '../language/explain-error.ts';
+import { useLanguage } from '../language/language.tsx';
 import { Icon } from './icons.tsx';
+
+/** Whether the same request may succeed later: not if the service has refused it for its content. */
+export function mayRetry(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return true;
+  return error.status >= 500 || [401, 408, 409, 429].includes(error.status);
+}
 
 /** The message of an error: the translation of its code, otherwise the message of the service. */
 export function describeFailure(error: unknown, explain: (error: CodedError) => string): string {
@@ -16,7 +23,13 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const requestId = error instanceof ApiError ? error.requestId : null;
   const isOffline = error instanceof TypeError;
   return (
-    <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('failure.title')} role="alert">
+    <Alert
+      color="red"
+      variant="light"
+      icon={<Icon name="warning" />}
+      title={t(mayRetry(error) ? 'failure.title' : 'failure.refused')}
+      role="alert"
+    >
       {isOffline ? t('failure.offline') : describeFailure(error, explain)}
       {code === undefined ? null : (
         <div>
@@ -26,7 +39,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
           </small>
         </div>
       )}
-      {onRetry === undefined ? null : (
+      {onRetry === undefined || !mayRetry(error) ? null : (
         <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
           {t('action.retry')}
         </Button>

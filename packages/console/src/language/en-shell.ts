@@ -15,6 +15,7 @@ export const shell = {
   'call.too_large': 'too large',
   'failure.details': 'Details',
   'failure.offline': 'The service did not respond. Check that it is running, then try again.',
+  'failure.refused': 'This is not possible',
   'failure.title': 'Something went wrong',
   loading: 'Loading',
   'nav.catalogue': 'Catalogue',
@@ -69,7 +70,8 @@ export const shell = {
   'setUp.passwordRefused':
     'This password is too easy to guess, or its length is not allowed. Use {least} to {most} characters, such as several unrelated words.',
   'setUp.title': 'Set up the console',
-  'settings.about': 'Each project has its own files, collections and keys.',
+  'settings.about':
+    'Each project has its own files, collections and keys. It keeps its name; to use another one, create a new project.',
   'settings.account': 'Your account',
   'settings.changePassword': 'Change password',
   'settings.created': 'Created',
@@ -83,7 +85,7 @@ export const shell = {
   'settings.keyNameHint': 'For example, “nightly import”.',
   'settings.keys': 'API keys',
   'settings.keysAbout':
-    'Programs send a key in the Authorization header. A key is shown only once, when you create it.',
+    'Programs send a key in the Authorization header. A key is shown only once, when you create it. It keeps its name; to use another one, create a new key and revoke this one.',
   'settings.lastUsed': 'Last used',
   'settings.createdAbout': 'Copy the key now. The service stores only its hash and cannot show it again.',
   'settings.createdDone': 'I copied the key',

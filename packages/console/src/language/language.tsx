@@ -1,5 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { en } from './en.ts';
+import { codes, fields } from './en-codes.ts';
+import { type CodedError, type Codes, explainError } from './explain-error.ts';
 
 export type MessageKey = keyof typeof en;
 export type Messages = Readonly<Record<MessageKey, string>>;
@@ -9,8 +11,10 @@ export type LanguageCode = keyof typeof languages;
 /** All that a language says. */
 export interface Words {
   readonly messages: Messages;
-  /** Translates the errors of the service by their codes. Unknown codes keep their English message. */
-  readonly codes: Readonly<Record<string, string>>;
+  /** The texts for errors of the service, by their codes. Other codes keep their English message. */
+  readonly codes: Codes;
+  /** The texts for invalid fields of a request, by their names. */
+  readonly fields: Codes;
 }
 
 type Parameters = Readonly<Record<string, string | number>>;
@@ -20,17 +24,11 @@ interface Language {
   readonly code: LanguageCode;
   readonly choose: (code: LanguageCode) => void;
   readonly t: Translate;
-  /** Returns an error of the service in this language if its code is known, otherwise in English. */
+  /** Returns an error of the service in the words of the console if its code is known, otherwise in English. */
   readonly explain: (said: CodedError) => string;
 }
 
-/** An error of the service, or of a row, a record or a run. */
-export interface CodedError {
-  readonly code: string;
-  readonly message: string;
-}
-
-const english: Words = { messages: en, codes: {} };
+const english: Words = { messages: en, codes, fields };
 
 const storageKey = 'quartermaster-language';
 const LanguageContext = createContext<Language | null>(null);
@@ -71,8 +69,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
       localStorage.setItem(storageKey, wanted);
       setCode(wanted);
     };
-    const explain = ({ code: said, message }: CodedError) =>
-      words.codes[said]?.replace('{message}', () => message) ?? message;
+    const explain = (said: CodedError) => explainError(said, words);
     return { code, choose, explain, t: translator(words.messages) };
   }, [code, words]);
   return language === null ? null : <LanguageContext value={language}>{children}</LanguageContext>;

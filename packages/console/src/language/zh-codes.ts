@@ -1,8 +1,10 @@
+import type { Codes } from './explain-error.ts';
+
 /**
  * The Chinese form of each error of the service, by its code. `{message}` is the English message, where it contains
  * more than the code. The codes are those of docs/reference/errors.md.
  */
-export const codes: Readonly<Record<string, string>> = {
+export const codes: Codes = {
   INVALID_REQUEST: '请求格式有误：{message}',
   APIKEY_VALIDATION_FAILED: 'API 密钥无效。',
   CREDENTIALS_VALIDATION_ERROR: '第三方拒绝了所给的凭据：{message}',
@@ -38,15 +40,15 @@ export const codes: Readonly<Record<string, string>> = {
   duplicate_in_collection: '集合中的另一个文档已有此问题或此 ID。',
 
   file_empty: '文件为空。',
-  file_encrypted: '文件受密码保护：{message}',
-  password_wrong: '密码不正确，无法打开文件。',
-  file_damaged: '文件不是该格式的可读文档：{message}',
-  file_type_mismatch: '内容与文件名所示的类型不符：{message}',
+  file_encrypted: '文件受密码保护。请输入密码以读取文件。',
+  password_wrong: '密码不正确，请重新输入。',
+  file_damaged: '无法读取文件。请用原程序打开并重新保存，再上传新文件。',
+  file_type_mismatch: '内容与文件名所示的格式不符。请以正确的格式重新保存文件。',
   no_text: '文档已读取，但没有文字（扫描件或空白页）。',
-  undecodable: '无法在不丢失文字的情况下判断字符编码：{message}',
-  columns_not_found: '无法识别问题列和答案列：{message}',
+  undecodable: '无法读取文件中的字符。请另存为 UTF-8 后重新上传。',
+  columns_not_found: '找不到问题列和答案列。请在此选择，然后重新导入。',
   header_missing: '表格没有名为问题和答案的列：{message}',
-  no_rows: '表格中没有可用的问答：{message}',
+  no_rows: '表格中没有同时包含问题和答案的行。',
   capacity_exceeded: '集合没有空间存放此文档的片段：{message}',
   time_limit: '读取时间超过上限。',
   memory_limit: '读取所用内存超过上限。',
@@ -58,9 +60,15 @@ export const codes: Readonly<Record<string, string>> = {
   file_missing: '文件在读取之前已被删除。',
   internal_error: '服务多次处理失败，请重新处理。',
   page_refused: '不允许抓取该页面的地址：{message}',
-  page_unreachable: '无法访问该页面：{message}',
+  page_unreachable: '无法访问该页面，请检查网址。',
   page_status: '页面的服务器没有返回页面：{message}',
   page_too_large: '页面超过大小上限：{message}',
   storage_limit: '文本块占用的存储空间与文本不成比例：{message}',
-  unsupported_content: '无法读取此类型的页面：{message}',
+  unsupported_content: '无法读取此类型的页面。',
+};
+
+/** The same for a field of a request, by its name. */
+export const fields: Codes = {
+  content: '内容与文件名不符。请用原程序打开文件，并以文件名所示的格式保存。',
+  url: '请输入完整的网址，例如 https://example.com/help。',
 };

@@ -15,6 +15,7 @@ export const shell = {
   'call.too_large': '过大',
   'failure.details': '详情',
   'failure.offline': '服务没有响应。请确认服务正在运行，然后重试。',
+  'failure.refused': '无法执行',
   'failure.title': '出错了',
   loading: '正在加载',
   'nav.catalogue': '插件目录',
@@ -68,7 +69,7 @@ export const shell = {
   'setUp.passwordRefused':
     '密码太容易被猜到，或长度不符合要求。请使用 {least} 到 {most} 个字符，例如几个互不相关的词语。',
   'setUp.title': '设置控制台',
-  'settings.about': '每个项目都有自己的文件、集合和密钥。',
+  'settings.about': '每个项目都有自己的文件、集合和密钥。项目名称不能更改；如需其他名称，请新建项目。',
   'settings.account': '账户',
   'settings.changePassword': '修改密码',
   'settings.created': '创建时间',
@@ -81,7 +82,8 @@ export const shell = {
   'settings.keyName': '名称',
   'settings.keyNameHint': '例如“夜间导入”。',
   'settings.keys': 'API 密钥',
-  'settings.keysAbout': '程序通过 Authorization 请求头发送密钥。密钥只在创建时显示一次。',
+  'settings.keysAbout':
+    '程序通过 Authorization 请求头发送密钥。密钥只在创建时显示一次。密钥名称不能更改；如需其他名称，请新建密钥并撤销旧密钥。',
   'settings.lastUsed': '最近使用',
   'settings.createdAbout': '请立即复制密钥。服务只保存其哈希，无法再次显示。',
   'settings.createdDone': '我已复制密钥',

@@ -1,9 +1,9 @@
 import type { Words } from './language.tsx';
-import { codes } from './zh-codes.ts';
+import { codes, fields } from './zh-codes.ts';
 import { documents } from './zh-documents.ts';
 import { shell } from './zh-shell.ts';
 import { stores } from './zh-stores.ts';
 import { tools } from './zh-tools.ts';
 
 /** The same in Chinese. */
-export const zh: Words = { messages: { ...documents, ...shell, ...stores, ...tools }, codes };
+export const zh: Words = { messages: { ...documents, ...shell, ...stores, ...tools }, codes, fields };

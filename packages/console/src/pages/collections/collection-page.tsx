@@ -7,6 +7,7 @@ import { usePageChoice } from '../../app/page-state.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
+import { RenameButton } from '../../components/forms/rename-button.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
@@ -68,8 +69,14 @@ export function CollectionPage() {
 function Actions({ item }: { item: Collection }) {
   const queries = useQueryClient();
   const onChanged = (changed: Collection) => queries.setQueryData(keyOf(item.collection_id), changed);
+  const rename = async (name: string) => {
+    const path = { collection_id: item.collection_id };
+    onChanged(await filesApi.data('POST /v1/collections/{collection_id}', { path, body: { name } }));
+    await queries.invalidateQueries({ queryKey: ['collections'] });
+  };
   return (
     <>
+      <RenameButton name={item.name} onRename={rename} />
       {item.type === 'text' ? <ChangeChunking item={item} onChanged={onChanged} /> : null}
       {item.vectors === 'off' ? null : <RetryRefused item={item} />}
       {item.vectors === 'off' ? null : <Reembed item={item} onChanged={onChanged} />}

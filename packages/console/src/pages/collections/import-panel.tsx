@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { clearImports, type Import, isImported, retryImport, retryImports, useImports } from '../../api/imports.ts';
-import { describeFailure } from '../../components/failure.tsx';
+import { describeFailure, mayRetry } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { ColumnForm } from '../../components/records/column-form.tsx';
@@ -21,7 +21,7 @@ export function ImportPanel({ collection }: { collection: Collection }) {
   const imports = useImports().filter((one) => one.collectionId === collectionId);
   useRefreshedRecords(collectionId, imports);
   if (imports.length === 0) return null;
-  const failed = imports.filter(({ state }) => state === 'failed');
+  const failed = imports.filter(({ state, reason }) => state === 'failed' && mayRetry(reason));
   const isOver = imports.every(isImported);
   const listed = imports.filter(needsAttention);
   const counts = countsOf(imports);
@@ -123,7 +123,7 @@ function ImportRow({ one }: { one: Import }) {
           ) : null}
         </Text>
       </div>
-      {state === 'failed' || state === 'duplicate' ? (
+      {(state === 'failed' && mayRetry(reason)) || state === 'duplicate' ? (
         <Button
           size="compact-sm"
           variant="default"

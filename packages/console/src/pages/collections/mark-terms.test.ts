@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markTerms, termsIn, wordsOf } from './mark-terms.ts';
+import { markTerms, termsIn, wordsFound, wordsOf } from './mark-terms.ts';
 
 /** Returns the text with its marked parts in brackets. */
 function mark(question: string, text: string): string {
@@ -30,6 +30,16 @@ test('a Latin word beside Chinese characters is a whole word', () => {
 test('the longest of several terms is marked, and characters of patterns are literal', () => {
   assert.deepEqual(markTerms('图书馆', ['图书', '图书馆']), [{ text: '图书馆', isMarked: true }]);
   assert.deepEqual(termsIn('the (a+b)* rule', ['(a+b)*', 'rule', 'rul']), ['(a+b)*', 'rule']);
+});
+
+test('only the words that the service found in a result are marked', () => {
+  const result = (...matched: string[]) => ({ explanation: { words: { matched } } });
+  const question = 'How can I contact the IT helpdesk in the libraries?';
+  assert.deepEqual(wordsFound(question, [result('contact'), result('librari')]), ['contact', 'libraries']);
+  assert.deepEqual(wordsFound(question, [{ explanation: { words: null } }]), []);
+  assert.deepEqual(wordsFound('the café', [result('cafe')]), ['café']);
+  assert.deepEqual(wordsFound('什么 图书馆', [result('图书', '书馆')]), ['图书', '馆']);
+  assert.deepEqual(wordsFound('the café', [{}]), ['the', 'café']);
 });
 
 test('a text without a term stays whole', () => {

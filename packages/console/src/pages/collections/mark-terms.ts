@@ -18,6 +18,30 @@ export function wordsOf(question: string): readonly string[] {
   return [...new Set(words)];
 }
 
+interface Explained {
+  readonly explanation?: { readonly words: { readonly matched: readonly string[] } | null };
+}
+
+/**
+ * Returns the words of the question that the service found in the results, without stop words. The service names its own
+ * forms, which are mostly the beginnings of the words. Without explanations, returns all words.
+ */
+export function wordsFound(question: string, results: readonly Explained[]): readonly string[] {
+  if (results.every(({ explanation }) => explanation === undefined)) return wordsOf(question);
+  const found = new Set(results.flatMap(({ explanation }) => explanation?.words?.matched ?? []));
+  return wordsOf(question).filter((word) => {
+    const plain = word.normalize('NFD').replace(/\p{M}/gu, '');
+    return [...found].some((form) =>
+      isJoined.test(word) ? word.includes(form) || form.includes(word) : plain.startsWith(beginningOf(form)),
+    );
+  });
+}
+
+/** A stem may have another last letter than the word: `librari` for `library`. */
+function beginningOf(form: string): string {
+  return form.length >= 4 ? form.slice(0, -1) : form;
+}
+
 /** Divides a text at the terms. A term matches whole words; in scripts without spaces also parts of them. */
 export function markTerms(text: string, terms: readonly string[]): readonly MarkedPart[] {
   const pattern = patternOf(terms);

@@ -1,11 +1,13 @@
-import { Button, Text } from '@mantine/core';
+import { Alert, Button, Text } from '@mantine/core';
 import type { ScoredChunk } from '@quartermaster/contract';
 import type { AnswerPage, RankingOf } from '../../api/search.ts';
 import { useChangePage } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { formatMs } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
 import { type Translate, useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
+import { wordsFound } from './mark-terms.ts';
 import { SearchResult } from './search-result.tsx';
 
 export interface SearchAnswerProps {
@@ -25,6 +27,7 @@ export function SearchAnswer({ pages, question, threshold, nameOf, openId, onOpe
   const [first] = pages;
   if (first === undefined) return null;
   const chunks = pages.flatMap(({ data }) => data);
+  const words = wordsFound(question, chunks);
   const isOne = first.rankings.length === 1;
   return (
     <section aria-label={t('search.results')}>
@@ -40,6 +43,11 @@ export function SearchAnswer({ pages, question, threshold, nameOf, openId, onOpe
           </li>
         ))}
       </ul>
+      {chunks.length > 0 && !first.good_match ? (
+        <Alert color="orange" variant="light" icon={<Icon name="warning" />} title={t('search.noGood')} mb="sm">
+          {t('search.noGoodMatch')}
+        </Alert>
+      ) : null}
       {chunks.length === 0 ? <NoMatch threshold={threshold} /> : null}
       <ol className={classes.results}>
         {chunks.map((chunk, index) => (
@@ -47,7 +55,7 @@ export function SearchAnswer({ pages, question, threshold, nameOf, openId, onOpe
             key={chunk.chunk_id}
             chunk={chunk}
             place={index + 1}
-            question={question}
+            words={words}
             collection={isOne ? null : nameOf(chunk.collection_id)}
             isOpen={chunk.chunk_id === openId}
             onOpen={() => onOpen(chunk)}

@@ -44,7 +44,7 @@ export function SearchBox({ collection }: { collection: Collection }) {
       <VisuallyHidden role="status">
         {found === undefined || answer.isFetching
           ? ''
-          : found === 0 && score !== ''
+          : (found === 0 ? score !== '' : answer.data?.pages[0]?.good_match === false)
             ? t('search.noGood')
             : t('search.found', { count: found })}
       </VisuallyHidden>

@@ -5,7 +5,7 @@ import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
 import { type Translate, useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
-import { termsIn, wordsOf } from './mark-terms.ts';
+import { termsIn } from './mark-terms.ts';
 import { Marked } from './marked.tsx';
 
 /** Why a chunk was found, if the service explains it. */
@@ -19,7 +19,8 @@ interface Explained {
 export interface SearchResultProps {
   readonly chunk: ScoredChunk & Explained;
   readonly place: number;
-  readonly question: string;
+  /** The words of the question that are marked. */
+  readonly words: readonly string[];
   /** The name of its collection, if the question asked several. */
   readonly collection: string | null;
   /** Whether its document is open beside the results. */
@@ -31,9 +32,8 @@ export interface SearchResultProps {
 export const openerOf = (chunkId: string) => `open-${chunkId}`;
 
 /** One search result: its place, its text and the reasons for its rank. */
-export function SearchResult({ chunk, place, question, collection, isOpen, onOpen }: SearchResultProps) {
+export function SearchResult({ chunk, place, words, collection, isOpen, onOpen }: SearchResultProps) {
   const { t } = useLanguage();
-  const words = wordsOf(question);
   const where = describePlace(chunk.locator, t);
   const name = chunk.title || chunk.file_name || chunk.url || t('search.unnamed');
   return (

@@ -8,6 +8,7 @@ import {
   type Upload,
   useUploads,
 } from '../../api/uploads.ts';
+import { mayRetry } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -66,7 +67,7 @@ function UploadRow({ upload }: { upload: Upload }) {
         {state === 'paused' ? (
           <Act icon="play" label={t('files.resume', { name })} onClick={() => resumeUpload(id)} />
         ) : null}
-        {state === 'failed' || state === 'cancelled' ? (
+        {(state === 'failed' && mayRetry(upload.error)) || state === 'cancelled' ? (
           <Act icon="refresh" label={t('files.tryAgain', { name })} onClick={() => resumeUpload(id)} />
         ) : null}
         {isOver(upload) ? null : (

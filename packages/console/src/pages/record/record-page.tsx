@@ -6,11 +6,13 @@ import { filesApi, isMissing } from '../../api/addresses.ts';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
+import { RenameButton } from '../../components/forms/rename-button.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
 import { ColumnForm } from '../../components/records/column-form.tsx';
+import { needsPassword, PasswordForm } from '../../components/records/password-form.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
@@ -53,10 +55,11 @@ export function RecordPage() {
           <RecordState record={record} />
         </div>
         {record.error === null ? null : (
-          <Alert color="red" variant="light" icon={<Icon name="warning" />} title={record.error.code}>
+          <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('records.failed')}>
             {explain(record.error)}
           </Alert>
         )}
+        {needsPassword(record.error) ? <PasswordForm key={record.updated_timestamp} path={path} /> : null}
         {proposal === undefined ? null : <ColumnForm key={record.updated_timestamp} path={path} proposal={proposal} />}
         <section aria-labelledby="report">
           <Title order={2} size="h4" id="report" mb="sm">
@@ -90,16 +93,25 @@ function RecordActions({ record }: { record: RecordItem }) {
     say(t('records.deleted', { name: nameOfRecord(record) }));
     await navigate({ to: '/collections/$collectionId', params: { collectionId } });
   };
+  const rename = async (title: string) => {
+    await filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}', { path, body: { title } });
+    await queries.invalidateQueries({ queryKey: ['record', path] });
+    await queries.invalidateQueries({ queryKey: list });
+  };
   const isMoving = record.status === 'creating';
   return (
     <>
-      <Button
-        variant="default"
-        leftSection={<Icon name={isMoving ? 'pause' : 'refresh'} size={16} />}
-        onClick={() => void act(isMoving ? 'cancel' : 'retry').catch(showError)}
-      >
-        {t(isMoving ? 'records.cancel' : 'records.retry')}
-      </Button>
+      {/* Without a password, processing would fail again. */}
+      {needsPassword(record.error) ? null : (
+        <Button
+          variant="default"
+          leftSection={<Icon name={isMoving ? 'pause' : 'refresh'} size={16} />}
+          onClick={() => void act(isMoving ? 'cancel' : 'retry').catch(showError)}
+        >
+          {t(isMoving ? 'records.cancel' : 'records.retry')}
+        </Button>
+      )}
+      <RenameButton name={nameOfRecord(record)} about={t('records.renameAbout')} maxLength={255} onRename={rename} />
       <ConfirmButton
         icon="trash"
         look={{ variant: 'light', color: 'red' }}

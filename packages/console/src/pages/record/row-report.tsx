@@ -45,10 +45,10 @@ function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; 
   const { t, explain } = useLanguage();
   const { busy, download } = useDownload();
   const list = useInfiniteList({
-    queryKey: ['rows', path, status],
+    // Each processing of the record gives other rows.
+    queryKey: ['rows', path, status, version],
     load: (page, signal) => filesApi.json(endpoint, { path, query: { ...page, status, order: 'asc' }, signal }),
     idOf: (row) => row.row_id,
-    enabled: version > 0,
   });
   const readCsv = () => filesApi.send(endpoint, { path, query: { status, format: 'csv' } });
   if (list.error !== null) return <Failure error={list.error} onRetry={() => void list.refetch()} />;

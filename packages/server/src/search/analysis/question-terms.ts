@@ -93,11 +93,11 @@ export function toAskedWords(question: string, words: ReadonlyMap<string, number
   };
 }
 
-/** Returns the words of a question that a text has in the same or another form; both as folded words. */
+/** Returns the words of a question, without stop words, that a text has in the same or another form; both as folded words. */
 export function matchWords(question: readonly string[], text: ReadonlyMap<string, number>): string[] {
   const has = toTermFrequencies(text);
-  const found = analyseQuestion(question, [languageOf(text)]).filter(({ terms }) =>
-    terms.some((term) => has.has(term)),
+  const found = analyseQuestion(question, [languageOf(text)]).filter(
+    ({ factor, terms }) => factor !== stopFactor && terms.some((term) => has.has(term)),
   );
   return found.flatMap(({ word }) => (formOf(word) === null ? word : []));
 }
