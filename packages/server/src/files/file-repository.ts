@@ -101,7 +101,7 @@ export interface FileRepository {
     fileId: string,
     limit: number,
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
-  /** Returns the stored sum of the bytes of the project's files, without computing it. */
+  /** Returns the bytes of the project's files and of what is stored for its records, from stored sums. */
   bytesKept(projectId: string): Promise<number>;
   /** Returns projects whose stored sums differ from those of their files. */
   wrongUsages(): Promise<readonly WrongUsage[]>;

@@ -52,7 +52,7 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
     throw error;
   });
   if (extracted instanceof StoredTooMuch) return fail(deps, job, extracted.failure);
-  const { outcome, numChunks, skipped } = extracted;
+  const { outcome, numChunks, storedBytes, skipped } = extracted;
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
@@ -60,7 +60,15 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   if (outcome.kind === 'failed') return fail(deps, job, outcome, report);
   const status = isPartial(outcome) ? 'partial' : 'ready';
   const { chunkingVersion } = job;
-  const ingested = { status, numChunks, report: { ...report }, now: clock.now(), since, chunkingVersion } as const;
+  const ingested = {
+    status,
+    numChunks,
+    storedBytes,
+    report: { ...report },
+    now: clock.now(),
+    since,
+    chunkingVersion,
+  } as const;
   if (!(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
   return ingested;
 }

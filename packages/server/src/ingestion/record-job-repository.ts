@@ -63,6 +63,8 @@ export type Publication =
 export interface IngestedRecord {
   readonly status: 'ready' | 'partial';
   readonly numChunks: number;
+  /** Bytes that are stored for it. Default: 0. */
+  readonly storedBytes?: number;
   readonly report: Readonly<Record<string, unknown>>;
   /** The time at which the record becomes visible. */
   readonly now: number;

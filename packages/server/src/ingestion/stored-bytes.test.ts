@@ -57,3 +57,19 @@ test('a record that would store too much ends in storage_limit and stores nothin
   assert.match(error.message, /chunk/);
   assert.deepEqual(await steps.contents(), []);
 });
+
+test('a record that its project has no room for ends in quota_exceeded, and one that fits does not', async (t) => {
+  const steps = await openSteps(t, { bytesLeft: async () => 1_000 });
+  for (const [length, expected] of [
+    [2_000, 'error'],
+    [100, 'ready'],
+  ] as const) {
+    const id = await steps.create();
+    const reading = await steps.extractor.next();
+    await reading.give('x'.repeat(length)).catch(() => {});
+    reading.end();
+    await steps.settle(id);
+    const { status, error } = await steps.get(id);
+    assert.deepEqual([status, error?.code ?? null], [expected, expected === 'error' ? 'quota_exceeded' : null]);
+  }
+});

@@ -11,24 +11,34 @@ export const storedLimits = {
   textPerByte: 8,
 } as const;
 
-/** What would be stored for the record is out of proportion to its text. */
+/** What would be stored for the record is out of proportion to its text, or more than its project has left. */
 export class StoredTooMuch extends Error {
-  readonly failure = { kind: 'failed', code: 'storage_limit', message: recordFailureCodes.storage_limit } as const;
+  readonly failure;
+  constructor(code: 'storage_limit' | 'quota_exceeded') {
+    super(recordFailureCodes[code]);
+    this.failure = { kind: 'failed', code, message: recordFailureCodes[code] } as const;
+  }
 }
 
 export interface StoredBytes {
+  /** The bytes so far. */
+  total(): number;
   /** @throws StoredTooMuch when the record would then exceed its bound */
   add(chunks: readonly ExtractedChunk[], rows: readonly ReportedRow[]): void;
 }
 
-/** Counts what is stored for a record. The extractor is not trusted, so the text is counted by the chunks as well. */
-export function countStoredBytes(source: ExtractionSource): StoredBytes {
+/**
+ * Counts what is stored for a record. The extractor is not trusted, so the text is counted by the chunks as well.
+ * @param bytesLeft what the project may still store; null without a limit
+ */
+export function countStoredBytes(source: ExtractionSource, bytesLeft: number | null = null): StoredBytes {
   const sourceBytes = source.kind === 'text' ? Buffer.byteLength(source.text) : source.bytes;
   const mostText = storedLimits.textPerByte * sourceBytes;
   let bytes = 0;
   let text = 0;
   let textEnd = 0;
   return {
+    total: () => bytes,
     add(chunks, rows) {
       for (const chunk of chunks) {
         bytes += bytesOf(chunk);
@@ -43,8 +53,9 @@ export function countStoredBytes(source: ExtractionSource): StoredBytes {
         text += characters.length;
       }
       if (bytes > storedLimits.bytes + storedLimits.bytesPerCharacter * Math.min(text, mostText)) {
-        throw new StoredTooMuch(recordFailureCodes.storage_limit);
+        throw new StoredTooMuch('storage_limit');
       }
+      if (bytesLeft !== null && bytes > bytesLeft) throw new StoredTooMuch('quota_exceeded');
     },
   };
 }

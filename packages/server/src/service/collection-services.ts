@@ -56,7 +56,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     ...tools,
     jobs: repositories.jobs,
     extractor: deps.extractor,
-    pages: deps.pages,
+    ...{ pages: deps.pages, bytesLeft: deps.bytesLeft },
     logger,
     concurrency: deps.extractionProcesses,
     alone: deps.alone ?? false,

@@ -69,7 +69,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     logger,
   );
   resources.defer(() => tasks.close());
-  const collections = await openCollections(context, { files: createFileAccess(stored), encrypter });
+  const collections = await openCollections(context, { ...filesOf(stored, config), encrypter });
 
   const access = openAccess(context);
   const { guard } = access;
@@ -174,9 +174,13 @@ function openPages({ config, registry, admission, logger }: ServiceContext, isol
   });
 }
 
+function filesOf(stored: StoredFiles, config: ServiceContext['config']) {
+  return { files: createFileAccess(stored), bytesLeft: createQuota(stored.files, config).bytesLeft };
+}
+
 async function openCollections(
   context: ServiceContext,
-  { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
+  { files, encrypter, bytesLeft }: Pick<CollectionContext, 'files' | 'encrypter' | 'bytesLeft'>,
 ): Promise<CollectionServices & { readonly extractor: Extractor }> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
@@ -210,8 +214,7 @@ async function openCollections(
     repositories,
     embedding: await openEmbedding(context, countTokens),
     reranking: openReranking(context),
-    files,
-    encrypter,
+    ...{ files, encrypter, bytesLeft },
     space: context.space,
     extractor,
     pageReader: openPages(context, isolation),

@@ -38,7 +38,7 @@ export const storeSettings = {
   },
   MAX_PROJECT_BYTES: {
     description:
-      'Refuse uploads (429) that would make the files of a project larger than this many bytes. Unset: no quota',
+      'Refuse uploads (429), and end records in error, that would make the files and the stored records of a project larger than this many bytes. Unset: no quota',
     default: null,
     check: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   },

@@ -84,6 +84,8 @@ export interface RecordTable {
   chunking_kept: Generated<string | null>;
   /** 1 when a request has changed or deleted a visible chunk. */
   chunks_changed: Generated<0 | 1>;
+  /** Bytes of the visible chunks and the reported rows, as counted when they were written. */
+  stored_bytes: Generated<number>;
   /** Total working time of all attempts in milliseconds. */
   worked_ms: number;
   created_at: number;

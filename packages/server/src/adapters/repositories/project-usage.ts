@@ -26,7 +26,23 @@ export async function changeUsage(
   return { bytes: Number(usage.file_bytes), files: Number(usage.file_count) };
 }
 
+/** Returns the bytes that are stored for the records of a project. Records that are being deleted count. */
+export async function findRecordBytes(db: Kysely<Tables>, projectId: string): Promise<number> {
+  const row = await db
+    .selectFrom('record')
+    .select(({ fn }) => fn.sum('stored_bytes').as('bytes'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirst();
+  return Number(row?.bytes ?? 0);
+}
+
+/** Returns the bytes of the files of a project and of what is stored for its records. */
 export async function findUsage(db: Kysely<Tables>, projectId: string): Promise<number> {
+  const [files, records] = [await findFileBytes(db, projectId), await findRecordBytes(db, projectId)];
+  return files + records;
+}
+
+async function findFileBytes(db: Kysely<Tables>, projectId: string): Promise<number> {
   const row = await db
     .selectFrom('project_usage')
     .select('file_bytes')

@@ -12,6 +12,8 @@ export const recordFailureCodes = {
   page_unreachable: 'The page could not be reached. Check its URL, then retry the record.',
   page_status: 'The server of the page did not respond with status 200. Check the URL, then retry the record.',
   page_too_large: 'The page is larger than the limit.',
+  quota_exceeded:
+    'The project has no room for the chunks of the record. Delete files or records, then retry the record.',
   storage_limit:
     'The chunks of the record would take too much storage for its text. Use larger chunks, less overlap or shorter headings.',
   unsupported_content: 'The page has a content type that is not supported.',

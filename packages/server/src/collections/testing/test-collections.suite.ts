@@ -58,6 +58,7 @@ export interface TestCollectionsOptions {
   readonly encrypter?: CollectionContext['encrypter'];
   readonly alone?: boolean;
   readonly limits?: Partial<CollectionContext['limits']>;
+  readonly bytesLeft?: CollectionContext['bytesLeft'];
   /** Replaces the repository with a defective one. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
@@ -145,6 +146,7 @@ export function openTestCollections(
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
     files: options.files,
+    bytesLeft: options.bytesLeft,
     encrypter: options.encrypter ?? null,
     metrics: options.metrics,
     reranking: options.reranking,

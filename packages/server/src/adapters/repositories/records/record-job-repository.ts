@@ -186,6 +186,7 @@ async function publish(
     percent: 100,
     generation: row.generation + 1,
     num_chunks: ingested.numChunks,
+    stored_bytes: ingested.storedBytes ?? 0,
     chunking_version: ingested.chunkingVersion ?? 0,
     chunking_kept: null,
     chunks_changed: 0,

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addCollection,
+  addRecord,
+  claim,
+  claimAt,
+  keyOf,
+  newChunk,
+  newId,
+  start,
+} from '../../collections/testing/fixtures.suite.ts';
+import type { NewFile } from '../../files/file-repository.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { createFileRepository } from './file-repository.ts';
+import { createCollectionRepositories } from './records/collection-repositories.ts';
+
+for (const [name, open] of Object.entries(temporaryDatabases)) {
+  test(`what is stored for records counts as used by their project until it is deleted: ${name}`, async (t) => {
+    const { database, close } = await open();
+    t.after(close);
+    const repositories = createCollectionRepositories(database);
+    const files = createFileRepository(database);
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection);
+    const { projectId } = record;
+    const used = () => files.bytesKept(projectId);
+    async function ingest(storedBytes: number) {
+      const job = await claim(repositories);
+      await repositories.jobs.addChunks(job, [newChunk('text')]);
+      const published = { status: 'ready', numChunks: 1, storedBytes, report: {}, now: start } as const;
+      await repositories.jobs.publish(job, published);
+    }
+    await ingest(700);
+    assert.equal(await used(), 700);
+
+    const bytes = (size: number): NewFile => ({
+      file: {
+        ...{ id: newId('file'), projectId, name: 'a.txt', purpose: 'record_file', extension: 'txt', createdAt: start },
+        ...{ bytes: size, sha256: newId('blob'), blobId: newId('blob') },
+      },
+      claim: null,
+    });
+    const limits = { maxProjectBytes: 1_000, maxFiles: null };
+    const outcomes = await files.add([bytes(301), bytes(300)], limits, async () => true);
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['no_room', 'added'],
+    );
+    assert.equal(await used(), 1_000);
+
+    await repositories.records.markDeleting(keyOf(record), start);
+    assert.equal(await used(), 1_000, 'its chunks are still stored');
+    const sweep = await repositories.jobs.claim(claimAt(start, { kind: 'sweep' }));
+    assert.ok(sweep);
+    const part = { limit: 100, leaseUntil: start + 1_000 };
+    while ((await repositories.jobs.sweep(sweep, part)) === 'more');
+    assert.equal(await used(), 300);
+  });
+}
