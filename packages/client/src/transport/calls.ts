@@ -78,10 +78,20 @@ export function createCalls<T extends Operations<T>>(transport: Transport): Call
   return untyped as unknown as Calls<T>;
 }
 
+type JsonReviver = Parameters<typeof JSON.parse>[1];
+
+const longInteger = /[\s:,[]-?\d{16}/;
+
+/** A number of JavaScript would have other digits, and an id with other digits names another object. */
+function longIntegerAsText(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const { source = '' } = context ?? {};
+  return typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
+}
+
 const readJson: ReadResponse<unknown> = async (response, refuse) => {
   const text = await response.text();
   try {
-    return JSON.parse(text);
+    return longInteger.test(text) ? JSON.parse(text, longIntegerAsText as JsonReviver) : JSON.parse(text);
   } catch {
     throw refuse(text);
   }

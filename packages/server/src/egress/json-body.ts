@@ -1,5 +1,5 @@
+import { parseExactJson } from '../kernel/json/exact-json.ts';
 import { isJsonObject } from '../kernel/json/json-object.ts';
-import { parseJson } from '../kernel/json/parse-json.ts';
 
 /** A member of a JSON body: the names that lead to it, and its value. */
 export type JsonMember = readonly [path: readonly string[], value: string];
@@ -34,7 +34,7 @@ type Named = Record<string, unknown>;
 function parseObject(text: string): Named | null {
   if (text === '') return {};
   try {
-    const value: unknown = parseJson(text);
+    const value: unknown = parseExactJson(text);
     return isJsonObject(value) ? value : null;
   } catch {
     return null;

@@ -4,6 +4,7 @@ import type { Broker } from '../egress/broker.ts';
 import { redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
 import type { Admission } from '../kernel/admission/admission.ts';
+import { convertBigInts } from '../kernel/json/exact-json.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
@@ -113,7 +114,8 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         bundleStamp: bundle.stamp,
         handlerPath,
         ...(run.pluginId === null ? {} : { pluginId: run.pluginId }),
-        input,
+        // A handler would read a rounded number, which may be the id of another object.
+        input: convertBigInts(input, String) as typeof input, // an object before, too
         limits: { timeoutMs, memoryMb, cpuMs, maxRequests, maxOutputBytes: limits.maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),

@@ -1,4 +1,5 @@
 import type { MinimumRate } from '../kernel/concurrency/minimum-rate.ts';
+import { parseExactJson } from '../kernel/json/exact-json.ts';
 import { withPlainNames } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 import { findExceededBound, type JsonBounds } from '../kernel/validation/json-bounds.ts';
@@ -38,10 +39,17 @@ export function readJson(app: App, minimumRate: MinimumRate): void {
       return parse(request, text, (error, plain) => {
         if (error !== null) return done(notRead(body));
         const value = restore(plain);
-        return done(numberTooLarge(body, value) ?? null, value);
+        const refusal = numberTooLarge(body, value);
+        if (refusal !== undefined) return done(refusal);
+        return done(null, keepsIntegers(request.routeOptions.url) ? restore(parseExactJson(text)) : value);
       });
     });
   });
+}
+
+/** Whether a route passes numbers on to plugins. Other routes store and compare numbers, so they know none beyond a double. */
+function keepsIntegers(route = ''): boolean {
+  return /\/(?:execute|mcp(?:\/:bundle_id)?\/?)$/.test(route);
 }
 
 /** The error names the position and never the text, because malformed JSON may contain a credential. */

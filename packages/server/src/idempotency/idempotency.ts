@@ -3,6 +3,7 @@ import { retryUntilStored } from '../jobs/retry-until-stored.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CountExceeded } from '../kernel/concurrency/limit-counter.ts';
 import type { RetryPolicy } from '../kernel/concurrency/retry-delay.ts';
+import { parseExactJson } from '../kernel/json/exact-json.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
 import { keyClosed, keyMalformed, keyReused, outcomeUnknown, requestInFlight } from './problems.ts';
@@ -89,7 +90,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
           }
           if (compared.kind === 'other') throw keyReused();
           if (compared.kind === 'forgotten') throw requestInFlight();
-          return JSON.parse(compared.answer);
+          return parseExactJson(compared.answer);
         },
       };
     },

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Scope } from '@quartermaster/contract';
 import type { RunCaller } from '../execution/run-observer.ts';
+import { convertBigInts } from '../kernel/json/exact-json.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
 import { allTools } from './insert-tools.ts';
@@ -142,7 +143,8 @@ async function callKnowledge(
   { name, arguments: sent = {} }: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
 ): Promise<CallToolResult> {
   try {
-    return await knowledge.call(name, sent, key);
+    // Searches compare numbers with stored ones, which are doubles.
+    return await knowledge.call(name, convertBigInts(sent, Number) as typeof sent, key); // an object, as before
   } catch (error) {
     if (key.signal?.aborted !== true) logger.error({ err: error, tool: name }, 'tool call failed');
     throw serviceFailed();

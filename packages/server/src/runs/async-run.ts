@@ -1,6 +1,6 @@
 import type { PluginCall } from '@quartermaster/contract';
 import type { Executor, InputFiles, PreparedRun } from '../execution/executor.ts';
-import { parseJson } from '../kernel/json/parse-json.ts';
+import { parseExactJson } from '../kernel/json/exact-json.ts';
 import { underWay } from './run-outcome.ts';
 import type { RunKey, RunLease, StoredRequest, StoredRun } from './run-repository.ts';
 
@@ -109,7 +109,7 @@ export function readStoredRequest(
   if (text === null) return null;
   const plain = isEncrypted ? (encrypter?.decrypt(text, placeOf(key)) ?? null) : text;
   // `toStoredRequest` wrote the text.
-  return plain === null ? null : (parseJson(plain) as PluginCall);
+  return plain === null ? null : (parseExactJson(plain) as PluginCall);
 }
 
 /** The context that the ciphertext is bound to, so that the text of one row does not decrypt in another. */

@@ -1,7 +1,7 @@
 import { type ExecuteResult, maxCounted, type RunQuery } from '@quartermaster/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { lowestIdAt } from '../../kernel/identifier.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
+import { parseExactJson } from '../../kernel/json/exact-json.ts';
 import type { Page, Total } from '../../kernel/page.ts';
 import type { RunRepository, StoredRun } from '../../runs/run-repository.ts';
 import { countRows } from '../database/count-rows.ts';
@@ -38,7 +38,7 @@ export function createRunRepository(database: Database): RunRepository {
         .where('expires_at', '>', now)
         .executeTakeFirst();
       // `end` wrote the value.
-      return row && { result: parseJson(row.result) as ExecuteResult, expiresAt: row.expires_at };
+      return row && { result: parseExactJson(row.result) as ExecuteResult, expiresAt: row.expires_at };
     },
     list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
     sweep: (bounds, limit) => sweepRuns(database, bounds, limit),

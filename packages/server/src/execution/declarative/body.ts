@@ -1,5 +1,5 @@
 import { decoderFor, strictDecoderFor } from '../../egress/charset.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
+import { parseExactJson } from '../../kernel/json/exact-json.ts';
 import { findExceededBound } from '../../kernel/validation/json-bounds.ts';
 import { parseXml } from './xml-tree.ts';
 
@@ -28,7 +28,7 @@ export function readBody(bytes: Buffer, contentType: string | undefined, format:
     return { wrong: `the answer is nested deeper than ${maxAnswerDepth} levels` };
   }
   try {
-    return { body: parseJson(text) };
+    return { body: parseExactJson(text) };
   } catch {
     return { wrong: 'the answer is not JSON' };
   }

@@ -1,5 +1,5 @@
+import { parseExactJson } from '../../kernel/json/exact-json.ts';
 import { jsonSize } from '../../kernel/json/json-size.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
 import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from '../json-bounds.ts';
 import { readLongText } from './detect-media.ts';
 import { findMedia, replaceAt, visitTexts } from './find-parts.ts';
@@ -36,7 +36,7 @@ function restore({ form, prefix, bytes }: OutputPart): unknown {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (form === 'base64' || form === 'base64url') return prefix + buffer.toString(form);
   const text = buffer.toString();
-  return form === 'text' ? text : parseJson(text);
+  return form === 'text' ? text : parseExactJson(text);
 }
 
 function without(output: unknown, parts: readonly OutputPart[]): SplitOutput {

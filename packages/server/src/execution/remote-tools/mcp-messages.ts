@@ -1,5 +1,5 @@
+import { parseExactJson } from '../../kernel/json/exact-json.ts';
 import { isJsonObject } from '../../kernel/json/json-object.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
 import { decodeText } from '../declarative/body.ts';
 
 /** The response to a JSON-RPC request. */
@@ -46,7 +46,7 @@ function eventsOf(text: string): string[] {
 
 function parsed(text: string): unknown {
   try {
-    return parseJson(text);
+    return parseExactJson(text);
   } catch {
     return null;
   }

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { convertBigInts, parseExactJson } from './exact-json.ts';
+import { parseJson } from './parse-json.ts';
+
+test('integers beyond 2^53 keep their digits wherever they stand', () => {
+  for (const text of [
+    '1234567890123456789',
+    '-9223372036854775808',
+    '{"id":18446744073709551615,"list":[-1234567890123456789,{"a\\"b":9007199254740993}]}',
+    '{"id":[9007199254740991,9007199254740992,1]}',
+    String.raw`{"\\":12345678901234567890,"__proto__":{"n":12345678901234567890}}`,
+  ]) {
+    assert.equal(JSON.stringify(parseExactJson(text)), text);
+  }
+  assert.equal(JSON.stringify(parseExactJson('[ 1234567890123456789 , 1.0 ]')), '[1234567890123456789,1]');
+  fc.assert(
+    fc.property(fc.array(fc.bigInt()), (integers) => {
+      const text = `{"a":[${integers.join(',')}]}`;
+      assert.equal(JSON.stringify(parseExactJson(text)), text);
+    }),
+  );
+});
+
+test('a number that is too large for a double becomes its text, and other numbers stay numbers', () => {
+  const digits = '9'.repeat(400);
+  assert.deepEqual(parseExactJson(`[1e999,-1E+400,${digits},1e300,0.5,-0,12345678901234567]`), [
+    ...['1e999', '-1E+400', digits, 1e300, 0.5, -0, 12345678901234567n],
+  ]);
+});
+
+test('a text without long numbers is parsed as usual, and wrong JSON has the same error', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      if (!/\d{16}/.test(text)) assert.deepEqual(parseExactJson(text), parseJson(text));
+    }),
+  );
+  assert.throws(() => parseExactJson('{"a":12345678901234567890,}'), SyntaxError);
+  assert.throws(() => parseExactJson('[01234567890123456789]'), SyntaxError);
+  assert.equal(parseExactJson('"1234567890123456789"'), '1234567890123456789');
+});
+
+test('each BigInt of a value is converted, and a value without any is returned itself', () => {
+  const value = { a: [1, { b: 2 }] };
+  assert.equal(convertBigInts(value, String), value);
+  assert.deepEqual(convertBigInts({ a: [1n, { b: 2 }], c: null }, String), { a: ['1', { b: 2 }], c: null });
+});
