@@ -51,7 +51,7 @@ test('no code of the server limits concurrent work or keeps a waiting list witho
 
 test('each listed queue is opened in one place, and the reference page has a row for it', () => {
   const opened = files.flatMap(({ text }) =>
-    [...text.matchAll(/\.(?:turns|places)\(\s*'(\w+)'/g)].map(([, name = '']) => name),
+    [...text.matchAll(/\.(?:queue|places)\(\s*'(\w+)'/g)].map(([, name = '']) => name),
   );
   assert.deepEqual(opened.toSorted(), Object.keys(queues).toSorted());
   const page = readFileSync('docs/reference/admission.md', 'utf8');

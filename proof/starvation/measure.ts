@@ -12,7 +12,7 @@ export interface MeasureOptions {
   readonly victims: readonly Victim[];
   readonly rounds: number;
   /** Milliseconds after which an operation is not tried again if its result is certain. */
-  readonly patience: number;
+  readonly longEnough: number;
   /** The end of the measurement, on the clock of `performance.now()`. */
   readonly end: number;
   /** The time above which a sample is too slow. Default: none. */
@@ -21,7 +21,7 @@ export interface MeasureOptions {
 
 /** Lets the victims work in turn, one operation at a time. Returns the samples of each victim and operation. */
 export async function measure(options: MeasureOptions): Promise<(victim: Victim, name: OperationName) => Samples> {
-  const { names, victims, rounds, patience, end, limitOf = () => Number.POSITIVE_INFINITY } = options;
+  const { names, victims, rounds, longEnough, end, limitOf = () => Number.POSITIVE_INFINITY } = options;
   const samples = new Map<string, Samples>();
   const samplesOf = (victim: Victim, name: OperationName) => {
     const key = `${victim.name} ${name}`;
@@ -34,7 +34,7 @@ export async function measure(options: MeasureOptions): Promise<(victim: Victim,
       for (const name of names) {
         const found = samplesOf(victim, name);
         if (performance.now() > end && found.times.length > 0) continue;
-        if (isDecided(found, rounds, limitOf(name)) && sum(found.times) > patience) continue;
+        if (isDecided(found, rounds, limitOf(name)) && sum(found.times) > longEnough) continue;
         await sample(operations[name], victim, round, found);
       }
     }

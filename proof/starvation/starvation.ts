@@ -22,7 +22,7 @@ interface Bounds {
   /** Milliseconds after which an operation of a victim fails. */
   readonly timeout: number;
   /** Milliseconds after which an operation that is certainly too slow is not tried again. */
-  readonly patience: number;
+  readonly longEnough: number;
   /** Milliseconds for the measurement of one attack. */
   readonly measuring: number;
   /** Milliseconds after which no further attack begins. */
@@ -33,12 +33,12 @@ const fullBounds = {
   rounds: 30,
   filling: 20_000,
   timeout: 60_000,
-  patience: 20_000,
+  longEnough: 20_000,
   measuring: 240_000,
   all: 5_400_000,
 };
 /** At most two attacks fit: the second begins within the first 40 s, and takes at most 50 s. */
-const sliceBounds = { rounds: 6, filling: 6_000, timeout: 5_000, patience: 5_000, measuring: 18_000, all: 35_000 };
+const sliceBounds = { rounds: 6, filling: 6_000, timeout: 5_000, longEnough: 5_000, measuring: 18_000, all: 35_000 };
 
 const settings = { PLUGIN_SECONDS: '120', ISOLATION: 'process', LOG_LEVEL: 'error' };
 
@@ -99,7 +99,7 @@ async function runAttack(attack: Attack, place: string, bounds: Bounds, log: Par
     const names = [...commonOperations, ...(attack.own ?? [])];
     const measured = (rounds: number, limitOf?: LimitOf) => {
       const end = performance.now() + bounds.measuring;
-      return measure({ names, victims, rounds, patience: bounds.patience, end, ...(limitOf && { limitOf }) });
+      return measure({ names, victims, rounds, longEnough: bounds.longEnough, end, ...(limitOf && { limitOf }) });
     };
     await measured(2); // the first use loads programs and tables
     const idle = await measured(Math.ceil(bounds.rounds / victims.length)); // the samples of all victims count together

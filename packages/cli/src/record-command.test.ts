@@ -218,10 +218,7 @@ test('an example that fails upstream is not recorded, and its error contains no 
   const arguments_ = ['record', folder, '--credentials', '-', '--plugins', 'get_now'];
   const { status, stderr, stdout } = await run(arguments_, { origin, input: credentials });
   assert.equal(status, 1);
-  assert.match(
-    stderr,
-    /it ended as upstream_rejected: not with .*\[redacted\].*; it responded with .*\[redacted\]/,
-  );
+  assert.match(stderr, /it ended as upstream_rejected: not with .*\[redacted\].*; it responded with .*\[redacted\]/);
   assert.ok(!(stderr + stdout).includes(JSON.stringify(secret).slice(1, -1)));
   assert.match(stderr, /\\u009b31m\\u202e/, 'what others say steers no terminal');
   assert.deepEqual(await readdir(join(folder, 'fixtures')), ['rome.json']);

@@ -6,7 +6,7 @@ import { readPassword, readSource } from '../collections/records/record-source.t
 import type { ExtractedChunk, ExtractionOutcome, Extractor, ReportedRow } from '../extraction/extraction.ts';
 import { isPartial, rowCodes } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
-import type { Turns } from '../kernel/admission/turns.ts';
+import type { AdmissionQueue } from '../kernel/admission/admission-queue.ts';
 import { Secret } from '../kernel/secret.ts';
 import { taskOf, toTakenRow } from './extract-record.ts';
 import type { PageFetcher } from './page-fetcher.ts';
@@ -20,7 +20,7 @@ export interface DryRunDeps {
   readonly pages: PageFetcher;
   readonly extractor: Extractor;
   /** Each dry run occupies a request and an extraction process. */
-  readonly turns: Turns;
+  readonly queue: AdmissionQueue;
 }
 
 /** A dry run is one request, which the program for scanned pages must not hold for minutes. */
@@ -38,7 +38,7 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
       const password = readPassword(body, source.type);
       const secret = password === null ? null : new Secret(password);
       const request = { ...place, source, password: secret, capacity, chunking };
-      const shown = await deps.turns.run(place, () => preview(deps, request, signal), { signal });
+      const shown = await deps.queue.run(place, () => preview(deps, request, signal), { signal });
       if (shown === null) throw dryRunCancelled();
       return shown;
     },

@@ -37,7 +37,7 @@ const picturesOfProcess = 100;
 export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
   const { logger, metrics, convertMs = 5_000, idleMs = 60_000, admission = createAdmission() } = options;
   const isolation = onceRetried(async () => await chooseIsolation(await findIsolation(), converterFiles()));
-  const turns = admission.turns('svg_pictures');
+  const queue = admission.queue('svg_pictures');
   const closing = new AbortController();
   let current: { readonly projectId: string; readonly process: ConverterProcess; pictures: number } | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     async toPng(svg, owner, signal) {
       const stop = AbortSignal.any([signal, closing.signal, AbortSignal.timeout(waitMs)]);
       const isSmall = svg.length <= pictureLimits.svgBytes;
-      const convertInTurn = () => turns.run(owner, () => convert(svg, owner.projectId), { signal: stop });
+      const convertInTurn = () => queue.run(owner, () => convert(svg, owner.projectId), { signal: stop });
       // The only error is that of a full queue.
       const conversion = isSmall ? await convertInTurn().catch(() => null) : null;
       results.inc({ result: conversion?.kind ?? 'refused' });

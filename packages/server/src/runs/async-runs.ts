@@ -55,7 +55,7 @@ export interface AsyncRunsOptions extends QueueBounds {
 }
 
 export const asyncRunDefaults: AsyncRunsOptions = {
-  maxRunning: queues.async_run_turns.atOnce,
+  maxRunning: queues.running_async_runs.atOnce,
   maxAccepted: queues.async_runs.atOnce,
   maxSize: 64 * 1024 * 1024,
   keepResultMs: 24 * 3_600_000,

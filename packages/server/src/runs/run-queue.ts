@@ -38,7 +38,7 @@ export function createRunQueue(
   const { admission = createAdmission(), maxAccepted, maxSize, maxRunning } = bounds;
   const all = new Map<string, AsyncRun>();
   const places = admission.places('async_runs', { places: maxAccepted, sizes: maxSize, refuse: tooManyAsyncRuns });
-  const turns = admission.turns('async_run_turns', { permits: maxRunning, waiting: Number.POSITIVE_INFINITY });
+  const queue = admission.queue('running_async_runs', { permits: maxRunning, waiting: Number.POSITIVE_INFINITY });
   const leave = new Map<string, () => void>();
   /** Ends the wait of each run that waits. */
   const waiting = new Map<string, AbortController>();
@@ -47,7 +47,7 @@ export function createRunQueue(
     const { id } = run.stored;
     const promoted = new AbortController();
     waiting.set(id, promoted);
-    const endTurn = await turns.acquire(ownerOf(run), { signal: promoted.signal, isAccepted: true });
+    const endTurn = await queue.acquire(ownerOf(run), { signal: promoted.signal, isAccepted: true });
     waiting.delete(id);
     await work(run);
     endTurn?.();

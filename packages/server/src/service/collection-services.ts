@@ -97,7 +97,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     files,
     pages: deps.pages,
     extractor: deps.extractor,
-    turns: admission.turns('dry_runs', { permits: deps.extractionProcesses }),
+    queue: admission.queue('dry_runs', { permits: deps.extractionProcesses }),
   });
   return {
     collections,

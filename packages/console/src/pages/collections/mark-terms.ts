@@ -32,13 +32,13 @@ export function wordsFound(question: string, results: readonly Explained[]): rea
   return wordsOf(question).filter((word) => {
     const plain = word.normalize('NFD').replace(/\p{M}/gu, '');
     return [...found].some((form) =>
-      isJoined.test(word) ? word.includes(form) || form.includes(word) : plain.startsWith(beginningOf(form)),
+      isJoined.test(word) ? word.includes(form) || form.includes(word) : plain.startsWith(prefixOf(form)),
     );
   });
 }
 
 /** A stem may have another last letter than the word: `librari` for `library`. */
-function beginningOf(form: string): string {
+function prefixOf(form: string): string {
   return form.length >= 4 ? form.slice(0, -1) : form;
 }
 

@@ -14,11 +14,11 @@ export interface PasswordSemaphore {
 }
 
 export function createPasswordSemaphore(admission: Admission = createAdmission()): PasswordSemaphore {
-  const turns = admission.turns('passwords', { refuse: () => tooManySignIns(1) });
+  const queue = admission.queue('passwords', { refuse: () => tooManySignIns(1) });
   return {
     async run(task, address) {
       const owner = { projectId: address ?? '-', keyId: null };
-      const end = await turns.acquire(owner, { isAccepted: address === undefined });
+      const end = await queue.acquire(owner, { isAccepted: address === undefined });
       try {
         return await task();
       } finally {

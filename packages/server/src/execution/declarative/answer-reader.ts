@@ -59,7 +59,7 @@ const idleMs = 10_000;
  */
 export function createAnswerReader(admission: Admission = createAdmission()): AnswerReader {
   let thread: Worker | undefined;
-  const turns = admission.turns('answers', { waiting: Number.POSITIVE_INFINITY });
+  const queue = admission.queue('answers', { waiting: Number.POSITIVE_INFINITY });
   let idle: NodeJS.Timeout | undefined;
 
   function rest(): void {
@@ -93,7 +93,7 @@ export function createAnswerReader(admission: Admission = createAdmission()): An
   }
 
   async function readInTurn(request: AnswerRequest, owner: Owner, signal: AbortSignal): Promise<CallOutcome> {
-    return (await turns.run(owner, () => readInThread(request, signal), { signal })) ?? { kind: 'cancelled' };
+    return (await queue.run(owner, () => readInThread(request, signal), { signal })) ?? { kind: 'cancelled' };
   }
 
   return {

@@ -63,7 +63,7 @@ export function openPageReader(options: PageReaderOptions): PageReader {
   const { logger, renderer = '@hyzyla/pdfium' } = options;
   const isolation = options.isolation ?? onceRetried(() => findReaderIsolation(logger));
   const { admission = createAdmission() } = options;
-  const turns = admission.turns('page_pictures', { refuse: () => queueFull });
+  const queue = admission.queue('page_pictures', { refuse: () => queueFull });
   const slowPages = createSlowPages();
 
   async function read(request: PageRequest, signal: AbortSignal): Promise<PageResult> {
@@ -77,7 +77,7 @@ export function openPageReader(options: PageReaderOptions): PageReader {
       return await converse(request, { ...options, settings, signal, onTimeout });
     };
     try {
-      return (await turns.run(request.owner, draw, { signal })) ?? { kind: 'busy' };
+      return (await queue.run(request.owner, draw, { signal })) ?? { kind: 'busy' };
     } catch (error) {
       if (error === queueFull) return { kind: 'busy' };
       throw error;

@@ -1,5 +1,5 @@
 import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
-import { keptPlaces } from '../../kernel/admission/turns.ts';
+import { keptPlaces } from '../../kernel/admission/admission-queue.ts';
 import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
@@ -42,7 +42,7 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
   const isolation = requested.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
   const pool = createHosts(options.processes + keptPlaces, options.idleMs);
   const { admission = createAdmission() } = options;
-  const turns = admission.turns('extraction', { permits: options.processes });
+  const queue = admission.queue('extraction', { permits: options.processes });
   const closing = new AbortController();
 
   async function read(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
@@ -61,7 +61,7 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
       const stop = AbortSignal.any([signal, closing.signal]);
       const owner = { projectId: task.projectId, keyId: task.keyId ?? null };
       const wait = { signal: stop, isAccepted: task.isAccepted === true };
-      return (await turns.run(owner, () => read(task, stop), wait)) ?? { kind: 'cancelled' };
+      return (await queue.run(owner, () => read(task, stop), wait)) ?? { kind: 'cancelled' };
     },
     close: async () => {
       closing.abort();

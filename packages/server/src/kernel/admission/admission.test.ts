@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics } from '../metrics.ts';
 import { createAdmission } from './admission.ts';
+import type { QueueOptions } from './admission-queue.ts';
 import type { Owner } from './owner.ts';
 import type { PlaceOptions } from './places.ts';
-import type { TurnOptions } from './turns.ts';
 
 const by = (projectId: string, keyId: string | null = 'key'): Owner => ({ projectId, keyId });
 const refused = { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '5' } };
 
 /** Starts tasks that end when asked, and notes what becomes of them. */
-function openTurns(options: Partial<TurnOptions> = {}) {
+function openQueue(options: Partial<QueueOptions> = {}) {
   const metrics = createMetrics();
-  const turns = createAdmission({ metrics }).turns('extraction', {
+  const queue = createAdmission({ metrics }).queue('extraction', {
     permits: 1,
     waiting: 4,
     keepsPlaces: false,
@@ -20,12 +20,12 @@ function openTurns(options: Partial<TurnOptions> = {}) {
   });
   const log: string[] = [];
   const ends = new Map<string, () => void>();
-  async function ask(name: string, owner: Owner, wait: Parameters<typeof turns.acquire>[1] = {}) {
+  async function ask(name: string, owner: Owner, wait: Parameters<typeof queue.acquire>[1] = {}) {
     const task = async () => {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
     };
-    await turns.run(owner, task, wait).then(
+    await queue.run(owner, task, wait).then(
       (result) => result === null && log.push(`${name} left`),
       (error) => log.push(`${name} ${error.code}`),
     );
@@ -35,11 +35,11 @@ function openTurns(options: Partial<TurnOptions> = {}) {
     ends.get(name)?.();
     await settle();
   }
-  return { turns, log, ask, end, settle, metrics };
+  return { queue, log, ask, end, settle, metrics };
 }
 
 test('projects take turns, and within a project its keys, however many entries one of them has', async () => {
-  const { ask, end, log, settle } = openTurns({ waiting: 100 });
+  const { ask, end, log, settle } = openQueue({ waiting: 100 });
   void ask('first', by('a', '1'));
   for (let n = 0; n < 50; n++) void ask(`a1-${n}`, by('a', '1'));
   for (let n = 0; n < 2; n++) void ask(`a2-${n}`, by('a', '2'));
@@ -50,7 +50,7 @@ test('projects take turns, and within a project its keys, however many entries o
 });
 
 test('a free permit goes to the project that runs least', async () => {
-  const { ask, end, log, settle } = openTurns({ permits: 2 });
+  const { ask, end, log, settle } = openQueue({ permits: 2 });
   for (let n = 0; n < 4; n++) void ask(`a-${n}`, by('a'));
   void ask('b-0', by('b'));
   void ask('b-1', by('b'));
@@ -62,7 +62,7 @@ test('a free permit goes to the project that runs least', async () => {
 });
 
 test('a full queue refuses the newest entry of the largest share, never one of another project', async () => {
-  const { ask, log, settle, metrics } = openTurns();
+  const { ask, log, settle, metrics } = openQueue();
   void ask('running', by('a'));
   for (let n = 0; n < 4; n++) void ask(`a-${n}`, by('a'));
   await settle();
@@ -83,7 +83,7 @@ test('a full queue refuses the newest entry of the largest share, never one of a
 });
 
 test('within a project the newest entry of the key that waits most is refused', async () => {
-  const { ask, log, settle } = openTurns();
+  const { ask, log, settle } = openQueue();
   void ask('running', by('a', '1'));
   for (let n = 0; n < 4; n++) void ask(`1-${n}`, by('a', '1'));
   void ask('2-0', by('a', '2'));
@@ -93,7 +93,7 @@ test('within a project the newest entry of the key that waits most is refused', 
 });
 
 test('accepted work is never refused and takes no place of callers that wait', async () => {
-  const { ask, log, settle } = openTurns({ waiting: 1 });
+  const { ask, log, settle } = openQueue({ waiting: 1 });
   void ask('running', by('a'));
   for (let n = 0; n < 5; n++) void ask(`record-${n}`, by('a', null), { isAccepted: true });
   void ask('waits', by('a'));
@@ -103,7 +103,7 @@ test('accepted work is never refused and takes no place of callers that wait', a
 });
 
 test('one permit is kept for a key and one for a project that runs nothing', async () => {
-  const { ask, log, settle } = openTurns({ keepsPlaces: true });
+  const { ask, log, settle } = openQueue({ keepsPlaces: true });
   void ask('a1', by('a', '1'));
   void ask('a1 again', by('a', '1'));
   void ask('a2', by('a', '2'));
@@ -115,7 +115,7 @@ test('one permit is kept for a key and one for a project that runs nothing', asy
 });
 
 test('an entry whose signal aborts leaves, and its place is free', async () => {
-  const { ask, end, log, settle } = openTurns({ waiting: 1 });
+  const { ask, end, log, settle } = openQueue({ waiting: 1 });
   const gone = new AbortController();
   void ask('running', by('a'));
   void ask('leaves', by('b'), { signal: gone.signal });
@@ -128,14 +128,14 @@ test('an entry whose signal aborts leaves, and its place is free', async () => {
 });
 
 test('a failed task frees its permit', async () => {
-  const { turns } = openTurns();
+  const { queue } = openQueue();
   await assert.rejects(
-    turns.run(by('a'), async () => {
+    queue.run(by('a'), async () => {
       throw new Error('no');
     }),
     /no/,
   );
-  assert.equal(await turns.run(by('a'), async () => 'yes'), 'yes');
+  assert.equal(await queue.run(by('a'), async () => 'yes'), 'yes');
 });
 
 function openPlaces(options: Partial<PlaceOptions> = {}) {

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from '../metrics.ts';
 import { Problem } from '../problem.ts';
+import { type AdmissionQueue, createAdmissionQueue, type QueueOptions } from './admission-queue.ts';
 import { createPlaces, type PlaceOptions, type Places } from './places.ts';
 import { type QueueDescription, type QueueName, queues } from './queues.ts';
 import { type OpenShareCounts, openMemoryCounts } from './share-counts.ts';
-import { createTurns, type TurnOptions, type Turns } from './turns.ts';
 
 /**
  * Admits the work of callers, in every queue by the same rules: fair shares by project, then by key. `queues` lists the
@@ -11,7 +11,7 @@ import { createTurns, type TurnOptions, type Turns } from './turns.ts';
  */
 export interface Admission {
   /** Opens a queue whose entries wait for their turn. Options that are left out are those of the list. */
-  turns(name: QueueName, options?: Partial<TurnOptions>): Turns;
+  queue(name: QueueName, options?: Partial<QueueOptions>): AdmissionQueue;
   /** Opens a queue whose entries hold a place. */
   places(name: QueueName, options?: Partial<PlaceOptions>): Places;
 }
@@ -43,13 +43,13 @@ export function createAdmission({ metrics, openCounts = openMemoryCounts }: Admi
   }
 
   return {
-    turns(queue, options = {}) {
-      const { atOnce, waiting, keepsPlaces = false }: QueueDescription = queues[queue];
-      const running = openCounts(queue, 'running');
+    queue(name, options = {}) {
+      const { atOnce, waiting, keepsPlaces = false }: QueueDescription = queues[name];
+      const running = openCounts(name, 'running');
       const listed = { permits: Number(atOnce), waiting: Number(waiting), keepsPlaces };
-      const turns = createTurns({ ...listed, ...options, refuse: refuseWith(queue, options.refuse) }, running);
-      opened.push({ queue, running: () => running.of(nobody).all, waiting: turns.waiting });
-      return turns;
+      const queue = createAdmissionQueue({ ...listed, ...options, refuse: refuseWith(name, options.refuse) }, running);
+      opened.push({ queue: name, running: () => running.of(nobody).all, waiting: queue.waiting });
+      return queue;
     },
     places(queue, options = {}) {
       const places = Number(queues[queue].atOnce);

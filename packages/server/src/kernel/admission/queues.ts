@@ -46,7 +46,7 @@ export const queues = {
     atOnce: 1000,
     whenFull: refused,
   },
-  async_run_turns: {
+  running_async_runs: {
     entries: 'accepted asynchronous runs, recovered ones included',
     atOnce: 64,
     waiting: 'all of `async_runs`',

@@ -24,7 +24,7 @@ export function tokenize(text: string): string[] {
 /** Returns the folded words of a text with their endings, in order and with repetitions. */
 export function foldWords(text: string): string[] {
   const words: string[] = [];
-  cutWords(text, (word) => void words.push(word));
+  eachWord(text, (word) => void words.push(word));
   return words;
 }
 
@@ -39,7 +39,7 @@ export function toTerm(word: string): string {
  */
 export function addWords(frequencies: Map<string, number>, text: string): void {
   const add = (word: string) => void frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
-  cutWords(text, (word, form) => {
+  eachWord(text, (word, form) => {
     add(word);
     if (form !== word) add(markTerm('form', form));
   });
@@ -89,7 +89,7 @@ const blank = /^_+$/;
 const asciiWord = /[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*/g;
 
 /** Calls `add` with each folded word of a text and its form before letters were unified, both of a limited length. */
-function cutWords(text: string, add: (word: string, form: string) => void): void {
+function eachWord(text: string, add: (word: string, form: string) => void): void {
   const finish = (folded: string, form: string) => {
     const word = dropElision(folded);
     const own = word === folded ? form : form.slice(folded.length - word.length);

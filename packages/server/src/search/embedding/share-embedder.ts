@@ -1,7 +1,7 @@
 import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { AdmissionQueue } from '../../kernel/admission/admission-queue.ts';
 import { keyless, type Owner } from '../../kernel/admission/owner.ts';
 import { queues } from '../../kernel/admission/queues.ts';
-import type { Turns } from '../../kernel/admission/turns.ts';
 import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
@@ -51,8 +51,8 @@ const questionTestMs = 10_000;
 export function shareEmbedder(embedder: Embedder, options: ShareOptions): SharedEmbedder {
   const { pauses, onRecovered, now = () => performance.now(), admission = createAdmission() } = options;
   const waiting = Number.POSITIVE_INFINITY;
-  const batches = admission.turns('embedding_batches', { permits: embedder.lanes, waiting });
-  const questions = admission.turns('embedding_questions', { waiting });
+  const batches = admission.queue('embedding_batches', { permits: embedder.lanes, waiting });
+  const questions = admission.queue('embedding_questions', { waiting });
   let failures = 0;
   let failedQuestions = 0;
   let paused = { at: 0, until: 0, untilForQuestions: 0, reason: '' };
@@ -155,11 +155,11 @@ function pauseAt(
 }
 
 async function inTurn<Value>(
-  turns: Turns,
+  queue: AdmissionQueue,
   { signal, owner = keyless }: { readonly signal: AbortSignal; readonly owner?: Owner | undefined },
   task: () => Promise<Value>,
 ): Promise<Value> {
-  const end = await turns.acquire(owner, { signal });
+  const end = await queue.acquire(owner, { signal });
   if (end === null) throw signal.reason;
   try {
     return await task();

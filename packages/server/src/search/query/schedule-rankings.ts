@@ -21,9 +21,9 @@ export type ScheduleRanking = <T>(owner: RankingOwner, rank: () => Promise<T>) =
 const never = new AbortController().signal;
 
 export function createRankingScheduler(admission: Admission = createAdmission()): ScheduleRanking {
-  const turns = admission.turns('rankings');
+  const queue = admission.queue('rankings');
   return async ({ projectId, keyId, signal = never }, rank) => {
-    const ranked = await turns.run({ projectId, keyId }, async () => ({ result: await rank() }), { signal });
+    const ranked = await queue.run({ projectId, keyId }, async () => ({ result: await rank() }), { signal });
     if (ranked !== null) return ranked.result;
     throw signal.reason;
   };

@@ -46,7 +46,7 @@ export function createSimilarityScales(deps: {
   // A Map preserves the order of insertion, so the first key is the oldest.
   const known = new Map<string, StoredScale>();
   const running = new Map<string, Promise<StoredScale | null>>();
-  const turns = admission.turns('similarity_scales', { waiting: Number.POSITIVE_INFINITY });
+  const queue = admission.queue('similarity_scales', { waiting: Number.POSITIVE_INFINITY });
 
   function remember(scale: StoredScale): void {
     known.delete(scale.collectionId);
@@ -81,7 +81,7 @@ export function createSimilarityScales(deps: {
       return stored;
     };
     // A collection is measured once, whoever asks, so it has the share of a project.
-    const started = turns.run({ projectId: collectionId, keyId: null }, work);
+    const started = queue.run({ projectId: collectionId, keyId: null }, work);
     running.set(collectionId, started);
     const forget = () => running.delete(collectionId);
     started.then(forget, forget);

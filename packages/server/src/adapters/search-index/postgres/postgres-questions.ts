@@ -58,7 +58,7 @@ type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
 
 export function createPostgresQuestions({ thread, epoch }: QuestionDeps): PostgresQuestions {
   let questions = 0;
-  const fetching = createAdmission().turns('page_fetches', { waiting: Number.POSITIVE_INFINITY });
+  const fetching = createAdmission().queue('page_fetches', { waiting: Number.POSITIVE_INFINITY });
 
   /** Lists the segments and works on them. Repeats this, at most `mostAttempts` times, if one is gone or the result is outdated. */
   async function withSegments<Result>(

@@ -6,7 +6,7 @@ import type { ShareCounts, Shares } from './share-counts.ts';
 export const keptPlaces = 2;
 
 /** Limits how many tasks run at once. The others wait for their turn among projects and the keys of a project. */
-export interface Turns {
+export interface AdmissionQueue {
   /**
    * Waits for a turn. @returns the function that ends the turn; null when the signal aborts first
    * @throws the error of `refuse` when the waiting entries are full and the caller's share of them is the largest
@@ -22,7 +22,7 @@ export interface Wait {
   readonly isAccepted?: boolean;
 }
 
-export interface TurnOptions {
+export interface QueueOptions {
   /** The number of tasks that run at once. */
   readonly permits: number;
   /** The number of callers that may wait. */
@@ -46,7 +46,10 @@ interface Entry extends Owner {
  * A full queue refuses the newest entry of the largest share, so an owner below its share displaces one of the owner that has
  * most. Nobody can keep others out by asking more often.
  */
-export function createTurns(options: TurnOptions, running: ShareCounts): Turns & { readonly waiting: () => number } {
+export function createAdmissionQueue(
+  options: QueueOptions,
+  running: ShareCounts,
+): AdmissionQueue & { readonly waiting: () => number } {
   const order = createFairOrder<Entry>((entry) => entry);
   /** The kept permits in use. */
   const kept = { project: 0, key: 0 };
