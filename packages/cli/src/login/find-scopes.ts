@@ -1,5 +1,5 @@
 import { PermissionError, type Quartermaster } from '@quartermaster/client';
-import { type Scope, scopes } from '@quartermaster/contract';
+import { type Scope, scopes } from '@quartermaster/contract/scopes';
 
 /** Each scope with a request that requires it and changes nothing. */
 const probes: Readonly<Record<Scope, (qm: Quartermaster) => Promise<unknown>>> = {
