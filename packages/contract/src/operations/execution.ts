@@ -14,7 +14,7 @@ const weather = {
 const credentials = { OPEN_WEATHER_API_KEY: '$OPEN_WEATHER_API_KEY' };
 
 const idempotency =
-  'With the header `Idempotency-Key`, a repetition with the same key, credentials and input within 24 hours runs nothing and returns the stored result.';
+  'With the header `Idempotency-Key`, a repetition by the same caller with the same key, credentials and input within 24 hours runs nothing and returns the stored result.';
 const storedFiles =
   'An input that is base64 also takes `file:` and a `file_id`, or `artifact:` and an `artifact_id`, such as `"image_base64": "artifact:arti0mwq7qfp2x6d8tb1hj93"`; the key then also needs the scope `files`. Media and large parts of the output are stored, and `artifacts` lists each with a signed `file_url`.';
 const failures =

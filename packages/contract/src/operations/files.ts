@@ -7,7 +7,7 @@ export const fileOperations = describeOperations('files', {
       'Stores the file and returns its `file_id`. Send the parts `purpose` and `file` in any order. The extension of the file name determines the format. ' +
       '`GET /v1/limits` lists the extensions of each purpose and the largest size. ' +
       '`document_file` is for text collections, like `record_file`, and accepts further formats. ' +
-      'With the header `Idempotency-Key`, a repetition with the same key and content within 24 hours returns the same `file_id`.',
+      'With the header `Idempotency-Key`, a repetition by the same caller with the same key and content within 24 hours returns the same `file_id`.',
     scope: 'files',
     examples: {
       document: {

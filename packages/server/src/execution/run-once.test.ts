@@ -121,17 +121,19 @@ test('ten requests with other credentials result in 422; then the key is closed,
     });
 });
 
-test('wrong requests of another API key do not close an idempotency key for the one that used it first', async (t) => {
+test('another API key with the same Idempotency-Key and arguments runs for itself and closes nothing for the first', async (t) => {
   const { once } = await open(t);
   const [mine, theirs] = [
     { ...place, keyId: 'mine' },
     { ...place, keyId: 'theirs' },
   ];
-  await once.runOnce(mine, request, async () => execution({ private: true }));
-  for (let n = 0; n < 10; n++)
-    await assert.rejects(once.runOnce(theirs, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
+  const outputOf = async (place: typeof mine, output: unknown) =>
+    (await once.runOnce(place, request, async () => execution(output))).data;
+  assert.deepEqual(await outputOf(mine, { of: 'mine' }), { of: 'mine' });
+  assert.deepEqual(await outputOf(theirs, { of: 'theirs' }), { of: 'theirs' });
+  for (let n = 0; n < 11; n++) await assert.rejects(once.runOnce(theirs, other, runsAgain));
   await assert.rejects(once.runOnce(theirs, request, runsAgain), { code: 'DUPLICATE_OBJECT' });
-  assert.deepEqual((await once.runOnce(mine, request, runsAgain)).data, { private: true });
+  assert.deepEqual((await once.runOnce(mine, request, runsAgain)).data, { of: 'mine' });
 });
 
 test('after a change of the encryption key, a stored response is returned to its caller only', async (t) => {

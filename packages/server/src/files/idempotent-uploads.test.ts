@@ -49,6 +49,20 @@ describe('Idempotency-Key on POST /v1/files', () => {
     assert.notEqual(a.json?.data.file_id, b.json?.data.file_id);
   });
 
+  test('another API key of the project with the same Idempotency-Key stores a file of its own', async () => {
+    await using service = await startFilesService();
+    const ids: string[] = [];
+    for (const project of ['projecta.one', 'projecta.two', 'projecta.one']) {
+      const answer = await upload(service, { content: 'a' }, { key: 'key', project });
+      ids.push(String(answer.json?.data.file_id));
+    }
+    const other = await upload(service, { content: 'b' }, { key: 'key', project: 'projecta.three' });
+    assert.equal(other.status, 200, 'other content of another caller is no reuse');
+    assert.equal(ids[0], ids[2]);
+    assert.notEqual(ids[0], ids[1]);
+    assert.equal((await service.rows('file')).length, 3);
+  });
+
   test('one of twenty concurrent requests has an effect; the others get its response or are asked to retry', async () => {
     await using service = await startFilesService();
     for (let round = 0; round < 5; round += 1) {
@@ -72,12 +86,12 @@ describe('Idempotency-Key on POST /v1/files', () => {
 
   test('the claim of a crashed process blocks its key only until its lease ends', async () => {
     await using service = await startFilesService();
-    const claim = { project_id: 'projecta', operation: 'upload', fingerprint: null, answer: null, created_at: 1 };
+    const claim = { project_id: 'projecta', caller_id: 'key', operation: 'upload', fingerprint: null, answer: null };
     await service.database.write
       .insertInto('idempotency')
       .values([
-        { ...claim, key: 'over', expires_at: Date.now() - 1 },
-        { ...claim, key: 'held', expires_at: Date.now() + 60_000 },
+        { ...claim, key: 'over', created_at: 1, expires_at: Date.now() - 1 },
+        { ...claim, key: 'held', created_at: 1, expires_at: Date.now() + 60_000 },
       ])
       .execute();
     assert.equal((await upload(service, {}, { key: 'held' })).status, 409);

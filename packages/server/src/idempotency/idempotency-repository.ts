@@ -1,9 +1,9 @@
-/** Identifies a request: a key is valid only within its project and operation. */
+/** Identifies a request: a key is valid only for its project, operation and caller. */
 export interface RequestKey {
   readonly projectId: string;
   readonly operation: IdempotentOperation;
   readonly key: string;
-  /** The API key or administrator that sends the request; empty without one. It is not part of the key. */
+  /** The API key or administrator that sends the request; empty without one. */
   readonly callerId: string;
 }
 export type IdempotentOperation = 'upload' | 'execute';
@@ -42,7 +42,7 @@ export interface IdempotencyRepository {
   claim(claim: HeldClaim, now: number): Promise<ClaimOutcome>;
   /**
    * Returns the stored answer if its fingerprint is one of these; otherwise counts the request as wrong. Atomic. After
-   * `most` wrong requests of the original caller, or of all others together, no further one is compared.
+   * `most` wrong requests, no further one is compared.
    */
   compare(request: RequestKey, fingerprints: readonly string[], most: number): Promise<Comparison>;
   /** Returns false when the claim was lost. */

@@ -58,7 +58,7 @@ export const defaultIdempotencyTimes: IdempotencyTimes = { lease: 30_000, memory
 
 /**
  * After this many wrong repetitions a key returns no answer any more. Repeated guesses then cannot find the credentials
- * of another caller.
+ * of another request, because callers without an API key are one caller.
  */
 export const maxWrongRequests = 10;
 
@@ -100,7 +100,8 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 /** Retries of a release, while the database cannot be reached or a commit holds the row. */
 const releaseRetries: RetryPolicy = { firstMs: 250, longestMs: 2_000 };
 
-const nameOf = ({ projectId, operation, key }: RequestKey) => JSON.stringify([projectId, operation, key]);
+const nameOf = ({ projectId, operation, key, callerId }: RequestKey) =>
+  JSON.stringify([projectId, operation, key, callerId]);
 
 interface HoldOptions {
   readonly times: IdempotencyTimes;

@@ -57,8 +57,7 @@ export const requestLimits = {
     above: refused('INVALID_REQUEST'),
   },
   idempotency_wrong_requests: {
-    bounds:
-      'requests with other content or credentials under one `Idempotency-Key`, from the same API key or from all others',
+    bounds: 'requests with other content or credentials under one `Idempotency-Key` of one caller',
     unit: 'items',
     value: () => maxWrongRequests,
     above: refused('DUPLICATE_OBJECT'),

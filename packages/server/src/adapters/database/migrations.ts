@@ -53,6 +53,7 @@ import { scanBoxesMigration } from './migrations/from-0042/0101-scan-boxes.ts';
 import { recordStatusesMigration } from './migrations/from-0042/0102-record-statuses.ts';
 import { createNodesMigration } from './migrations/from-0042/0104-nodes.ts';
 import { createRecordBytesMigration } from './migrations/from-0042/0107-record-bytes.ts';
+import { createIdempotencyCallersMigration } from './migrations/from-0042/0108-idempotency-callers.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -111,6 +112,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0102-record-statuses': recordStatusesMigration,
     '0104-nodes': createNodesMigration(dialect),
     '0107-record-bytes': createRecordBytesMigration(dialect),
+    '0108-idempotency-callers': createIdempotencyCallersMigration(dialect),
   };
 }
 

@@ -184,7 +184,7 @@ export interface ProjectUsageTable {
   file_count: number;
 }
 
-/** One row for each remembered or running request. Primary key (project_id, operation, key). */
+/** One row for each remembered or running request. Primary key (project_id, operation, key, caller_id). */
 export interface IdempotencyTable {
   /** `-` when the request had no key. */
   project_id: string;
@@ -200,10 +200,9 @@ export interface IdempotencyTable {
   expires_at: number;
   created_at: number;
   /** The API key or administrator that sent the request; empty without a caller. */
-  caller_id: Generated<string>;
-  /** The numbers of wrong repetitions by the same caller and by others. */
-  wrong_of_caller: Generated<number>;
-  wrong_of_others: Generated<number>;
+  caller_id: string;
+  /** The number of wrong repetitions. */
+  wrong_requests: Generated<number>;
   /** The bytes that the row adds to its project's sum: those of the answer of a synchronous run, otherwise 0. */
   answer_bytes: Generated<number>;
 }

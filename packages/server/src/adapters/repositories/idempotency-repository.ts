@@ -53,6 +53,7 @@ async function release(transaction: Transaction<Tables>, claim: HeldClaim): Prom
     .where('project_id', '=', claim.projectId)
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
     .where('expires_at', '=', claim.heldUntil)
     .where('answer', 'is', null)
     .returning(['project_id', 'answer_bytes'])
@@ -65,14 +66,14 @@ async function sweepSome(transaction: Transaction<Tables>, now: number): Promise
     .deleteFrom('idempotency')
     .where((row) =>
       row(
-        row.refTuple('project_id', 'operation', 'key'),
+        row.refTuple('project_id', 'operation', 'key', 'caller_id'),
         'in',
         row
           .selectFrom('idempotency')
-          .select(['project_id', 'operation', 'key'])
+          .select(['project_id', 'operation', 'key', 'caller_id'])
           .where('expires_at', '<=', now)
           .limit(rowsOfSweep)
-          .$asTuple('project_id', 'operation', 'key'),
+          .$asTuple('project_id', 'operation', 'key', 'caller_id'),
       ),
     )
     .returning(['project_id', 'answer_bytes'])
@@ -99,16 +100,15 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     expires_at: claim.heldUntil,
     created_at: now,
     caller_id: claim.callerId,
-    wrong_of_caller: 0,
-    wrong_of_others: 0,
+    wrong_requests: 0,
   };
-  const { project_id: _project, operation: _operation, key: _key, ...values } = row;
+  const { project_id: _project, operation: _operation, key: _key, caller_id: _caller, ...values } = row;
   const written = await db
     .insertInto('idempotency')
     .values(row)
     .onConflict((conflict) =>
       conflict
-        .columns(['project_id', 'operation', 'key'])
+        .columns(['project_id', 'operation', 'key', 'caller_id'])
         .doUpdateSet(values)
         .where((where) =>
           where.or([
@@ -129,6 +129,7 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     .where('project_id', '=', claim.projectId)
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
     .executeTakeFirst();
   // The claim was released between the two statements. The other request has just ended, so the caller asks again.
   return { kind: known?.answered ? 'answered' : 'running' };
@@ -152,18 +153,19 @@ async function compare(
     .selectAll()
     .where('project_id', '=', projectId)
     .where('operation', '=', operation)
-    .where('key', '=', key);
+    .where('key', '=', key)
+    .where('caller_id', '=', callerId);
   const row = await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
   if (row?.answer == null || row.fingerprint === null) return { kind: 'forgotten' };
-  const counter = row.caller_id === callerId ? 'wrong_of_caller' : 'wrong_of_others';
-  if (row[counter] >= most) return { kind: 'closed' };
+  if (row.wrong_requests >= most) return { kind: 'closed' };
   if (fingerprints.includes(row.fingerprint)) return { kind: 'same', answer: row.answer };
   await transaction
     .updateTable('idempotency')
-    .set({ [counter]: row[counter] + 1 })
+    .set({ wrong_requests: row.wrong_requests + 1 })
     .where('project_id', '=', projectId)
     .where('operation', '=', operation)
     .where('key', '=', key)
+    .where('caller_id', '=', callerId)
     .execute();
   return { kind: 'other' };
 }

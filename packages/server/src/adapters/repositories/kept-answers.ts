@@ -25,6 +25,7 @@ export async function keepAnswer(
     .where('project_id', '=', claim.projectId)
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
     .executeTakeFirst();
   const bytes = Buffer.byteLength(claim.answer);
   const stored = await held(transaction, claim)
@@ -40,6 +41,7 @@ export async function keepAnswer(
     .where('project_id', '=', claim.projectId)
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
     .execute();
   await changeKeptBytes(transaction, claim.projectId, less - bytes);
   onExceeded?.();
@@ -85,6 +87,7 @@ export function held(db: Kysely<Tables>, claim: HeldClaim) {
     .where('project_id', '=', claim.projectId)
     .where('operation', '=', claim.operation)
     .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
     .where('expires_at', '=', claim.heldUntil)
     .where('answer', 'is', null);
 }

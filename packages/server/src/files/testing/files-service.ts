@@ -40,7 +40,7 @@ export interface FilesServiceOptions {
   readonly lease?: number;
 }
 
-/** Starts the files module with real sockets and a fixed guard: the token is the project. */
+/** Starts the files module with real sockets and a fixed guard: the token is the project, or `project.key`. */
 export async function startFilesService(options: FilesServiceOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
   const logger = createLogger('silent');
@@ -164,9 +164,9 @@ function createFixedGuard(): Guard {
   const callers = new WeakMap<object, Caller>();
   return {
     requires: () => async (request) => {
-      const project = /^Bearer (\w+)$/.exec(request.headers.authorization ?? '')?.[1];
+      const [, project, keyId = 'key'] = /^Bearer (\w+)(?:\.(\w+))?$/.exec(request.headers.authorization ?? '') ?? [];
       if (project === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'The API key is not valid.');
-      callers.set(request, { projectId: project, keyId: 'key', scopes: new Set(['files'] as const), tools: null });
+      callers.set(request, { projectId: project, keyId, scopes: new Set(['files'] as const), tools: null });
     },
     callerOf: (request) => {
       const caller = callers.get(request);

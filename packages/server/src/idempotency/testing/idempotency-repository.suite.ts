@@ -56,24 +56,25 @@ export function describeIdempotencyRepository(
       );
     });
 
-    test('wrong requests of other callers close an answer for them, not for the caller of the first request', async () => {
+    test('operation, project and caller are part of the key, so that the answers of callers are independent', async () => {
       const claim = newClaim();
-      await repository.claim(claim, 1);
+      const others = [
+        { ...claim, operation: 'execute' },
+        { ...claim, projectId: 'projectb' },
+        { ...claim, callerId: 'another caller' },
+        { ...claim, callerId: '' },
+      ] as const;
+      for (const own of [claim, ...others]) assert.equal((await repository.claim(own, 1)).kind, 'claimed');
+      assert.equal(await repository.renew({ ...claim, callerId: '' }, 2000), true);
       await repository.complete(answered(claim));
-      const others = ['one', 'two', ''].map((callerId) => ({ ...claim, callerId }));
-      for (let n = 0; n < 12; n++) {
-        const guess = { ...claim, callerId: others[n % 3]?.callerId ?? '' };
-        assert.equal((await repository.compare(guess, ['guess'], 10)).kind, n < 10 ? 'other' : 'closed');
-      }
-      for (const other of others) assert.equal((await repository.compare(other, ['print'], 10)).kind, 'closed');
-      assert.equal((await repository.compare(claim, ['print'], 10)).kind, 'same');
-    });
-
-    test('operation and project are part of the key', async () => {
-      const claim = newClaim();
-      assert.equal((await repository.claim(claim, 1)).kind, 'claimed');
-      assert.equal((await repository.claim({ ...claim, operation: 'execute' }, 1)).kind, 'claimed');
-      assert.equal((await repository.claim({ ...claim, projectId: 'projectb' }, 1)).kind, 'claimed');
+      for (const other of others) assert.equal((await repository.compare(other, ['print'], 10)).kind, 'forgotten');
+      const [, , another = claim] = others;
+      assert.equal(await repository.complete({ ...answered(another), answer: '"other"' }), true);
+      for (let n = 0; n < 11; n++) await repository.compare(another, ['guess'], 10);
+      assert.equal((await repository.compare(another, ['print'], 10)).kind, 'closed');
+      assert.deepEqual(await repository.compare(claim, ['print'], 10), { kind: 'same', answer: '{"a":1}' });
+      await repository.release({ ...claim, callerId: '', heldUntil: 2000 });
+      assert.equal((await repository.claim({ ...claim, callerId: '' }, 1)).kind, 'claimed');
     });
 
     test('one of many concurrent claims succeeds', async () => {
