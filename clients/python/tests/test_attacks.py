@@ -57,6 +57,18 @@ class Addresses(BothClients):
                 self.assertEqual(len(server.received), 2)
             self.assertEqual(other.received, [])
 
+    def test_integers_beyond_double_precision_arrive_and_leave_with_all_digits(self) -> None:
+        number = 1234567890123456789
+
+        def reply(request: Received, number_of_request: int) -> bytes:
+            self.assertIn(b'"id":1234567890123456789', request.body.replace(b": ", b":"))
+            return response('{"status":"success","data":{"data":{"id":1234567890123456789,"list":[-1234567890123456789]}}}')
+
+        with HostileServer(reply) as server:
+            for result in self.both(server.url, lambda qm: qm.plugins.run("numbers/send", {"id": number})):
+                self.assertEqual(result["data"], {"id": number, "list": [-number]})
+                self.assertIs(type(result["data"]["id"]), int)
+
     def test_an_id_cannot_change_the_path(self) -> None:
         ids = ["a/b", "../keys", "a?b=c", "a#b", "a%2Fb", "ä b", "a\r\nX: 1", "...", "a\\b", ";", "{file_id}"]
         with HostileServer(lambda request, number: success({})) as server:

@@ -83,7 +83,11 @@ export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { run
       >, // the type with `format`
     get: (plugin: string, query: LanguageQuery = {}, options: RequestOptions = {}) =>
       calls.data('GET /v1/plugins/{bundle_id}/{plugin_id}', { path: splitName(plugin), query }, options),
-    /** Runs a plugin and waits for its result: `data` holds the output. @throws ApiError PROVIDER_REJECTED, PROVIDER_RATE_LIMITED, PROVIDER_ERROR, PLUGIN_FAILED, PLUGIN_TIMEOUT … */
+    /**
+     * Runs a plugin and waits for its result: `data` holds the output. Integers beyond 2^53 arrive as text with all their
+     * digits, because numbers of JavaScript would round them. @throws ApiError PROVIDER_REJECTED, PROVIDER_RATE_LIMITED,
+     * PROVIDER_ERROR, PLUGIN_FAILED, PLUGIN_TIMEOUT …
+     */
     run: (plugin: string, input: Values, { credentials = {}, ...options }: RunOptions = {}) =>
       execute(plugin, input, credentials, {}, options) as ApiRequest<ExecuteResult>, // the type without `prefer`
     /** Starts a run that the service stores: `await plugins.start(…).wait()`. */

@@ -32,6 +32,18 @@ test('long responses are read in turn by project, so that one project with many 
   assert.deepEqual(read, ['a1', 'a2', 'b1', 'a3', 'a4']);
 });
 
+test('the thread keeps the digits of integers beyond 2^53, also in what an expression returns', async () => {
+  const mapping = { output: '{most: max(body.ids), all: body.ids}' };
+  const prepared = prepareCall({ method: 'GET', url: 'https://api.test/' }, mapping).response;
+  const body = Buffer.from(`${' '.repeat(90_000)}{"ids": [5, 1234567890123456789]}`);
+  const { signal } = new AbortController();
+  const owner = { projectId: 'proj_a', keyId: null };
+  const answer = { status: 200, headers: { 'content-type': 'application/json' }, body };
+  const outcome = await createAnswerReader().read(prepared, answer, { ...context, signal, owner });
+  assert.ok(outcome.kind === 'returned', JSON.stringify(outcome));
+  assert.deepEqual(outcome.output, { most: 1234567890123456789n, all: [5, 1234567890123456789n] });
+});
+
 test('a cancelled run leaves the queue, and the other responses are read', async () => {
   const reader = createAnswerReader();
   const cancelled = new AbortController();

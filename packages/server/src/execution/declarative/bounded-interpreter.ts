@@ -1,6 +1,7 @@
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import { createExpressionBudget, type ExpressionBudget, membersCost } from './expression-budget.ts';
 import { spendCall } from './expression-functions.ts';
+import { callWithIntegers, compareIntegers, orderByNumbers } from './expression-integers.ts';
 import { compareTexts, countCodePoints, trimText } from './expression-texts.ts';
 
 export type Expression = ReturnType<typeof jmespath.compile>;
@@ -81,12 +82,11 @@ class BoundedInterpreter extends Base {
         this.budget.spend(this.scopeDepth);
         return super.visit(node, value);
       case 'Comparator':
-        if (node.name !== 'EQ' && node.name !== 'NE') return super.visit(node, value);
-        return this.equals(this.visit(node.left, value), this.visit(node.right, value)) === (node.name === 'EQ');
+        return this.compare(node.name, this.visit(node.left, value), this.visit(node.right, value));
       case 'Function': {
         const args = node.children.map((child) => this.visit(child, value));
         spendCall(node.name, args, this.budget);
-        return this.runtime.callFunction(node.name, args);
+        return callWithIntegers(node.name, args) ?? this.runtime.callFunction(node.name, args);
       }
       default:
         return super.visit(node, value);
@@ -127,6 +127,12 @@ class BoundedInterpreter extends Base {
     if (value === null || value === undefined || value === false || value === '') return true;
     if (typeof value !== 'object') return false;
     return Array.isArray(value) ? value.length === 0 : this.budget.countMembers(value) === 0;
+  }
+
+  /** Numbers have an order; comparing other values gives null. */
+  private compare(name: string, left: unknown, right: unknown): boolean | null {
+    if (name === 'EQ' || name === 'NE') return this.equals(left, right) === (name === 'EQ');
+    return compareIntegers(name, left, right) ?? null;
   }
 
   private equals(left: unknown, right: unknown): boolean {
@@ -196,11 +202,20 @@ function replaceFunctions(of: BoundedInterpreter): void {
   replace('sort_by', (original) => ([items, key]) => {
     const list = items as unknown[];
     const keyOf = (item: unknown) => of.visit(key as Expression, item);
-    // The library sorts numbers, and reports keys of other types.
-    if (list.length < 2 || typeof keyOf(list[0]) !== 'string') return original([items, key]);
-    const keyed = list.map((item) => ({ item, key: textOf(keyOf(item)) }));
-    return keyed.sort((a, b) => compareTexts(a.key, b.key, of.budget)).map(({ item }) => item);
+    if (list.length < 2) return original([items, key]);
+    const keyed = list.map((item) => ({ item, key: keyOf(item) }));
+    // The library reports keys of other types.
+    if (typeof keyed[0]?.key !== 'string') return orderByNumbers('sort_by', keyed) ?? original([items, key]);
+    const byText = keyed.map(({ item, key }) => ({ item, key: textOf(key) }));
+    return byText.sort((a, b) => compareTexts(a.key, b.key, of.budget)).map(({ item }) => item);
   });
+  for (const name of ['max_by', 'min_by']) {
+    replace(name, (original) => ([items, key]) => {
+      const list = items as unknown[];
+      const keyed = list.map((item) => ({ item, key: of.visit(key as Expression, item) }));
+      return (keyed.length > 0 ? orderByNumbers(name, keyed) : undefined) ?? original([items, key]);
+    });
+  }
 }
 
 /** The sort key of an item when the first item's key is a string. @throws Error when the key is not a string */
