@@ -133,5 +133,5 @@ test('without a service, a question that asks for reranking has the order of the
   const project = createProject();
   const url = `/v1/collections/${await addFoxes(project, 5)}/chunks/query`;
   const { body } = await project.call('POST', url, { query_text: 'fox', rerank: true });
-  assert.deepEqual([body.reranking, body.data.length], ['not_configured', 3]);
+  assert.deepEqual([body.reranking, body.data.length], ['not_configured', 5]);
 });
